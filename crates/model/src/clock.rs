@@ -1,0 +1,23 @@
+//! What a clock is to everyone who waits. Not here: any clock; the engine has three.
+
+use std::task::{Context, Poll};
+
+/// Why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Woken {
+    /// The instant has come.
+    Due,
+    /// The run is being stopped; the instant may lie ahead.
+    Stopped,
+}
+
+/// The time of a run, in nanoseconds since an origin that all its clients share.
+pub trait Clock {
+    /// Nanoseconds since the origin. Never goes backwards.
+    fn now(&self) -> u64;
+
+    /// Waits for `instant_ns`. Blocks on a thread, returns `Pending` on a loop.
+    ///
+    /// Whoever waits is woken early, with [`Woken::Stopped`], once the run stops.
+    fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
+}

@@ -1,0 +1,95 @@
+//! A target that has been opened: it makes sessions. Not here: how a driver does it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Clock, Dialect, Fact, Refusal, Session, Statement};
+
+/// Where a client lives while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// A thread a client; the socket blocks.
+    Thread,
+    /// Many clients on an event loop a core.
+    Loop,
+    /// One thread, virtual time.
+    Simulated,
+}
+
+impl Placement {
+    /// The name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::Thread => "thread",
+            Placement::Loop => "loop",
+            Placement::Simulated => "simulated",
+        }
+    }
+}
+
+/// The placements that something can live in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// A thread a client.
+    pub thread: bool,
+    /// An event loop.
+    pub event_loop: bool,
+    /// Virtual time.
+    pub simulated: bool,
+}
+
+impl Places {
+    /// Everywhere.
+    pub const ALL: Places = Places { thread: true, event_loop: true, simulated: true };
+    /// Threads only: it blocks.
+    pub const THREAD: Places = Places { thread: true, event_loop: false, simulated: false };
+
+    /// Whether `placement` is among them.
+    pub fn has(self, placement: Placement) -> bool {
+        match placement {
+            Placement::Thread => self.thread,
+            Placement::Loop => self.event_loop,
+            Placement::Simulated => self.simulated,
+        }
+    }
+}
+
+/// Where a session is to live: its worker's clock and kind.
+#[derive(Clone)]
+pub struct Place {
+    /// How the client is placed.
+    pub placement: Placement,
+    /// The worker's clock.
+    pub clock: Rc<dyn Clock>,
+    /// The client's index, global over all agents.
+    pub client: u32,
+}
+
+/// Ends what a session is doing, from another thread, for good.
+pub trait Cancel: Send + Sync {
+    /// Interrupts the statement under way and every later one.
+    fn cancel(&self);
+}
+
+/// A connection being made.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, Refusal>> + 'a>>;
+
+/// An opened target. Shared by all workers.
+pub trait Database: Send + Sync {
+    /// What it can do and how it is spelled.
+    fn dialect(&self) -> &Dialect;
+
+    /// Where its sessions can live.
+    fn places(&self) -> Places;
+
+    /// Makes a session that knows `statements`.
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
+
+    /// What is in force: version, modes and settings, for the record of the run.
+    fn facts(&self) -> Result<Vec<Fact>, Refusal>;
+}

@@ -1,0 +1,44 @@
+//! What was observed about machine and server, and what is to be thought of a result.
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that was observed: `cpu` / `model` / `...`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// What it is about: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
+    pub about: String,
+    /// Its name, with the unit last where it has one.
+    pub name: String,
+    /// What was seen.
+    pub value: String,
+}
+
+impl Fact {
+    /// A fact.
+    pub fn new(about: &str, name: &str, value: impl ToString) -> Fact {
+        Fact { about: about.to_owned(), name: name.to_owned(), value: value.to_string() }
+    }
+}
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// The result may mislead.
+    Warning,
+    /// The result is not valid.
+    Invalid,
+}
+
+/// What is to be thought of a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its stable name, such as `generator_saturated`.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// A sentence with the figure that raised it and what to do.
+    pub text: String,
+}

@@ -1,0 +1,58 @@
+//! The nouns of dbdyno, and the contracts between its rooms.
+//!
+//! Here: what a plan, a target, a statement, a sample, a second and an event are, and the traits
+//! by which drivers, workloads and the engine meet ([`Session`], [`Database`], [`Workload`],
+//! [`Client`], [`Clock`]). Not here: any socket, file, runtime, format or clock.
+
+mod clock;
+mod database;
+mod dialect;
+mod dice;
+mod event;
+mod finding;
+mod nearest;
+mod parameter;
+mod plan;
+mod refusal;
+mod run;
+mod sample;
+mod second;
+mod session;
+mod statement;
+mod table;
+mod target;
+mod units;
+mod value;
+mod workload;
+
+pub use clock::{Clock, Woken};
+pub use database::{Cancel, Connecting, Database, Place, Placement, Places};
+pub use dialect::{Decimals, Dialect, Placeholder};
+pub use dice::{Dice, Stream};
+pub use event::{ClientMoments, Event, Phase, StopReason};
+pub use finding::{Fact, Finding, Severity};
+pub use nearest::{did_you_mean, nearest};
+pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
+pub use plan::{
+    Arrivals, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording, Retry, Until,
+};
+pub use refusal::{Refusal, RefusalKind};
+pub use run::{
+    CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
+    MeasureDescription, RunId,
+};
+pub use sample::{Number, Outcome, Sample, Slot};
+pub use second::{Counts, ErrorCount, KindSecond, MeasureSecond, Second, WINDOW_SECONDS};
+pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
+pub use statement::{Statement, StatementId, StatementKind};
+pub use table::{Column, ColumnType, Index, Table};
+pub use target::{BadTarget, Host, Secret, Target};
+pub use units::{
+    BadUnit, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
+    parse_count, parse_duration, parse_rate,
+};
+pub use value::{Row, Value};
+pub use workload::{
+    Check, Client, Conversation, Done, Headline, Kind, KindIndex, Measure, MeasureKind, Population,
+    RowSource, Workload, World,
+};

@@ -1,0 +1,336 @@
+//! A parameter is a row in its owner's table; flag, TOML key, help, form and docs derive from it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::{did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate};
+
+/// What values a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ParameterKind {
+    /// A whole number.
+    Count {
+        /// The least that is accepted.
+        min: u64,
+        /// The most that is accepted.
+        max: u64,
+    },
+    /// A number.
+    Number {
+        /// The least that is accepted.
+        min: f64,
+        /// The most that is accepted.
+        max: f64,
+    },
+    /// A duration with its unit.
+    Duration,
+    /// A rate.
+    Rate,
+    /// A size in bytes.
+    Bytes,
+    /// Yes or no.
+    Switch,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// `n` whole numbers, separated by `/` or `,`.
+    Counts(usize),
+    /// `n` durations, separated by `/` or `,`.
+    Durations(usize),
+    /// Anything.
+    Text,
+}
+
+/// One row of an owner's table.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name: TOML key as it stands, flag with `_` written `-`.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: ParameterKind,
+    /// What holds when nobody says, as one would write it; empty where it has no default.
+    pub default: &'static str,
+    /// One line of help, without a full stop.
+    pub help: &'static str,
+    /// It shapes the data: a database built with another value is another database.
+    pub shapes_data: bool,
+}
+
+impl Parameter {
+    /// The flag on the command line, without dashes.
+    pub fn flag(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// Reads a value.
+    pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
+        let name = self.name;
+        self.kind.parse(text).map_err(|why| BadParameter(format!("{name}: {why}")))
+    }
+}
+
+/// A value as decided.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// A whole number, or a size in bytes.
+    Count(u64),
+    /// A number, or a rate per second.
+    Number(f64),
+    /// Nanoseconds.
+    Duration(u64),
+    /// Yes or no.
+    Switch(bool),
+    /// A word or any text.
+    Text(String),
+    /// Whole numbers.
+    Counts(Vec<u64>),
+    /// Nanoseconds, several.
+    Durations(Vec<u64>),
+}
+
+/// A parameter that cannot be accepted; its words name the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadParameter(pub String);
+
+impl fmt::Display for BadParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadParameter {}
+
+impl ParameterKind {
+    /// Reads a value; the error lacks the parameter's name.
+    pub fn parse(self, text: &str) -> Result<Setting, String> {
+        let words = |error: crate::BadUnit| error.0;
+        match self {
+            ParameterKind::Count { min, max } => {
+                let value = parse_count(text).map_err(words)?;
+                in_range(value, min, max)?;
+                Ok(Setting::Count(value))
+            }
+            ParameterKind::Number { min, max } => {
+                let value = text.trim().parse::<f64>();
+                let value = value.map_err(|_| format!("'{text}' is not a number"))?;
+                in_range(value, min, max)?;
+                Ok(Setting::Number(value))
+            }
+            ParameterKind::Duration => parse_duration(text).map(Setting::Duration).map_err(words),
+            ParameterKind::Rate => parse_rate(text).map(Setting::Number).map_err(words),
+            ParameterKind::Bytes => parse_bytes(text).map(Setting::Count).map_err(words),
+            ParameterKind::Switch => match text {
+                "true" | "yes" | "on" | "1" => Ok(Setting::Switch(true)),
+                "false" | "no" | "off" | "0" => Ok(Setting::Switch(false)),
+                _ => Err(format!("'{text}' is neither true nor false")),
+            },
+            ParameterKind::Choice(choices) if choices.contains(&text) => {
+                Ok(Setting::Text(text.to_owned()))
+            }
+            ParameterKind::Choice(choices) => {
+                let hint = did_you_mean(text, choices.iter().copied());
+                Err(format!("'{text}' is not one of {}{hint}", choices.join(", ")))
+            }
+            ParameterKind::Counts(n) => {
+                let values = list(text, n, |part| parse_count(part).map_err(words))?;
+                Ok(Setting::Counts(values))
+            }
+            ParameterKind::Durations(n) => {
+                let values = list(text, n, |part| parse_duration(part).map_err(words))?;
+                Ok(Setting::Durations(values))
+            }
+            ParameterKind::Text => Ok(Setting::Text(text.to_owned())),
+        }
+    }
+
+    /// What to write, for help and forms: `N`, `DURATION`, `a|b`.
+    pub fn placeholder(self) -> String {
+        match self {
+            ParameterKind::Count { .. } => "N".to_owned(),
+            ParameterKind::Number { .. } => "X".to_owned(),
+            ParameterKind::Duration => "DURATION".to_owned(),
+            ParameterKind::Rate => "RATE".to_owned(),
+            ParameterKind::Bytes => "BYTES".to_owned(),
+            ParameterKind::Switch => "true|false".to_owned(),
+            ParameterKind::Choice(choices) => choices.join("|"),
+            ParameterKind::Counts(n) => vec!["N"; n].join("/"),
+            ParameterKind::Durations(n) => vec!["DURATION"; n].join("/"),
+            ParameterKind::Text => "TEXT".to_owned(),
+        }
+    }
+}
+
+fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
+    if value < min {
+        return Err(format!("{value} is too small: it must be at least {min}"));
+    }
+    if value > max {
+        return Err(format!("{value} is too large: it must be at most {max}"));
+    }
+    Ok(())
+}
+
+fn list<T>(
+    text: &str,
+    n: usize,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let parts: Vec<&str> = text.split(['/', ',']).collect();
+    if parts.len() != n {
+        return Err(format!("'{text}' has {} values, expected {n} with / between", parts.len()));
+    }
+    parts.into_iter().map(parse).collect()
+}
+
+/// The decided values of an owner's parameters: every row of its table has one, but those
+/// without a default that nobody gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    values: BTreeMap<&'static str, (Setting, String)>,
+    given: Vec<&'static str>,
+}
+
+impl Settings {
+    /// Decides `table` from what was written, as pairs of name and text.
+    pub fn decide<'a>(
+        owner: &str,
+        table: &'static [Parameter],
+        written: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Settings, BadParameter> {
+        let mut settings = Settings::default();
+        for row in table.iter().filter(|row| !row.default.is_empty()) {
+            settings.values.insert(row.name, (row.parse(row.default)?, row.default.to_owned()));
+        }
+        for (name, text) in written {
+            let Some(row) = table.iter().find(|row| row.name == name) else {
+                let hint = did_you_mean(name, table.iter().map(|row| row.name));
+                return Err(BadParameter(format!("{owner} has no parameter '{name}'{hint}")));
+            };
+            settings.values.insert(row.name, (row.parse(text)?, text.to_owned()));
+            settings.given.push(row.name);
+        }
+        Ok(settings)
+    }
+
+    /// Whether somebody gave it, rather than its default.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
+    }
+
+    /// Whether it has a value at all.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// Every value as one would write it, by name.
+    pub fn written(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values.iter().map(|(name, (_, text))| (*name, text.as_str()))
+    }
+
+    /// A whole number or size. Panics unless the table has such a row: our mistake, not a user's.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Setting::Count(value) => *value,
+            other => panic!("parameter '{name}' is {other:?}, not a count"),
+        }
+    }
+
+    /// A number or rate per second. Panics as [`Settings::count`] does.
+    pub fn number(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Setting::Number(value) => *value,
+            other => panic!("parameter '{name}' is {other:?}, not a number"),
+        }
+    }
+
+    /// Nanoseconds. Panics as [`Settings::count`] does.
+    pub fn duration_ns(&self, name: &str) -> u64 {
+        match self.get(name) {
+            Setting::Duration(value) => *value,
+            other => panic!("parameter '{name}' is {other:?}, not a duration"),
+        }
+    }
+
+    /// Yes or no. Panics as [`Settings::count`] does.
+    pub fn switch(&self, name: &str) -> bool {
+        match self.get(name) {
+            Setting::Switch(value) => *value,
+            other => panic!("parameter '{name}' is {other:?}, not a switch"),
+        }
+    }
+
+    /// A word or text. Panics as [`Settings::count`] does.
+    pub fn text(&self, name: &str) -> &str {
+        match self.get(name) {
+            Setting::Text(value) => value,
+            other => panic!("parameter '{name}' is {other:?}, not text"),
+        }
+    }
+
+    /// Whole numbers. Panics as [`Settings::count`] does.
+    pub fn counts(&self, name: &str) -> &[u64] {
+        match self.get(name) {
+            Setting::Counts(values) => values,
+            other => panic!("parameter '{name}' is {other:?}, not counts"),
+        }
+    }
+
+    /// Durations in nanoseconds. Panics as [`Settings::count`] does.
+    pub fn durations_ns(&self, name: &str) -> &[u64] {
+        match self.get(name) {
+            Setting::Durations(values) => values,
+            other => panic!("parameter '{name}' is {other:?}, not durations"),
+        }
+    }
+
+    fn get(&self, name: &str) -> &Setting {
+        match self.values.get(name) {
+            Some((setting, _)) => setting,
+            None => panic!("parameter '{name}' has no value and no default"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[Parameter] = &[
+        Parameter {
+            name: "warehouses",
+            kind: ParameterKind::Count { min: 1, max: 100_000 },
+            default: "1",
+            help: "",
+            shapes_data: true,
+        },
+        Parameter {
+            name: "mode",
+            kind: ParameterKind::Choice(&["queue", "retry"]),
+            default: "queue",
+            help: "",
+            shapes_data: false,
+        },
+    ];
+
+    #[test]
+    fn what_nobody_gives_has_its_default() {
+        let settings = Settings::decide("tpcc", TABLE, [("mode", "retry")]).expect("valid");
+        assert_eq!(settings.count("warehouses"), 1);
+        assert_eq!(settings.text("mode"), "retry");
+        assert!(!settings.is_given("warehouses") && settings.is_given("mode"));
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_told_with_its_remedy() {
+        let check = |name: &str, value: &str, expect: &str| {
+            let error = Settings::decide("tpcc", TABLE, [(name, value)]).expect_err("wrong");
+            assert_eq!(error.0, expect);
+        };
+        check(
+            "warehuoses",
+            "4",
+            "tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)",
+        );
+        check("warehouses", "0", "warehouses: 0 is too small: it must be at least 1");
+        check("mode", "queu", "mode: 'queu' is not one of queue, retry (did you mean 'queue'?)");
+    }
+}

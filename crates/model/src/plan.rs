@@ -1,0 +1,141 @@
+//! What is to be done, as decided: complete, seeded, nothing left to guess.
+//!
+//! Not here: TOML, flags and defaults (the lab's), which parse once into this.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Placement, RefusalKind};
+
+/// The order in which arrivals come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Exponential gaps: independent users.
+    Poisson,
+    /// Equal gaps.
+    Uniform,
+}
+
+/// What happens when an arrival finds the queue full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueFull {
+    /// It is dropped, and counted.
+    Drop,
+    /// The run ends there.
+    Stop,
+}
+
+/// How load is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "model", rename_all = "snake_case")]
+pub enum Load {
+    /// Each client begins anew as soon as it has finished.
+    Closed,
+    /// Transactions arrive at a rate, whatever becomes of them.
+    Open {
+        /// In which order.
+        arrivals: Arrivals,
+        /// How many a second, over all agents.
+        rate_per_s: f64,
+        /// How many may wait for a free client.
+        queue: u64,
+        /// What happens to the next one.
+        queue_full: QueueFull,
+    },
+    /// Each client keys and thinks between transactions, as its workload says.
+    #[serde(rename = "keythink")]
+    KeyThink {
+        /// All times are multiplied by this.
+        scale: f64,
+    },
+}
+
+/// When a group is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// At the end of the measured phase.
+    Time,
+    /// After this many transactions in the measured phase, all clients together.
+    Transactions(u64),
+    /// After this many of each client in the measured phase.
+    TransactionsPerClient(u64),
+}
+
+/// Clients that do the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Which workload.
+    pub workload: String,
+    /// How many clients.
+    pub clients: u32,
+    /// How load is offered.
+    pub load: Load,
+    /// When it is done.
+    pub until: Until,
+    /// The workload's parameters as written, every one of them.
+    pub parameters: Vec<(String, String)>,
+}
+
+/// How long each phase lasts, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phases {
+    /// Load that is not measured.
+    pub ramp_up_ns: u64,
+    /// Load that is measured; the limit where a count decides, none if zero then.
+    pub measure_ns: u64,
+    /// How long what is under way may take to end.
+    pub drain_ns: u64,
+}
+
+/// When a refused transaction is tried again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// Attempts in all, the first included; 1 means never again.
+    pub attempts: u32,
+    /// Which refusals are tried again.
+    pub on: Vec<RefusalKind>,
+    /// The mean pause before the next attempt, doubled each time; drawn uniformly around it.
+    pub backoff_ns: u64,
+}
+
+/// How samples are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The longest time that histograms tell apart; longer ones are counted as overflow.
+    pub highest_ns: u64,
+}
+
+/// Who decides where clients live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlacementChoice {
+    /// The lab, from what workload and driver can live in and the number of clients.
+    Auto,
+    /// The user.
+    Fixed(Placement),
+}
+
+/// A plan as decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its name.
+    pub name: String,
+    /// All randomness comes from this.
+    pub seed: u64,
+    /// The target's URL, without a password.
+    pub target: String,
+    /// How long.
+    pub phases: Phases,
+    /// Who.
+    pub groups: Vec<Group>,
+    /// Where.
+    pub placement: PlacementChoice,
+    /// Trying again.
+    pub retry: Retry,
+    /// Keeping samples.
+    pub recording: Recording,
+}

@@ -1,0 +1,146 @@
+//! What names a run, and what names the data that it ran on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Until};
+
+/// A run's name for ever: a UUID of version 7, so that it sorts by time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RunId(pub String);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What data a database holds: kept in `dbdyno_meta` beside the data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The workload's name.
+    pub workload: String,
+    /// The version of its data format: other versions build other rows.
+    pub version: u32,
+    /// The parameters that shape the data, by name.
+    pub scale: Vec<(String, String)>,
+    /// The seed of the data.
+    pub seed: u64,
+    /// Constants drawn for the load that the run must know, such as TPC-C's C-Load.
+    pub constants: Vec<(String, String)>,
+}
+
+impl Identity {
+    /// The constant of this name.
+    pub fn constant(&self, name: &str) -> Option<&str> {
+        find(&self.constants, name)
+    }
+
+    /// The data-shaping parameter of this name.
+    pub fn scale_of(&self, name: &str) -> Option<&str> {
+        find(&self.scale, name)
+    }
+}
+
+fn find<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// A run as it is told to everyone who was not there: names for every index in its events.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The plan's name.
+    pub name: String,
+    /// The plan's seed.
+    pub seed: u64,
+    /// The target's URL, without a password.
+    pub target: String,
+    /// Product and version, such as `SQLite 3.54.1`.
+    pub database: String,
+    /// Modes of the database that every result names, such as `journal=wal`.
+    pub modes: Vec<String>,
+    /// Where the clients live.
+    pub placement: Placement,
+    /// How long each phase lasts.
+    pub phases: Phases,
+    /// The groups, by index.
+    pub groups: Vec<GroupDescription>,
+    /// Our own version and build.
+    pub dbdyno: String,
+    /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+}
+
+/// A group as it is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupDescription {
+    /// Its name.
+    pub name: String,
+    /// Its workload.
+    pub workload: String,
+    /// How many clients.
+    pub clients: u32,
+    /// How load is offered.
+    pub load: Load,
+    /// When it is done.
+    pub until: Until,
+    /// The workload's parameters as decided.
+    pub parameters: Vec<(String, String)>,
+    /// Its kinds of transactions, by index.
+    pub kinds: Vec<KindDescription>,
+    /// The rates it is known by.
+    pub headlines: Vec<HeadlineDescription>,
+    /// Its measures, by index.
+    pub measures: Vec<MeasureDescription>,
+    /// Deviations and what else a reader must know.
+    pub declarations: Vec<String>,
+    /// What rate the plan itself allows, in key/think load: a sentence.
+    pub closed_form: Option<String>,
+}
+
+/// A kind of transaction as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindDescription {
+    /// Its name.
+    pub name: String,
+    /// Its share, in parts of the sum.
+    pub weight: u64,
+}
+
+/// A headline as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeadlineDescription {
+    /// Its key in JSON.
+    pub name: String,
+    /// Its name on the page.
+    pub title: String,
+    /// The kinds whose commits it counts.
+    pub kinds: Vec<KindIndex>,
+    /// Per how many nanoseconds it is told.
+    pub per_ns: u64,
+}
+
+/// A measure as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasureDescription {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// How it is kept.
+    pub kind: MeasureKind,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The check's short name.
+    pub id: String,
+    /// What must hold.
+    pub title: String,
+    /// How many rows break it.
+    pub n_failed: u64,
+    /// The first of these rows, in words.
+    pub examples: Vec<String>,
+}

@@ -1,0 +1,194 @@
+//! A conversation with a database, object-safe: start a request, poll its reply, visit its rows.
+//!
+//! Not here: how bytes move (drivers), and what is said (workloads).
+
+use std::future::{Future, poll_fn};
+use std::ops::{AddAssign, Sub};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cancel, Refusal, RefusalKind, Row, RowSource, Statement, StatementId, Table, Value};
+
+/// One statement with its values.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Which statement.
+    pub statement: StatementId,
+    /// Its values, in order.
+    pub values: &'a [Value<'a>],
+}
+
+/// What is asked of a database.
+#[derive(Clone, Copy, Debug)]
+pub enum Request<'a> {
+    /// A declared (or run-time prepared) statement with typed values.
+    Execute(Call<'a>),
+    /// A statement as text, one or several result sets.
+    Text {
+        /// How it is counted.
+        kind: crate::StatementKind,
+        /// The text, complete.
+        sql: &'a str,
+    },
+    /// Several calls in one flight, in order; the first refusal ends it. This is the only way
+    /// in which a conversation has more than one statement under way.
+    Batch(&'a [Call<'a>]),
+    /// Begins a transaction that may write.
+    Begin,
+    /// Begins a transaction that only reads.
+    BeginReadOnly,
+    /// Commits. A connection lost meanwhile is [`RefusalKind::UnknownCommit`].
+    Commit,
+    /// Rolls back.
+    Rollback,
+}
+
+/// What came of a request, rows apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Rows visited, over all result sets.
+    pub n_rows: u64,
+    /// Rows changed, as the database says.
+    pub n_affected: u64,
+}
+
+/// What a session has moved since it exists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// Statements that read.
+    pub reads: u64,
+    /// Statements that write.
+    pub writes: u64,
+    /// Other statements: BEGIN, COMMIT, DDL.
+    pub others: u64,
+    /// Times that a request went out and its answer was waited for.
+    pub round_trips: u64,
+    /// Bytes written to the connection, 0 where there is none.
+    pub bytes_out: u64,
+    /// Bytes read from the connection, 0 where there is none.
+    pub bytes_in: u64,
+}
+
+impl Traffic {
+    /// Statements of every kind.
+    pub fn queries(&self) -> u64 {
+        self.reads + self.writes + self.others
+    }
+
+    /// Counts one statement of `kind`.
+    pub fn count(&mut self, kind: crate::StatementKind) {
+        match kind {
+            crate::StatementKind::Read => self.reads += 1,
+            crate::StatementKind::Write => self.writes += 1,
+            crate::StatementKind::Other => self.others += 1,
+        }
+    }
+}
+
+impl AddAssign for Traffic {
+    fn add_assign(&mut self, other: Traffic) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.others += other.others;
+        self.round_trips += other.round_trips;
+        self.bytes_out += other.bytes_out;
+        self.bytes_in += other.bytes_in;
+    }
+}
+
+impl Sub for Traffic {
+    type Output = Traffic;
+
+    fn sub(self, before: Traffic) -> Traffic {
+        Traffic {
+            reads: self.reads - before.reads,
+            writes: self.writes - before.writes,
+            others: self.others - before.others,
+            round_trips: self.round_trips - before.round_trips,
+            bytes_out: self.bytes_out - before.bytes_out,
+            bytes_in: self.bytes_in - before.bytes_in,
+        }
+    }
+}
+
+/// Sees each row of a reply where it lies. Its refusal ends the reply.
+pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), Refusal>;
+
+/// One connection. Lives and dies on the worker that made it.
+pub trait Session {
+    /// Hands over a request. Nothing waits here, and one request is under way at a time.
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal>;
+
+    /// Drives the request under way; `visit` sees the rows. Blocks on a thread.
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>>;
+
+    /// Loads rows into a table as fast as this database takes them, inside the transaction
+    /// under way. Rows are pulled from `source`; nothing is buffered beyond a chunk.
+    fn poll_load(
+        &mut self,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>>;
+
+    /// Prepares a statement at run time; it is valid for this session until it reconnects.
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal>;
+
+    /// Makes the connection anew after [`RefusalKind::breaks_session`].
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>>;
+
+    /// What it has moved so far.
+    fn traffic(&self) -> Traffic;
+
+    /// A hand on this session for another thread: ends what is under way.
+    fn canceller(&self) -> Arc<dyn Cancel>;
+}
+
+/// Asks, and drops what rows come.
+pub async fn execute(
+    session: &mut dyn Session,
+    statement: StatementId,
+    values: &[Value<'_>],
+) -> Result<Reply, Refusal> {
+    query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
+}
+
+/// Asks, and visits the rows.
+pub fn query<'s>(
+    session: &'s mut dyn Session,
+    request: Request<'_>,
+    visit: Visit<'s>,
+) -> impl Future<Output = Result<Reply, Refusal>> + use<'s> {
+    let mut started = Some(session.start(request));
+    poll_fn(move |context| match started.take() {
+        Some(Err(refusal)) => Poll::Ready(Err(refusal)),
+        _ => session.poll_reply(context, visit),
+    })
+}
+
+/// Loads rows; see [`Session::poll_load`].
+pub async fn load(
+    session: &mut dyn Session,
+    table: &Table,
+    source: &mut dyn RowSource,
+) -> Result<Reply, Refusal> {
+    poll_fn(|context| session.poll_load(context, table, source)).await
+}
+
+/// Makes the connection anew.
+pub async fn reconnect(session: &mut dyn Session) -> Result<(), Refusal> {
+    poll_fn(|context| session.poll_reconnect(context)).await
+}
+
+impl dyn Session + '_ {
+    /// The refusal of a driver that cannot do `what`.
+    pub fn unsupported(what: &str) -> Refusal {
+        Refusal::new(RefusalKind::Unsupported, format!("this driver cannot {what}"))
+    }
+}

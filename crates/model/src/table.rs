@@ -1,0 +1,62 @@
+//! Tables as a workload describes them, in no database's words.
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// A whole number of at least 16 bits.
+    SmallInt,
+    /// A whole number of at least 32 bits.
+    Int,
+    /// A whole number of 64 bits.
+    BigInt,
+    /// An exact decimal number.
+    Decimal {
+        /// Digits in all.
+        precision: u8,
+        /// Digits behind the point.
+        scale: u8,
+    },
+    /// Text of exactly this many characters.
+    Char(u16),
+    /// Text of at most this many characters.
+    VarChar(u16),
+    /// A binary floating-point number of 64 bits.
+    Double,
+    /// An instant, to the microsecond.
+    Timestamp,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub of: ColumnType,
+    /// Whether it may be null.
+    pub nullable: bool,
+}
+
+/// A secondary index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns, in order.
+    pub columns: Vec<&'static str>,
+    /// Whether it forbids duplicates.
+    pub unique: bool,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns, in order.
+    pub columns: Vec<Column>,
+    /// The columns of its primary key; none where it has no key.
+    pub primary_key: Vec<&'static str>,
+    /// Its secondary indexes.
+    pub indexes: Vec<Index>,
+}

@@ -1,0 +1,258 @@
+//! A database to measure, as a URL. Not here: what a driver makes of it.
+
+use std::fmt;
+
+/// Something that is never shown: its `Debug` and `Display` are dots.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides `text`.
+    pub fn new(text: impl Into<String>) -> Secret {
+        Secret(text.into())
+    }
+
+    /// What is hidden, for the one place that signs in.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// One host of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// Name or address.
+    pub name: String,
+    /// Port, where it is given.
+    pub port: Option<u16>,
+}
+
+/// A target as written: `scheme://user:password@host:port,host/path?option=value`, or
+/// `scheme:path?option=value` for a database that is a file or no server at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Which driver: `sqlite`, `mariadb`, `sim`...
+    pub scheme: String,
+    /// Who signs in.
+    pub user: Option<String>,
+    /// With what. Never printed, never stored.
+    pub password: Option<Secret>,
+    /// Where; empty for a file.
+    pub hosts: Vec<Host>,
+    /// The database's name, or the file's path.
+    pub path: String,
+    /// The options behind `?`, in order.
+    pub options: Vec<(String, String)>,
+}
+
+/// A URL that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadTarget(pub String);
+
+impl fmt::Display for BadTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadTarget {}
+
+impl Target {
+    /// Reads a URL. Errors never repeat it whole, since it may hold a password.
+    pub fn parse(url: &str) -> Result<Target, BadTarget> {
+        let Some((scheme, rest)) = url.split_once(':') else {
+            return Err(BadTarget(
+                "a target is a URL such as sqlite:/path/file.db or mariadb://user@host/database"
+                    .to_owned(),
+            ));
+        };
+        let letters = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
+        if scheme.is_empty() || !scheme.chars().all(letters) {
+            return Err(BadTarget(
+                "the target's scheme (what stands before ':') may only have letters".to_owned(),
+            ));
+        }
+        let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
+        let mut target = Target {
+            scheme: scheme.to_ascii_lowercase(),
+            user: None,
+            password: None,
+            hosts: Vec::new(),
+            path: String::new(),
+            options: parse_options(options)?,
+        };
+        match place.strip_prefix("//") {
+            Some(authority) => target.read_authority(authority)?,
+            None => target.path = decode(place)?,
+        }
+        Ok(target)
+    }
+
+    fn read_authority(&mut self, text: &str) -> Result<(), BadTarget> {
+        let (authority, path) = text.split_once('/').unwrap_or((text, ""));
+        self.path = decode(path)?;
+        let hosts = match authority.rsplit_once('@') {
+            None => authority,
+            Some((user, hosts)) => {
+                let (user, password) = match user.split_once(':') {
+                    Some((user, password)) => (user, Some(Secret(decode(password)?))),
+                    None => (user, None),
+                };
+                self.user = Some(decode(user)?);
+                self.password = password;
+                hosts
+            }
+        };
+        for host in hosts.split(',').filter(|host| !host.is_empty()) {
+            self.hosts.push(parse_host(host)?);
+        }
+        Ok(())
+    }
+
+    /// The value of option `name`.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// Without its password, so that it can be shown and stored.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.scheme)?;
+        if !self.hosts.is_empty() || self.user.is_some() {
+            f.write_str("//")?;
+            if let Some(user) = &self.user {
+                write!(f, "{user}@")?;
+            }
+            for (index, host) in self.hosts.iter().enumerate() {
+                let comma = if index > 0 { "," } else { "" };
+                let v6 = host.name.contains(':');
+                let (open, close) = if v6 { ("[", "]") } else { ("", "") };
+                write!(f, "{comma}{open}{}{close}", host.name)?;
+                if let Some(port) = host.port {
+                    write!(f, ":{port}")?;
+                }
+            }
+            f.write_str("/")?;
+        }
+        f.write_str(&self.path)?;
+        for (index, (name, value)) in self.options.iter().enumerate() {
+            write!(f, "{}{name}={value}", if index == 0 { "?" } else { "&" })?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
+    let mut options = Vec::new();
+    for part in text.split('&').filter(|part| !part.is_empty()) {
+        let Some((name, value)) = part.split_once('=') else {
+            return Err(BadTarget(format!("the target's option '{part}' has no value (name=value)")));
+        };
+        options.push((decode(name)?, decode(value)?));
+    }
+    Ok(options)
+}
+
+fn parse_host(text: &str) -> Result<Host, BadTarget> {
+    let (name, port) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((name, tail)) => (name, tail.strip_prefix(':')),
+            None => return Err(BadTarget(format!("the host '{text}' lacks its ']'"))),
+        },
+        None => match text.rsplit_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        },
+    };
+    let port = match port.map(str::parse::<u16>) {
+        None => None,
+        Some(Ok(port)) if port > 0 => Some(port),
+        Some(_) => return Err(BadTarget(format!("the port in '{text}' is not 1 to 65535"))),
+    };
+    Ok(Host { name: decode(name)?, port })
+}
+
+/// Percent-decoding (RFC 3986, 2.1).
+fn decode(text: &str) -> Result<String, BadTarget> {
+    if !text.contains('%') {
+        return Ok(text.to_owned());
+    }
+    let bad = || BadTarget("a '%' in the target is not followed by two hex digits".to_owned());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = tail;
+            continue;
+        }
+        let digits = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()).ok_or_else(bad)?;
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
+        rest = &tail[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| BadTarget("the target is not UTF-8".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_read_into_its_parts() {
+        let url = "mariadb://bench:p%40ss@db1:3307,[::1]:3308,db2/shop?tls=require&x=1";
+        let target = Target::parse(url).expect("valid");
+        assert_eq!(target.scheme, "mariadb");
+        assert_eq!(target.user.as_deref(), Some("bench"));
+        assert_eq!(target.password.as_ref().map(Secret::reveal), Some("p@ss"));
+        assert_eq!(target.hosts[1], Host { name: "::1".to_owned(), port: Some(3308) });
+        assert_eq!(target.hosts[2], Host { name: "db2".to_owned(), port: None });
+        assert_eq!(target.path, "shop");
+        assert_eq!(target.option("tls"), Some("require"));
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let target = Target::parse("mariadb://bench:hunter2@db1/shop").expect("valid");
+        assert_eq!(target.to_string(), "mariadb://bench@db1/shop");
+        assert!(!format!("{target:?}").contains("hunter2"));
+        let error = Target::parse("mariadb://bench:hunter2@db1:99999/shop").expect_err("port");
+        assert!(!error.0.contains("hunter2"));
+    }
+
+    #[test]
+    fn a_file_needs_no_host() {
+        let target = Target::parse("sqlite:/tmp/a.db?journal=wal").expect("valid");
+        assert_eq!((target.path.as_str(), target.hosts.len()), ("/tmp/a.db", 0));
+        assert_eq!(target.to_string(), "sqlite:/tmp/a.db?journal=wal");
+        assert_eq!(Target::parse("sqlite::memory:").expect("valid").path, ":memory:");
+    }
+
+    #[test]
+    fn a_malformed_url_says_what_is_wrong() {
+        for (url, expect) in [
+            ("nonsense", "a target is a URL"),
+            ("://x", "scheme"),
+            ("sq lite:x", "scheme"),
+            ("mariadb://h:0/x", "port"),
+            ("mariadb://[::1/x", "lacks its ']'"),
+            ("sqlite:/a%zz", "hex"),
+            ("sqlite:/a?journal", "no value"),
+        ] {
+            let error = Target::parse(url).expect_err(url);
+            assert!(error.0.contains(expect), "{url}: {error}");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Durations, rates, counts and sizes as people write and read them. Not here: any clock.
+
+use std::fmt;
+
+/// Nanoseconds in a microsecond.
+pub const NS_PER_US: u64 = 1_000;
+/// Nanoseconds in a millisecond.
+pub const NS_PER_MS: u64 = 1_000_000;
+/// Nanoseconds in a second.
+pub const NS_PER_S: u64 = 1_000_000_000;
+
+/// A quantity that cannot be read; its words say what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadUnit(pub String);
+
+impl fmt::Display for BadUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadUnit {}
+
+/// Reads `30s`, `1.5h`, `250ms`, `1h30m`: a unit is required. Returns nanoseconds.
+pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
+    let bad = |why: &str| BadUnit(format!("'{text}' is not a duration: {why}"));
+    let mut rest = text.trim();
+    if rest.is_empty() {
+        return Err(bad("write a number with a unit, such as 30s"));
+    }
+    let mut total_ns = 0f64;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (number, tail) = rest.split_at(end);
+        let value: f64 = match number.parse() {
+            Ok(value) => value,
+            Err(_) => return Err(bad("write a number with a unit, such as 30s or 1h30m")),
+        };
+        let end = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at(end);
+        total_ns += value
+            * match unit.trim() {
+                "ns" => 1.0,
+                "us" | "µs" => 1e3,
+                "ms" => 1e6,
+                "s" => 1e9,
+                "m" | "min" => 60e9,
+                "h" => 3600e9,
+                "d" => 86_400e9,
+                "" => return Err(bad("it has no unit (write 30s, 500ms, 5m or 1h)")),
+                _ => return Err(bad("units are ns, us, ms, s, m, h and d")),
+            };
+        rest = tail;
+    }
+    let limit_ns = 365.0 * 86_400e9;
+    if total_ns > limit_ns {
+        return Err(bad("it is longer than a year"));
+    }
+    Ok(total_ns.round() as u64)
+}
+
+/// Reads `500`, `500/s` or `30000/min`. Returns events per second.
+pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
+    let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));
+    let (number, per_s) = match text.trim().split_once('/') {
+        None => (text.trim(), 1.0),
+        Some((number, "s")) => (number, 1.0),
+        Some((number, "m" | "min")) => (number, 1.0 / 60.0),
+        Some((number, "h")) => (number, 1.0 / 3600.0),
+        Some(_) => return Err(bad("write 500, 500/s or 30000/min")),
+    };
+    let value: f64 = match number.trim().replace('_', "").parse() {
+        Ok(value) => value,
+        Err(_) => return Err(bad("write 500, 500/s or 30000/min")),
+    };
+    if !value.is_finite() || value <= 0.0 {
+        return Err(bad("it must be above zero"));
+    }
+    Ok(value * per_s)
+}
+
+/// Reads `1000000`, `1_000_000`, `100k`, `1M`, `2G`.
+pub fn parse_count(text: &str) -> Result<u64, BadUnit> {
+    scaled(text, "a count", &[("", 1), ("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)])
+}
+
+/// Reads `4096`, `64KiB`, `16M`, `1GB`. Returns bytes.
+pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
+    let units = [
+        ("", 1),
+        ("B", 1),
+        ("k", 1 << 10),
+        ("K", 1 << 10),
+        ("KiB", 1 << 10),
+        ("kB", 1_000),
+        ("KB", 1_000),
+        ("M", 1 << 20),
+        ("MiB", 1 << 20),
+        ("MB", 1_000_000),
+        ("G", 1 << 30),
+        ("GiB", 1 << 30),
+        ("GB", 1_000_000_000),
+    ];
+    scaled(text, "a size", &units)
+}
+
+fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit> {
+    let clean = text.trim().replace('_', "");
+    let end = clean.find(|c: char| !c.is_ascii_digit()).unwrap_or(clean.len());
+    let (digits, unit) = clean.split_at(end);
+    let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+    let value = digits.parse::<u64>().ok().zip(factor);
+    value.and_then(|(value, factor)| value.checked_mul(factor)).ok_or_else(|| {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
+        BadUnit(format!("'{text}' is not {what}: write a whole number (units: {})", names.join(", ")))
+    })
+}
+
+/// A duration as short as it can be told exactly enough: `1h30m`, `30s`, `2.50ms`.
+pub fn format_duration(ns: u64) -> String {
+    match ns {
+        0 => "0s".to_owned(),
+        1..NS_PER_US => format!("{ns}ns"),
+        NS_PER_US..NS_PER_MS => decimal(ns, NS_PER_US, "us"),
+        NS_PER_MS..NS_PER_S => decimal(ns, NS_PER_MS, "ms"),
+        _ if !ns.is_multiple_of(NS_PER_S) && ns < 60 * NS_PER_S => decimal(ns, NS_PER_S, "s"),
+        _ => {
+            let seconds = (ns + NS_PER_S / 2) / NS_PER_S;
+            let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
+            let shown = parts.iter().filter(|(n, _)| *n > 0);
+            shown.map(|(n, unit)| format!("{n}{unit}")).collect()
+        }
+    }
+}
+
+fn decimal(ns: u64, unit_ns: u64, unit: &str) -> String {
+    let value = ns as f64 / unit_ns as f64;
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text}{unit}")
+}
+
+/// A count with its thousands apart: `1,234,567`.
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_need_a_unit() {
+        let check = |text: &str, expect: Result<u64, &str>| match (parse_duration(text), expect) {
+            (Ok(got), Ok(want)) => assert_eq!(got, want, "{text}"),
+            (Err(got), Err(want)) => assert!(got.0.contains(want), "{text}: {got}"),
+            (got, want) => panic!("{text}: {got:?}, expected {want:?}"),
+        };
+        check("30s", Ok(30 * NS_PER_S));
+        check("250ms", Ok(250 * NS_PER_MS));
+        check("1h30m", Ok(5400 * NS_PER_S));
+        check("1.5h", Ok(5400 * NS_PER_S));
+        check("0s", Ok(0));
+        check("30", Err("no unit"));
+        check("", Err("write a number"));
+        check("soon", Err("write a number"));
+        check("-1s", Err("write a number"));
+        check("5 parsecs", Err("units are"));
+        check("9000000000h", Err("longer than a year"));
+    }
+
+    #[test]
+    fn durations_are_read_as_they_are_written() {
+        for text in ["1h30m", "30s", "2.5ms", "150us", "20ns", "1.25s", "1h", "0s"] {
+            let ns = parse_duration(text).expect(text);
+            assert_eq!(format_duration(ns), text);
+        }
+    }
+
+    #[test]
+    fn rates_are_above_zero() {
+        assert_eq!(parse_rate("500"), Ok(500.0));
+        assert_eq!(parse_rate("30000/min"), Ok(500.0));
+        assert_eq!(parse_rate("0.5/s"), Ok(0.5));
+        for bad in ["-1", "0", "fast", "5/fortnight", "inf", "NaN"] {
+            assert!(parse_rate(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn counts_and_sizes_take_their_units() {
+        assert_eq!(parse_count("1_000"), Ok(1000));
+        assert_eq!(parse_count("100k"), Ok(100_000));
+        assert_eq!(parse_bytes("64KiB"), Ok(65_536));
+        assert!(parse_count("1.5k").is_err());
+        assert!(parse_count("99999999999G").is_err());
+        assert_eq!(format_count(1_234_567), "1,234,567");
+        assert_eq!(format_count(12), "12");
+    }
+}

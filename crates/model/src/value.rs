@@ -1,0 +1,145 @@
+//! What goes into a statement and comes out of it. Not here: any wire format.
+
+use crate::{Refusal, RefusalKind};
+
+/// One value on its way to or from a database.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// SQL's null.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A binary floating-point number.
+    Float(f64),
+    /// An exact decimal number: `unscaled` / 10^`scale`. Money is this with scale 2.
+    Decimal {
+        /// The digits, as a whole number.
+        unscaled: i64,
+        /// How many of them stand behind the point.
+        scale: u8,
+    },
+    /// Characters.
+    Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    Timestamp(i64),
+}
+
+impl Value<'_> {
+    /// Money from cents.
+    pub fn cents(cents: i64) -> Value<'static> {
+        Value::Decimal { unscaled: cents, scale: 2 }
+    }
+
+    /// What kind of value it is, for messages.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a float",
+            Value::Decimal { .. } => "a decimal",
+            Value::Text(_) => "text",
+            Value::Bytes(_) => "bytes",
+            Value::Timestamp(_) => "a timestamp",
+        }
+    }
+}
+
+macro_rules! from_integer {
+    ($($integer:ty),*) => {
+        $(impl From<$integer> for Value<'_> {
+            fn from(value: $integer) -> Self {
+                Value::Int(i64::from(value))
+            }
+        })*
+    };
+}
+from_integer!(i64, i32, u32, u16, u8);
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(value: &'a str) -> Self {
+        Value::Text(value)
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(value: &'a String) -> Self {
+        Value::Text(value)
+    }
+}
+
+/// A row of a result, visited where it lies: nothing is copied until asked for.
+pub trait Row {
+    /// How many columns it has.
+    fn width(&self) -> usize;
+
+    /// The value in `column` (from 0). Panics past the width: that is a mistake in our code.
+    fn value(&self, column: usize) -> Value<'_>;
+
+    /// Which result set of the reply it belongs to (from 0).
+    fn result_set(&self) -> usize {
+        0
+    }
+
+    /// The column's name, where the database tells.
+    fn name(&self, _column: usize) -> &str {
+        ""
+    }
+
+    /// The column as a decimal of `scale` digits, unscaled. A null is a refusal.
+    ///
+    /// A database that stores scaled integers overrides this, since its integers are unscaled.
+    fn decimal(&self, column: usize, scale: u8) -> Result<i64, Refusal> {
+        match self.value(column) {
+            Value::Decimal { unscaled, scale: has } if has <= scale => {
+                Ok(unscaled * 10i64.pow(u32::from(scale - has)))
+            }
+            Value::Decimal { unscaled, scale: has } => {
+                Ok(unscaled / 10i64.pow(u32::from(has - scale)))
+            }
+            Value::Int(whole) => Ok(whole * 10i64.pow(u32::from(scale))),
+            other => Err(shape(column, "a decimal", other)),
+        }
+    }
+}
+
+impl dyn Row + '_ {
+    /// The column as an integer. A null is a refusal.
+    pub fn int(&self, column: usize) -> Result<i64, Refusal> {
+        match self.value(column) {
+            Value::Int(value) => Ok(value),
+            Value::Decimal { unscaled, scale: 0 } => Ok(unscaled),
+            other => Err(shape(column, "an integer", other)),
+        }
+    }
+
+    /// The column as an integer, or nothing where it is null.
+    pub fn optional_int(&self, column: usize) -> Result<Option<i64>, Refusal> {
+        match self.value(column) {
+            Value::Null => Ok(None),
+            _ => self.int(column).map(Some),
+        }
+    }
+
+    /// The column as text. A null is a refusal.
+    pub fn text(&self, column: usize) -> Result<&str, Refusal> {
+        match self.value(column) {
+            Value::Text(value) => Ok(value),
+            Value::Bytes(bytes) => std::str::from_utf8(bytes)
+                .map_err(|_| shape(column, "text", Value::Bytes(bytes))),
+            other => Err(shape(column, "text", other)),
+        }
+    }
+
+    /// The column as cents. A null is a refusal.
+    pub fn cents(&self, column: usize) -> Result<i64, Refusal> {
+        self.decimal(column, 2)
+    }
+}
+
+fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
+    let got = got.type_name();
+    let message = format!("column {} of the answer is {got}, expected {wanted}", column + 1);
+    Refusal::new(RefusalKind::Shape, message)
+}

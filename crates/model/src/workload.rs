@@ -1,0 +1,187 @@
+//! What a workload is to the engine, the builder and the checker. Not here: any workload.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Clock, Dialect, Dice, Identity, Number, Places, Refusal, Session, Statement, Table, Value,
+};
+
+/// A kind of transaction's place in its workload's list.
+pub type KindIndex = u16;
+
+/// One kind of transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name in reports, such as `new_order`.
+    pub name: &'static str,
+    /// Its share of all transactions, in parts of the sum over all kinds.
+    pub weight: u64,
+    /// How long a user keys before it, in key/think load.
+    pub keying_ns: u64,
+    /// How long a user thinks after it on average, in key/think load.
+    pub thinking_ns: u64,
+}
+
+/// Whether a measure is a distribution or a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasureKind {
+    /// Each value matters: event age.
+    Histogram,
+    /// Only the sum does: rows, bytes.
+    Counter,
+}
+
+/// A named series of a workload, recorded beside its times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Its name, such as `lines_delivered`.
+    pub name: &'static str,
+    /// Its unit, such as `rows`.
+    pub unit: &'static str,
+    /// How it is kept.
+    pub kind: MeasureKind,
+}
+
+/// A rate that a workload is known by, such as NOPM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// Its key in JSON.
+    pub name: &'static str,
+    /// Its name on the page.
+    pub title: &'static str,
+    /// The kinds whose commits it counts.
+    pub kinds: Vec<KindIndex>,
+    /// Per how many nanoseconds it is told.
+    pub per_ns: u64,
+}
+
+/// A condition that the data must meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Its short name, such as `3.3.2.1`.
+    pub id: &'static str,
+    /// What must hold, in words.
+    pub title: &'static str,
+    /// A query that returns each row which breaks it, its columns named for the message.
+    pub sql: String,
+}
+
+/// How a conversation ended, if it was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// Committed.
+    Committed,
+    /// Rolled back, as the workload wants it in this case.
+    RolledBack,
+}
+
+/// What a conversation may use. It must not spawn, join, select or keep time in any other way.
+pub struct World<'a> {
+    /// The client's sessions.
+    pub sessions: &'a mut [Box<dyn Session>],
+    /// The run's clock.
+    pub clock: &'a dyn Clock,
+    /// Dice for this transaction, the same at every attempt.
+    pub dice: Dice,
+    /// What the transaction measured: index in the workload's list, value. Kept only if it
+    /// finishes.
+    pub measured: &'a mut Vec<(u16, u64)>,
+}
+
+impl World<'_> {
+    /// The client's first session.
+    pub fn session(&mut self) -> &mut dyn Session {
+        self.sessions[0].as_mut()
+    }
+}
+
+/// A transaction under way.
+pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, Refusal>> + 'a>>;
+
+/// One simulated user.
+pub trait Client {
+    /// Decides kind and inputs of transaction `number`, from seed and number alone, and keeps
+    /// them for [`Client::converse`].
+    fn inputs(&mut self, number: Number) -> KindIndex;
+
+    /// Has the conversation with the inputs decided last. Called again for another attempt.
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a>;
+}
+
+/// Rows, one at a time.
+pub trait RowSource {
+    /// Hands the next row to `emit`; false when there is none.
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;
+}
+
+/// The data of a workload, in tables and chunks. A chunk is built in one transaction and marked
+/// done with it, so that an interrupted build goes on where it stopped.
+pub trait Population: Send + Sync {
+    /// Its tables, in the order in which they are built.
+    fn tables(&self) -> &[Table];
+
+    /// How many chunks table `table` (its index) has.
+    fn n_chunks(&self, table: usize) -> u64;
+
+    /// How many rows the table has when built; exact, or close where the data decide.
+    fn n_rows(&self, table: usize) -> u64;
+
+    /// The rows of a chunk, from the seed alone.
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
+}
+
+/// A workload with its parameters decided. Shared by all workers.
+pub trait Workload: Send + Sync {
+    /// What data it needs, or would build.
+    fn identity(&self) -> Identity;
+
+    /// Its kinds of transactions.
+    fn kinds(&self) -> &[Kind];
+
+    /// Its measures.
+    fn measures(&self) -> &[Measure] {
+        &[]
+    }
+
+    /// The rates it is known by.
+    fn headlines(&self) -> Vec<Headline> {
+        Vec::new()
+    }
+
+    /// Deviations from the standard it is derived from, and what else a reader must know.
+    fn declarations(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Its statements in this dialect, indexed by [`crate::StatementId`].
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement>;
+
+    /// Where it can live.
+    fn places(&self) -> Places;
+
+    /// The kind of transaction `number`: the same as [`Client::inputs`] would say.
+    fn kind_of(&self, number: Number) -> KindIndex;
+
+    /// One of its users. `client` is global over all agents and groups.
+    fn client(&self, client: u32) -> Box<dyn Client>;
+
+    /// Its data; none if it needs none.
+    fn population(&self) -> Option<&dyn Population> {
+        None
+    }
+
+    /// What its data must meet, in this dialect.
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        Vec::new()
+    }
+
+    /// A count in the database that grows by one with each commit of a kind: query and kind.
+    /// Its change over a run must equal the client's own count.
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+        None
+    }
+}

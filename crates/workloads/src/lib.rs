@@ -1,0 +1,44 @@
+//! What is asked of databases: one folder a workload, and the list of them.
+//!
+//! Not here: when it is asked (engine), and in whose words beyond SQL (drivers). A workload
+//! knows no clock, socket, file or runtime.
+
+mod empty;
+mod tpcc;
+
+use std::sync::Arc;
+
+use model::{BadParameter, Identity, Parameter, Settings, Workload, did_you_mean};
+
+/// A workload that can be asked for.
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// One line about it.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Decides it.
+    pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
+}
+
+/// What a workload is decided from.
+pub struct Make<'a> {
+    /// Its parameters, decided.
+    pub settings: &'a Settings,
+    /// The seed of the plan.
+    pub seed: u64,
+    /// What data there is, if there is any: its constants and seed hold.
+    pub data: Option<&'a Identity>,
+}
+
+/// Every workload, in the order in which they are listed.
+pub static ALL: &[&Entry] = &[&tpcc::ENTRY, &empty::ENTRY];
+
+/// The workload of this name.
+pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
+    ALL.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
+        let hint = did_you_mean(name, ALL.iter().map(|entry| entry.name));
+        BadParameter(format!("there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"))
+    })
+}
