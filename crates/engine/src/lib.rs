@@ -1,1 +1,27 @@
-//! Placeholder.
+//! When work is asked for, and how long it took: clocks, pacing, phases, placements, recording.
+//!
+//! The engine takes a [`Job`] (what to run, as which share of it), runs it on one of three
+//! placements, and tells what happened as a stream of events that add up. Not here: what is
+//! asked (workloads), of whom (drivers), and what remains (results). It opens no file.
+
+mod clock;
+mod conduct;
+mod job;
+mod pacer;
+mod place;
+mod recorder;
+mod schedule;
+mod scheduling;
+mod seat;
+mod stop;
+
+#[cfg(test)]
+mod tests;
+
+pub use clock::ThreadClock;
+pub use conduct::{CannotRun, Ran, run};
+pub use job::{GroupJob, Job, Share, Tap};
+pub use place::threads::block_on;
+pub use schedule::Schedule;
+pub use scheduling::{Granted, prepare_thread};
+pub use stop::Stop;

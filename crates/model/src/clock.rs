@@ -20,4 +20,8 @@ pub trait Clock {
     ///
     /// Whoever waits is woken early, with [`Woken::Stopped`], once the run stops.
     fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
+
+    /// Waits for `instant_ns` also while the run drains; woken early, with [`Woken::Stopped`],
+    /// only when what is under way is cut off.
+    fn poll_through(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
 }

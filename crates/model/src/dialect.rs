@@ -40,6 +40,8 @@ pub struct Dialect {
     pub parallel_load: bool,
     /// Secondary indexes are faster built after the data.
     pub indexes_after_load: bool,
+    /// It keeps what is written: tables can be built, checked and counted in it.
+    pub keeps_data: bool,
 }
 
 impl Dialect {

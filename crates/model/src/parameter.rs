@@ -325,11 +325,7 @@ mod tests {
             let error = Settings::decide("tpcc", TABLE, [(name, value)]).expect_err("wrong");
             assert_eq!(error.0, expect);
         };
-        check(
-            "warehuoses",
-            "4",
-            "tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)",
-        );
+        check("warehuoses", "4", "tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)");
         check("warehouses", "0", "warehouses: 0 is too small: it must be at least 1");
         check("mode", "queu", "mode: 'queu' is not one of queue, retry (did you mean 'queue'?)");
     }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Placement, RefusalKind};
+use crate::{Placement, RefusalKind, Target};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,8 +126,9 @@ pub struct Plan {
     pub name: String,
     /// All randomness comes from this.
     pub seed: u64,
-    /// The target's URL, without a password.
-    pub target: String,
+    /// The database to measure. Stored without its password.
+    #[serde(with = "as_url")]
+    pub target: Target,
     /// How long.
     pub phases: Phases,
     /// Who.
@@ -138,4 +139,20 @@ pub struct Plan {
     pub retry: Retry,
     /// Keeping samples.
     pub recording: Recording,
+}
+
+/// Targets are stored as URLs, and never with their password.
+mod as_url {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::Target;
+
+    pub(super) fn serialize<S: Serializer>(target: &Target, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(target)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Target, D::Error> {
+        Target::parse(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
 }

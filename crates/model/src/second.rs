@@ -274,7 +274,30 @@ pub(crate) mod as_bytes {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Option<Histogram>, D::Error> {
-        deserializer.deserialize_bytes(Bytes).map(Some)
+        deserializer.deserialize_option(Maybe)
+    }
+
+    struct Maybe;
+
+    impl<'de> Visitor<'de> for Maybe {
+        type Value = Option<Histogram>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("the bytes of a histogram, or nothing")
+        }
+
+        fn visit_none<E: Error>(self) -> Result<Option<Histogram>, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Option<Histogram>, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, bytes: D) -> Result<Self::Value, D::Error> {
+            // As an owned buffer: some formats lend only short ones (ciborium 4 KiB).
+            bytes.deserialize_byte_buf(Bytes).map(Some)
+        }
     }
 
     struct Bytes;
@@ -290,7 +313,10 @@ pub(crate) mod as_bytes {
             Histogram::from_bytes(bytes).map_err(E::custom)
         }
 
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Histogram, A::Error> {
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(
+            self,
+            mut seq: A,
+        ) -> Result<Histogram, A::Error> {
             let mut bytes = Vec::new();
             while let Some(byte) = seq.next_element::<u8>()? {
                 bytes.push(byte);

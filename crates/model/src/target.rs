@@ -159,7 +159,9 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
     let mut options = Vec::new();
     for part in text.split('&').filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
-            return Err(BadTarget(format!("the target's option '{part}' has no value (name=value)")));
+            return Err(BadTarget(format!(
+                "the target's option '{part}' has no value (name=value)"
+            )));
         };
         options.push((decode(name)?, decode(value)?));
     }

@@ -111,8 +111,12 @@ fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit>
     let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
     let value = digits.parse::<u64>().ok().zip(factor);
     value.and_then(|(value, factor)| value.checked_mul(factor)).ok_or_else(|| {
-        let names: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
-        BadUnit(format!("'{text}' is not {what}: write a whole number (units: {})", names.join(", ")))
+        let names: Vec<&str> =
+            units.iter().map(|(name, _)| *name).filter(|n| !n.is_empty()).collect();
+        BadUnit(format!(
+            "'{text}' is not {what}: write a whole number (units: {})",
+            names.join(", ")
+        ))
     })
 }
 

@@ -126,8 +126,9 @@ impl dyn Row + '_ {
     pub fn text(&self, column: usize) -> Result<&str, Refusal> {
         match self.value(column) {
             Value::Text(value) => Ok(value),
-            Value::Bytes(bytes) => std::str::from_utf8(bytes)
-                .map_err(|_| shape(column, "text", Value::Bytes(bytes))),
+            Value::Bytes(bytes) => {
+                std::str::from_utf8(bytes).map_err(|_| shape(column, "text", Value::Bytes(bytes)))
+            }
             other => Err(shape(column, "text", other)),
         }
     }

@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The mathematics of measuring: histograms and exact moments, quantiles with their error,
+//! rates with theirs, stalls, the closed forms and exact recursions of queueing theory, and
+//! draws from random bits.
+//!
+//! Not here: clocks, random generators, files, and opinions on a result. Time is integer
+//! nanoseconds; floats appear where a number is derived (a mean, a rate, a probability). A
+//! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
+//! can be refused with a reason is a `Result`.
+
+mod draw;
+mod histogram;
+mod moments;
+mod quantile;
+mod queueing;
+mod rate;
+
+pub use draw::{exponential_ns, truncated_exponential_ns, unit};
+pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
+pub use moments::Moments;
+pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};
+pub use queueing::{
+    Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
+};
+pub use rate::{
+    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability, within_run,
+};

@@ -1,0 +1,150 @@
+//! An event loop's clock: one timer of the kernel for all who wait on this loop.
+//!
+//! The runtime's own timers are not used: they round to a millisecond.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use model::{Clock, Woken};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use tokio::io::unix::AsyncFd;
+
+use super::Origin;
+use crate::stop::{ABORTED, NEVER, RUNNING, Stop};
+
+/// Real time on an event loop.
+pub(crate) struct LoopClock {
+    origin: Origin,
+    stop: Arc<Stop>,
+    timer: Arc<OwnedFd>,
+    /// Who waits for what, in the order of instant and registration.
+    waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
+    registered: Cell<u64>,
+    armed_ns: Cell<u64>,
+}
+
+/// The timer, lent to the runtime.
+struct Watched(Arc<OwnedFd>);
+
+impl AsRawFd for Watched {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+#[allow(unsafe_code)]
+fn watch(timer: &Arc<OwnedFd>) -> io::Result<AsyncFd<Watched>> {
+    // SAFETY: the descriptor is owned by the `Arc` inside `Watched`, so it stays open and its
+    // own for as long as the runtime watches it.
+    unsafe { AsyncFd::register(Watched(Arc::clone(timer))) }.map_err(io::Error::from)
+}
+
+impl LoopClock {
+    pub(crate) fn new(origin: Origin, stop: Arc<Stop>) -> io::Result<Rc<LoopClock>> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = Arc::new(timerfd_create(TimerfdClockId::Monotonic, flags)?);
+        stop.watch(Arc::clone(&timer));
+        Ok(Rc::new(LoopClock {
+            origin,
+            stop,
+            timer,
+            waiting: RefCell::default(),
+            registered: Cell::new(0),
+            armed_ns: Cell::new(NEVER),
+        }))
+    }
+
+    /// Wakes who is due, for as long as the loop lives. Spawned once a loop.
+    pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
+        let watched = watch(&self.timer)?;
+        let mut seen = RUNNING;
+        loop {
+            let word = self.stop.word();
+            if word != seen {
+                seen = word;
+                self.wake_before(NEVER);
+            }
+            self.wake_before(self.now());
+            self.arm();
+            // A word that changed before the timer was set would be missed by it.
+            if self.stop.word() != seen {
+                continue;
+            }
+            let mut ready = watched.readable().await?;
+            let mut expirations = [0u8; 8];
+            // Not yet readable is no error: the timer was set anew meanwhile.
+            let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
+            ready.clear_ready();
+            self.armed_ns.set(NEVER);
+        }
+    }
+
+    fn wake_before(&self, instant_ns: u64) {
+        loop {
+            let due = {
+                let mut waiting = self.waiting.borrow_mut();
+                match waiting.first_entry() {
+                    Some(first) if first.key().0 <= instant_ns => first.remove(),
+                    _ => return,
+                }
+            };
+            due.wake();
+        }
+    }
+
+    fn arm(&self) {
+        let first = self.waiting.borrow().first_key_value().map(|(key, _)| key.0);
+        if let Some(instant_ns) = first {
+            self.set_timer(instant_ns);
+        }
+    }
+
+    fn set_timer(&self, instant_ns: u64) {
+        if instant_ns >= self.armed_ns.get() {
+            return;
+        }
+        self.armed_ns.set(instant_ns);
+        let value = Itimerspec {
+            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_value: self.origin.timespec(instant_ns),
+        };
+        timerfd_settime(self.timer.as_fd(), TimerfdTimerFlags::ABSTIME, &value)
+            .expect("an instant after the origin is a valid time");
+    }
+
+    fn wait(&self, instant_ns: u64, stopped: bool, context: &mut Context<'_>) -> Poll<Woken> {
+        if self.now() >= instant_ns {
+            return Poll::Ready(Woken::Due);
+        }
+        if stopped {
+            return Poll::Ready(Woken::Stopped);
+        }
+        let number = self.registered.get();
+        self.registered.set(number + 1);
+        self.waiting.borrow_mut().insert((instant_ns, number), context.waker().clone());
+        self.set_timer(instant_ns);
+        Poll::Pending
+    }
+}
+
+impl Clock for LoopClock {
+    fn now(&self) -> u64 {
+        self.origin.elapsed_ns()
+    }
+
+    fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken> {
+        self.wait(instant_ns, self.stop.word() != RUNNING, context)
+    }
+
+    fn poll_through(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken> {
+        self.wait(instant_ns, self.stop.word() == ABORTED, context)
+    }
+}

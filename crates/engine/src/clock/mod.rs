@@ -1,0 +1,57 @@
+//! The three clocks: a thread's, an event loop's and the simulation's.
+//!
+//! The only place, with the lab and the faces, that reads the time.
+
+mod event_loop;
+mod simulated;
+mod thread;
+
+use std::future::poll_fn;
+
+use model::{Clock, Woken};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+pub(crate) use event_loop::LoopClock;
+pub(crate) use simulated::{Agenda, SimulatedClock};
+pub use thread::ThreadClock;
+
+use model::NS_PER_S;
+
+/// The instant that a run's clocks count from, in nanoseconds of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin(u64);
+
+impl Origin {
+    pub(crate) fn now() -> Origin {
+        Origin(monotonic_ns())
+    }
+
+    /// Nanoseconds since the origin.
+    pub(crate) fn elapsed_ns(self) -> u64 {
+        monotonic_ns() - self.0
+    }
+
+    /// The instant as the kernel wants it.
+    pub(crate) fn timespec(self, instant_ns: u64) -> Timespec {
+        let absolute_ns = self.0.saturating_add(instant_ns);
+        Timespec {
+            tv_sec: (absolute_ns / NS_PER_S) as i64,
+            tv_nsec: (absolute_ns % NS_PER_S) as i64,
+        }
+    }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+}
+
+/// Waits for an instant, or for the run to stop.
+pub(crate) async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
+    poll_fn(|context| clock.poll_until(instant_ns, context)).await
+}
+
+/// Waits for an instant, or for the run to be cut off.
+pub(crate) async fn through(clock: &dyn Clock, instant_ns: u64) -> Woken {
+    poll_fn(|context| clock.poll_through(instant_ns, context)).await
+}

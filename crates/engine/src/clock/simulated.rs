@@ -1,0 +1,93 @@
+//! Virtual time: it stands still while anybody can act, and then jumps to the next instant.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use model::{Clock, Woken};
+
+use crate::stop::{ABORTED, RUNNING, Stop};
+
+/// Who acts when. Ties in time are broken by the client's index, so a run is repeatable.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    now_ns: Cell<u64>,
+    acting: Cell<u32>,
+    waiting: RefCell<BTreeSet<(u64, u32)>>,
+}
+
+impl Agenda {
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+
+    /// Says who acts next, so that its waits are entered under its name.
+    pub(crate) fn act(&self, client: u32) {
+        self.acting.set(client);
+    }
+
+    /// The next entry, if there is one.
+    pub(crate) fn next(&self) -> Option<(u64, u32)> {
+        self.waiting.borrow().first().copied()
+    }
+
+    /// Takes the next entry and goes to its instant.
+    pub(crate) fn advance(&self) -> Option<u32> {
+        let (instant_ns, client) = self.waiting.borrow_mut().pop_first()?;
+        self.go_to(instant_ns);
+        Some(client)
+    }
+
+    /// Goes forward to `instant_ns`.
+    pub(crate) fn go_to(&self, instant_ns: u64) {
+        self.now_ns.set(self.now_ns.get().max(instant_ns));
+    }
+
+    /// Everyone who waits, in order; they are to look again.
+    pub(crate) fn take_all(&self) -> Vec<u32> {
+        let all = std::mem::take(&mut *self.waiting.borrow_mut());
+        let mut clients: Vec<u32> = all.into_iter().map(|(_, client)| client).collect();
+        clients.sort_unstable();
+        clients
+    }
+}
+
+/// The clock of everyone in a simulation.
+pub(crate) struct SimulatedClock {
+    agenda: Rc<Agenda>,
+    stop: Arc<Stop>,
+}
+
+impl SimulatedClock {
+    pub(crate) fn new(agenda: Rc<Agenda>, stop: Arc<Stop>) -> SimulatedClock {
+        SimulatedClock { agenda, stop }
+    }
+
+    fn wait(&self, instant_ns: u64, stopped: bool) -> Poll<Woken> {
+        if self.now() >= instant_ns {
+            return Poll::Ready(Woken::Due);
+        }
+        if stopped {
+            return Poll::Ready(Woken::Stopped);
+        }
+        let entry = (instant_ns, self.agenda.acting.get());
+        self.agenda.waiting.borrow_mut().insert(entry);
+        Poll::Pending
+    }
+}
+
+impl Clock for SimulatedClock {
+    fn now(&self) -> u64 {
+        self.agenda.now_ns()
+    }
+
+    fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        self.wait(instant_ns, self.stop.word() != RUNNING)
+    }
+
+    fn poll_through(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        self.wait(instant_ns, self.stop.word() == ABORTED)
+    }
+}

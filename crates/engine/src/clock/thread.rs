@@ -1,0 +1,63 @@
+//! A thread's clock: waiting sleeps on the stop word with an absolute deadline.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use model::{Clock, Woken};
+use rustix::thread::futex;
+
+use super::Origin;
+use crate::stop::{ABORTED, RUNNING, Stop};
+
+/// Real time on a thread of its own.
+pub struct ThreadClock {
+    origin: Origin,
+    stop: Arc<Stop>,
+}
+
+impl ThreadClock {
+    pub(crate) fn new(origin: Origin, stop: Arc<Stop>) -> ThreadClock {
+        ThreadClock { origin, stop }
+    }
+
+    /// A clock of its own that nobody stops, counting from now.
+    pub fn unstopped() -> ThreadClock {
+        ThreadClock::new(Origin::now(), Arc::new(Stop::default()))
+    }
+
+    fn sleep(&self, instant_ns: u64, goes_on: impl Fn(u32) -> bool) -> Woken {
+        loop {
+            if self.now() >= instant_ns {
+                return Woken::Due;
+            }
+            let word = self.stop.word();
+            if !goes_on(word) {
+                return Woken::Stopped;
+            }
+            let deadline = self.origin.timespec(instant_ns);
+            // Every end of the sleep (woken, timed out, word changed, signal) is looked at above.
+            let _ = futex::wait_bitset(
+                self.stop.futex(),
+                futex::Flags::PRIVATE,
+                word,
+                Some(&deadline),
+                NonZeroU32::MAX,
+            );
+        }
+    }
+}
+
+impl Clock for ThreadClock {
+    fn now(&self) -> u64 {
+        self.origin.elapsed_ns()
+    }
+
+    fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(self.sleep(instant_ns, |word| word == RUNNING))
+    }
+
+    fn poll_through(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(self.sleep(instant_ns, |word| word != ABORTED))
+    }
+}

@@ -1,0 +1,486 @@
+//! From a job to its events: connect, gate, phases, limits, and the telling of it.
+//!
+//! Not here: what a client does (seat), and what becomes of the events (results).
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use model::{
+    Cancel, ClientMoments, Event, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Refusal,
+    StopReason, Until,
+};
+use stats::{Histogram, Range};
+
+use crate::clock::Origin;
+use crate::job::{GroupJob, Job};
+use crate::pacer::{Arrivals, Budget, Pacer, Pacing, arrivals_of};
+use crate::place::simulated::Simulation;
+use crate::place::{Blueprint, Gate, Surroundings, Told, loops, threads};
+use crate::recorder::{GroupShape, Recorder, second_of};
+use crate::scheduling::Granted;
+use crate::seat::{Common, Seating, UnderWay};
+use crate::stop::{NEVER, Stop};
+
+/// How soon the conductor looks again whether somebody asked to stop.
+const LOOK_NS: u64 = 50 * NS_PER_MS;
+/// A second is taken this long after its end, so that its last samples are in.
+const SETTLE_NS: u64 = 50 * NS_PER_MS;
+/// What is cut off has this long to end before it is left behind.
+const GRACE_NS: u64 = 500 * NS_PER_MS;
+
+/// Why a job could not be run at all.
+#[derive(Debug)]
+pub enum CannotRun {
+    /// Clients could not connect.
+    Refused {
+        /// How many of them.
+        n_refused: u32,
+        /// Of how many.
+        n_clients: u32,
+        /// What the first was told.
+        refusal: Refusal,
+    },
+    /// The operating system has no more threads or descriptors.
+    Place(std::io::Error),
+    /// Somebody stopped it before its load began.
+    Interrupted,
+}
+
+impl fmt::Display for CannotRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CannotRun::Refused { n_refused, n_clients, refusal } => {
+                write!(f, "{n_refused} of {n_clients} clients could not connect: {refusal}")
+            }
+            CannotRun::Place(error) => write!(f, "the clients cannot be started: {error}"),
+            CannotRun::Interrupted => f.write_str("interrupted before the load began"),
+        }
+    }
+}
+
+impl std::error::Error for CannotRun {}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Why it ended.
+    pub reason: StopReason,
+    /// The length of the measured window.
+    pub measured_ns: u64,
+    /// From the first instant of load to the last reply.
+    pub elapsed_ns: u64,
+    /// What the scheduler granted to the threads that keep time; none in virtual time.
+    pub granted: Option<Granted>,
+    /// Clients that did not end when they were cut off, and were left behind.
+    pub n_left_behind: u32,
+}
+
+/// Runs a job, and tells what happens as it does. `start` is asked once all clients have
+/// connected, at the given instant of the run's clock: it says at which instant load begins.
+pub fn run(
+    job: Job,
+    stop: &Arc<Stop>,
+    start: &mut dyn FnMut(u64) -> u64,
+    events: &mut dyn FnMut(Event),
+) -> Result<Ran, CannotRun> {
+    match job.placement {
+        Placement::Simulated => run_simulated(job, stop, start, events),
+        Placement::Thread | Placement::Loop => run_in_time(job, stop, start, events),
+    }
+}
+
+/// The parts of a run that are the same in every placement.
+struct Stage<'a> {
+    job: &'a Job,
+    stop: Arc<Stop>,
+    common: Arc<Common>,
+    arrivals: Vec<Option<Arc<Arrivals>>>,
+    under_way: Vec<(u16, Arc<UnderWay>)>,
+    moments: Vec<Vec<ClientMoments>>,
+    connected: Vec<(u32, u32, Histogram)>,
+    first_refusal: Option<Refusal>,
+    n_left: u32,
+    lost: Option<String>,
+    phase: Phase,
+    load_start_ns: u64,
+    taken_before: i64,
+    events: &'a mut dyn FnMut(Event),
+}
+
+impl<'a> Stage<'a> {
+    fn new(job: &'a Job, stop: &Arc<Stop>, events: &'a mut dyn FnMut(Event)) -> Stage<'a> {
+        let shape = |group: &GroupJob| {
+            let workload = &group.workload;
+            GroupShape::new(workload.kinds().len(), workload.measures(), &group.load)
+        };
+        let shapes: Vec<GroupShape> = job.groups.iter().map(shape).collect();
+        let n_clients: usize = job.groups.iter().map(|group| group.clients as usize).sum();
+        let n_shards = job.workers.min(n_clients);
+        let (recording, tap) = (job.recording, job.tap.clone());
+        let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), tap);
+        let (seed, retry) = (job.seed, job.retry.clone());
+        let common = Arc::new(Common { seed, retry, stop: Arc::clone(stop), recorder });
+        let none = || (0, 0, Histogram::new(Range { highest_ns: recording.highest_ns }));
+        Stage {
+            job,
+            stop: Arc::clone(stop),
+            common,
+            arrivals: Vec::new(),
+            under_way: Vec::new(),
+            moments: vec![Vec::new(); job.groups.len()],
+            connected: job.groups.iter().map(|_| none()).collect(),
+            first_refusal: None,
+            n_left: 0,
+            lost: None,
+            phase: Phase::Connect,
+            load_start_ns: 0,
+            taken_before: i64::MIN,
+            events,
+        }
+    }
+
+    /// The clients, not yet at their places. Arrivals are counted from the start of the load,
+    /// which is not known yet: their schedules are moved there by [`Stage::begin`].
+    fn blueprints(&mut self) -> Vec<Blueprint> {
+        let mut blueprints = Vec::new();
+        for (index, group) in self.job.groups.iter().enumerate() {
+            let index = index as u16;
+            let (seed, share) = (self.job.seed, self.job.share);
+            let arrivals = arrivals_of(index, &group.load, group.until, seed, share, &self.stop);
+            let shared = match group.until {
+                Until::Transactions(count) => Some(Arc::new(Budget::new(count))),
+                Until::Time | Until::TransactionsPerClient(_) => None,
+            };
+            let kinds: Arc<[_]> = group.workload.kinds().into();
+            for client in group.first_client..group.first_client + group.clients {
+                let budget = match group.until {
+                    Until::TransactionsPerClient(count) => Some(Arc::new(Budget::new(count))),
+                    Until::Transactions(_) | Until::Time => shared.clone(),
+                };
+                let arrivals = arrivals.as_ref();
+                let pacing = Pacing { load: &group.load, arrivals, seed, budget };
+                let under_way = Arc::new(UnderWay::default());
+                self.under_way.push((index, Arc::clone(&under_way)));
+                let seating = Seating {
+                    client,
+                    group: index,
+                    kinds: Arc::clone(&kinds),
+                    workload: Arc::clone(&group.workload),
+                    pacer: Pacer::new(client, pacing, Arc::clone(&self.stop)),
+                    common: Arc::clone(&self.common),
+                    under_way,
+                };
+                blueprints.push(Blueprint {
+                    seating,
+                    database: Arc::clone(&group.database),
+                    statements: Arc::clone(&group.statements),
+                });
+            }
+            self.arrivals.push(arrivals);
+        }
+        blueprints
+    }
+
+    fn n_clients(&self) -> u32 {
+        self.job.groups.iter().map(|group| group.clients).sum()
+    }
+
+    fn hear(&mut self, told: Told) -> Option<Arc<dyn Cancel>> {
+        match told {
+            Told::Connected { group, took_ns, cancel } => {
+                let (connected, _, times) = &mut self.connected[usize::from(group)];
+                *connected += 1;
+                times.record(took_ns);
+                return Some(cancel);
+            }
+            Told::Refused { group, refusal } => {
+                self.connected[usize::from(group)].1 += 1;
+                self.first_refusal.get_or_insert(refusal);
+            }
+            Told::Left { group, moments } => {
+                self.n_left += 1;
+                self.moments[usize::from(group)].extend(moments);
+            }
+            Told::Lost { why } => {
+                self.n_left += 1;
+                self.lost.get_or_insert(why);
+            }
+        }
+        None
+    }
+
+    /// How many clients have connected or been refused.
+    fn n_answered(&self) -> u32 {
+        self.connected.iter().map(|(connected, failed, _)| connected + failed).sum()
+    }
+
+    /// Tells of the connections; an error if any client has none.
+    fn tell_connected(&mut self) -> Result<(), CannotRun> {
+        for (group, (connected, failed, times)) in self.connected.iter().enumerate() {
+            (self.events)(Event::Connected {
+                group: group as u16,
+                connected: *connected,
+                failed: *failed,
+                times: Some(times.clone()),
+            });
+        }
+        let n_refused = self.connected.iter().map(|(_, failed, _)| failed).sum();
+        match self.first_refusal.take() {
+            Some(refusal) => {
+                Err(CannotRun::Refused { n_refused, n_clients: self.n_clients(), refusal })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Fixes the phases: load begins at `load_start_ns`.
+    fn begin(&mut self, load_start_ns: u64) {
+        let phases = self.job.phases;
+        let measure_start_ns = load_start_ns + phases.ramp_up_ns;
+        let is_limited = self.is_timed() || phases.measure_ns > 0;
+        let end_ns = if is_limited { measure_start_ns + phases.measure_ns } else { NEVER };
+        self.load_start_ns = load_start_ns;
+        for arrivals in self.arrivals.iter().flatten() {
+            arrivals.begin(load_start_ns);
+        }
+        self.stop.set_window(measure_start_ns, end_ns);
+        let has_ramp_up = phases.ramp_up_ns > 0;
+        self.enter(if has_ramp_up { Phase::RampUp } else { Phase::Measure }, load_start_ns);
+    }
+
+    fn enter(&mut self, phase: Phase, at_ns: u64) {
+        self.phase = phase;
+        let at_ns = at_ns as i64 - self.stop.measure_start_ns() as i64;
+        (self.events)(Event::Phase { phase, at_ns });
+    }
+
+    /// Goes on to the phase that holds at `now_ns`, and tells the seconds that are over.
+    fn tick(&mut self, now_ns: u64) {
+        let (measure_start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
+        if self.phase == Phase::RampUp && now_ns >= measure_start_ns && end_ns > measure_start_ns {
+            self.enter(Phase::Measure, measure_start_ns);
+        }
+        if self.phase < Phase::Drain && now_ns >= end_ns {
+            self.enter(Phase::Drain, end_ns);
+        }
+        let before = second_of(now_ns.saturating_sub(SETTLE_NS), measure_start_ns);
+        if before > self.taken_before {
+            self.taken_before = before;
+            for second in self.common.recorder.take(before) {
+                (self.events)(Event::Second(second));
+            }
+        }
+    }
+
+    /// When what is under way must be cut off.
+    fn cut_off_ns(&self) -> u64 {
+        self.stop.end_ns().saturating_add(self.job.phases.drain_ns)
+    }
+
+    fn is_timed(&self) -> bool {
+        self.job.groups.iter().any(|group| group.until == Until::Time)
+    }
+
+    /// Clients leave as soon as nothing more is due before the end; the window lasts until it.
+    fn awaits_end(&self, now_ns: u64) -> bool {
+        self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
+    }
+
+    /// Counts what never ended, closes the books, and tells the rest.
+    fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
+        let last_ns = self.common.recorder.last_finish_ns();
+        if !self.is_timed() {
+            let end_ns = last_ns.max(self.stop.measure_start_ns());
+            self.stop.set_window(self.stop.measure_start_ns(), end_ns);
+        }
+        self.tick(now_ns);
+        self.count_unfinished(now_ns);
+        for second in self.common.recorder.close() {
+            (self.events)(Event::Second(second));
+        }
+        for (group, moments) in std::mem::take(&mut self.moments).into_iter().enumerate() {
+            let mut moments = moments;
+            moments.sort_by_key(|moment| (moment.client, moment.kind));
+            (self.events)(Event::Clients { group: group as u16, moments });
+        }
+        let n_left_behind = self.n_clients() - self.n_left;
+        let reason = match (self.lost.take(), self.stop.reason()) {
+            (Some(why), _) => StopReason::Failed { why },
+            (None, Some(reason)) => reason,
+            (None, None) => StopReason::Completed,
+        };
+        let end_ns = self.stop.end_ns().min(now_ns);
+        Ran {
+            reason,
+            measured_ns: end_ns.saturating_sub(self.stop.measure_start_ns()),
+            elapsed_ns: last_ns.max(self.load_start_ns) - self.load_start_ns,
+            granted,
+            n_left_behind,
+        }
+    }
+
+    fn count_unfinished(&mut self, now_ns: u64) {
+        let recorder = &self.common.recorder;
+        for (group, under_way) in &self.under_way {
+            if let Some((kind, intended_ns)) = under_way.take() {
+                recorder.record_unfinished(*group, kind, intended_ns, now_ns);
+            }
+        }
+        for (group, arrivals) in self.arrivals.iter().enumerate() {
+            let Some(arrivals) = arrivals else { continue };
+            let group = group as u16;
+            let (waiting, dropped) = arrivals.leftovers(now_ns);
+            for (nth, intended_ns) in waiting {
+                let kind = self.kind_of(group, nth);
+                recorder.record_unfinished(group, kind, intended_ns, now_ns);
+            }
+            for dropped in dropped {
+                let kind = self.kind_of(group, dropped.nth);
+                recorder.record_dropped(0, group, kind, dropped.intended_ns);
+            }
+        }
+    }
+
+    fn kind_of(&self, group: u16, nth: u64) -> KindIndex {
+        let workload = &self.job.groups[usize::from(group)].workload;
+        workload.kind_of(model::Number::Arrival { group, nth })
+    }
+}
+
+fn run_in_time(
+    job: Job,
+    stop: &Arc<Stop>,
+    start: &mut dyn FnMut(u64) -> u64,
+    events: &mut dyn FnMut(Event),
+) -> Result<Ran, CannotRun> {
+    let mut stage = Stage::new(&job, stop, events);
+    stage.enter(Phase::Connect, 0);
+    let (tell, hear) = channel();
+    let around = Surroundings {
+        origin: Origin::now(),
+        stop: Arc::clone(stop),
+        gate: Arc::new(Gate::default()),
+        tell,
+        granted: Arc::new(OnceLock::new()),
+    };
+    let blueprints = stage.blueprints();
+    let started = match job.placement {
+        Placement::Loop => loops::start(blueprints, job.workers, &around),
+        _ => threads::start(blueprints, &around),
+    };
+    let admitted = started.map_err(CannotRun::Place).and_then(|()| admit(&mut stage, &hear));
+    let cancels = match admitted {
+        Ok(cancels) => cancels,
+        Err(error) => {
+            around.gate.abandon();
+            return Err(error);
+        }
+    };
+    let load_start_ns = start(around.origin.elapsed_ns());
+    stage.begin(load_start_ns);
+    around.gate.open(load_start_ns);
+    oversee(&mut stage, around.origin, &hear, &cancels);
+    let now_ns = around.origin.elapsed_ns();
+    Ok(stage.finish(now_ns, around.granted.get().copied()))
+}
+
+/// Waits until every client has connected.
+fn admit(stage: &mut Stage<'_>, hear: &Receiver<Told>) -> Result<Vec<Arc<dyn Cancel>>, CannotRun> {
+    let mut cancels = Vec::new();
+    while stage.n_answered() < stage.n_clients() && stage.lost.is_none() {
+        if stage.stop.asked() > 0 {
+            return Err(CannotRun::Interrupted);
+        }
+        match hear.recv_timeout(Duration::from_nanos(LOOK_NS)) {
+            Ok(told) => cancels.extend(stage.hear(told)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    if let Some(why) = stage.lost.take() {
+        return Err(CannotRun::Place(std::io::Error::other(why)));
+    }
+    stage.tell_connected()?;
+    Ok(cancels)
+}
+
+/// Watches over the load until all clients have left, or must be left behind.
+fn oversee(
+    stage: &mut Stage<'_>,
+    origin: Origin,
+    hear: &Receiver<Told>,
+    cancels: &[Arc<dyn Cancel>],
+) {
+    let mut asked = 0;
+    let mut leave_at_ns = NEVER;
+    while stage.n_left < stage.n_clients() || stage.awaits_end(origin.elapsed_ns()) {
+        let now_ns = origin.elapsed_ns();
+        let look_ns = (now_ns / LOOK_NS + 1) * LOOK_NS - now_ns;
+        match hear.recv_timeout(Duration::from_nanos(look_ns)) {
+            Ok(told) => drop(stage.hear(told)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        while let Ok(told) = hear.try_recv() {
+            stage.hear(told);
+        }
+        let now_ns = origin.elapsed_ns();
+        stage.tick(now_ns);
+        if stage.stop.asked() > asked {
+            asked = stage.stop.asked();
+            stage.stop.drain(now_ns, StopReason::Interrupted);
+        }
+        if stage.lost.is_some() {
+            let why = stage.lost.clone().unwrap_or_default();
+            stage.stop.drain(now_ns, StopReason::Failed { why });
+        }
+        if leave_at_ns == NEVER && (now_ns >= stage.cut_off_ns() || asked > 1) {
+            stage.stop.abort();
+            cancels.iter().for_each(|cancel| cancel.cancel());
+            leave_at_ns = now_ns + GRACE_NS;
+        }
+        if now_ns >= leave_at_ns {
+            return;
+        }
+    }
+}
+
+fn run_simulated(
+    job: Job,
+    stop: &Arc<Stop>,
+    start: &mut dyn FnMut(u64) -> u64,
+    events: &mut dyn FnMut(Event),
+) -> Result<Ran, CannotRun> {
+    let mut stage = Stage::new(&job, stop, events);
+    stage.enter(Phase::Connect, 0);
+    let simulation = Simulation::new(Arc::clone(stop));
+    let (tell, hear) = channel();
+    let tell = |told| drop(tell.send(told));
+    let seats = simulation.connect(stage.blueprints(), &tell);
+    for told in hear.try_iter() {
+        stage.hear(told);
+    }
+    stage.tell_connected()?;
+    stage.begin(start(simulation.now_ns()));
+    let load_start_ns = stage.load_start_ns;
+    let mut next_tick_ns = load_start_ns;
+    simulation.serve(seats, load_start_ns, &tell, &mut |ahead_ns| {
+        if stage.stop.asked() > 0 {
+            stage.stop.drain(simulation.now_ns(), StopReason::Interrupted);
+        }
+        if ahead_ns >= next_tick_ns {
+            let to_ns = ahead_ns.min(stage.cut_off_ns());
+            stage.tick(to_ns);
+            next_tick_ns = to_ns / NS_PER_S * NS_PER_S + NS_PER_S;
+        }
+        Some(stage.cut_off_ns())
+    });
+    for told in hear.try_iter() {
+        stage.hear(told);
+    }
+    let end_ns = stage.stop.end_ns();
+    let now_ns = simulation.now_ns();
+    Ok(stage.finish(if end_ns == NEVER { now_ns } else { now_ns.max(end_ns) }, None))
+}

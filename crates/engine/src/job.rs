@@ -1,0 +1,64 @@
+//! What the engine is given. Not here: plans and parameters, which the lab has decided.
+
+use std::sync::Arc;
+
+use model::{
+    Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, Until, Workload,
+};
+
+/// Which part of a job this process does: of `of` agents the one with `index`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// From 0.
+    pub index: u32,
+    /// At least 1.
+    pub of: u32,
+}
+
+impl Share {
+    /// The only agent.
+    pub const WHOLE: Share = Share { index: 0, of: 1 };
+}
+
+/// Sees every sample as it is recorded, for calibration. It is on the measured path.
+pub type Tap = Arc<dyn Fn(&Sample) + Send + Sync>;
+
+/// Clients that do the same.
+pub struct GroupJob {
+    /// What they do.
+    pub workload: Arc<dyn Workload>,
+    /// To whom.
+    pub database: Arc<dyn Database>,
+    /// The workload's statements in the database's dialect.
+    pub statements: Arc<[Statement]>,
+    /// The global index of the first of them.
+    pub first_client: u32,
+    /// How many, on this agent.
+    pub clients: u32,
+    /// How load is offered, over all agents.
+    pub load: Load,
+    /// When they are done; counts are this agent's own.
+    pub until: Until,
+}
+
+/// A run, or one agent's share of it.
+pub struct Job {
+    /// All randomness comes from this.
+    pub seed: u64,
+    /// How long.
+    pub phases: Phases,
+    /// Who.
+    pub groups: Vec<GroupJob>,
+    /// Where.
+    pub placement: Placement,
+    /// Trying again.
+    pub retry: Retry,
+    /// Keeping samples.
+    pub recording: Recording,
+    /// Which part of the run this is.
+    pub share: Share,
+    /// How many cores the engine may count on: event loops, and shards of the recorder.
+    pub workers: usize,
+    /// Sees every sample.
+    pub tap: Option<Tap>,
+}

@@ -1,0 +1,321 @@
+//! When a client may begin its next transaction: load models as values.
+//!
+//! Claiming comes in two steps. `claim` says *which* transaction is next, so that its inputs are
+//! ready before it is due; `wait` waits for its instant. Not here: what is done then (seat).
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{
+    Clock, Dice, Kind, KindIndex, Load, Number, QueueFull, Slot, StopReason, Stream, Until, Woken,
+};
+
+use crate::clock;
+use crate::job::Share;
+use crate::schedule::Schedule;
+use crate::stop::{NEVER, Stop};
+
+/// Think times are cut at this many times their mean (TPC-C 5.2.5.4).
+const THINK_CAP: f64 = 10.0;
+
+/// How many transactions of the measured phase are left; shared by those who share them.
+pub(crate) struct Budget(AtomicI64);
+
+impl Budget {
+    pub(crate) fn new(count: u64) -> Budget {
+        Budget(AtomicI64::new(i64::try_from(count).unwrap_or(i64::MAX)))
+    }
+
+    fn take(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::Relaxed) > 0
+    }
+}
+
+/// An arrival that found no place in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Dropped {
+    pub(crate) nth: u64,
+    pub(crate) intended_ns: u64,
+}
+
+/// The arrivals of a group in open load, and those of them that wait.
+pub(crate) struct Arrivals {
+    group: u16,
+    queue_full: QueueFull,
+    stop: Arc<Stop>,
+    state: Mutex<Queue>,
+}
+
+struct Queue {
+    schedule: Schedule,
+    bound: usize,
+    /// Due, not yet claimed: number and instant.
+    waiting: VecDeque<(u64, u64)>,
+    /// Arrivals of the measured phase that may still come.
+    left: u64,
+}
+
+impl Queue {
+    /// The next arrival, unless the load is over before it.
+    fn peek(&self, measure_start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
+        let (nth, instant_ns) = self.schedule.peek();
+        let is_over = instant_ns >= end_ns || (instant_ns >= measure_start_ns && self.left == 0);
+        (!is_over).then_some((nth, instant_ns))
+    }
+
+    fn advance(&mut self, instant_ns: u64, measure_start_ns: u64) {
+        if instant_ns >= measure_start_ns {
+            self.left = self.left.saturating_sub(1);
+        }
+        self.schedule.advance();
+    }
+}
+
+impl Arrivals {
+    pub(crate) fn new(
+        group: u16,
+        schedule: Schedule,
+        queue: u64,
+        queue_full: QueueFull,
+        until: Until,
+        stop: Arc<Stop>,
+    ) -> Arrivals {
+        let bound = usize::try_from(queue).unwrap_or(usize::MAX);
+        let left = match until {
+            Until::Transactions(count) => count,
+            Until::Time | Until::TransactionsPerClient(_) => u64::MAX,
+        };
+        let waiting = VecDeque::with_capacity(bound.min(1 << 16));
+        let state = Mutex::new(Queue { schedule, bound, waiting, left });
+        Arrivals { group, queue_full, stop, state }
+    }
+
+    /// Moves the schedule to the start of the load.
+    pub(crate) fn begin(&self, load_start_ns: u64) {
+        let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.schedule.begin(load_start_ns);
+    }
+
+    /// The next arrival for a client that is free at `now_ns`. Arrivals due before now have been
+    /// queued meanwhile; those that found the queue full are put into `dropped`, newest first
+    /// to go: the ones that wait keep their place.
+    fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
+        let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
+        let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(&mut queue, now_ns, dropped);
+        let next = queue.waiting.pop_front().or_else(|| {
+            let next = queue.peek(start_ns, end_ns)?;
+            queue.advance(next.1, start_ns);
+            Some(next)
+        });
+        next.map(|(nth, intended_ns)| (Number::Arrival { group: self.group, nth }, intended_ns))
+    }
+
+    /// Queues what has become due before `now_ns`.
+    fn admit(&self, queue: &mut Queue, now_ns: u64, dropped: &mut Vec<Dropped>) {
+        let start_ns = self.stop.measure_start_ns();
+        while let Some((nth, intended_ns)) = queue.peek(start_ns, self.stop.end_ns()) {
+            if intended_ns >= now_ns {
+                return;
+            }
+            queue.advance(intended_ns, start_ns);
+            if queue.waiting.len() < queue.bound {
+                queue.waiting.push_back((nth, intended_ns));
+                continue;
+            }
+            dropped.push(Dropped { nth, intended_ns });
+            if self.queue_full == QueueFull::Stop {
+                self.stop.drain(intended_ns.saturating_add(1), StopReason::QueueFull);
+            }
+        }
+    }
+
+    /// What was still waiting when the run ended, and what found no place until then.
+    pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
+        let mut dropped = Vec::new();
+        let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(&mut queue, now_ns, &mut dropped);
+        (queue.waiting.drain(..).collect(), dropped)
+    }
+}
+
+/// A transaction that a client is about to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claim {
+    pub(crate) number: Number,
+    claimed_ns: u64,
+    /// Known now in open load only.
+    intended_ns: Option<u64>,
+}
+
+enum Pace {
+    Closed,
+    Open(Arc<Arrivals>),
+    KeyThink { scale: f64, seed: u64, previous: Option<KindIndex>, free_ns: u64 },
+}
+
+/// One client's pacer.
+pub(crate) struct Pacer {
+    client: u32,
+    nth: u64,
+    stop: Arc<Stop>,
+    budget: Option<Arc<Budget>>,
+    pace: Pace,
+    /// Arrivals dropped at the last claim, for the recorder.
+    pub(crate) dropped: Vec<Dropped>,
+}
+
+/// What a pacer is made from.
+pub(crate) struct Pacing<'a> {
+    pub(crate) load: &'a Load,
+    pub(crate) arrivals: Option<&'a Arc<Arrivals>>,
+    pub(crate) seed: u64,
+    pub(crate) budget: Option<Arc<Budget>>,
+}
+
+impl Pacer {
+    pub(crate) fn new(client: u32, pacing: Pacing<'_>, stop: Arc<Stop>) -> Pacer {
+        let pace = match (pacing.load, pacing.arrivals) {
+            (Load::Open { .. }, Some(arrivals)) => Pace::Open(Arc::clone(arrivals)),
+            (Load::KeyThink { scale }, _) => {
+                Pace::KeyThink { scale: *scale, seed: pacing.seed, previous: None, free_ns: 0 }
+            }
+            _ => Pace::Closed,
+        };
+        Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
+    }
+
+    /// Which transaction is next; none when the load is over.
+    pub(crate) fn claim(&mut self, clock: &dyn Clock) -> Option<Claim> {
+        let own = Number::OfClient { client: self.client, nth: self.nth };
+        match &mut self.pace {
+            Pace::Closed => Some(Claim { number: own, claimed_ns: 0, intended_ns: None }),
+            Pace::KeyThink { .. } => {
+                Some(Claim { number: own, claimed_ns: clock.now(), intended_ns: None })
+            }
+            Pace::Open(arrivals) => {
+                let now_ns = clock.now();
+                let (number, intended_ns) = arrivals.claim(now_ns, &mut self.dropped)?;
+                Some(Claim { number, claimed_ns: now_ns, intended_ns: Some(intended_ns) })
+            }
+        }
+    }
+
+    /// Waits until the claimed transaction is due. None: the load is over before that, and the
+    /// claim is returned, not offered. Otherwise its slot, and the instant of the start.
+    pub(crate) async fn wait(
+        &mut self,
+        claim: Claim,
+        kind: KindIndex,
+        kinds: &[Kind],
+        clock: &dyn Clock,
+    ) -> Option<(Slot, u64)> {
+        let intended_ns = match claim.intended_ns {
+            Some(intended_ns) => intended_ns,
+            None => match self.intend(claim.number, kind, kinds) {
+                Some(intended_ns) => intended_ns,
+                None => return self.start_now(claim.number, clock),
+            },
+        };
+        if intended_ns >= self.stop.end_ns() && claim.claimed_ns <= intended_ns {
+            return None;
+        }
+        let is_queued = claim.claimed_ns > intended_ns;
+        if !is_queued && clock::until(clock, intended_ns).await == Woken::Stopped {
+            // The run ends early. What is due before its end is still done.
+            if intended_ns >= self.stop.end_ns() {
+                return None;
+            }
+            clock::through(clock, intended_ns).await;
+        }
+        if self.stop.is_aborted() {
+            return self.give_up(claim, intended_ns);
+        }
+        if claim.intended_ns.is_none() && !self.take_from_budget(intended_ns) {
+            return None;
+        }
+        let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
+        self.nth += 1;
+        Some((slot, clock.now()))
+    }
+
+    /// The transaction of `kind` has finished.
+    pub(crate) fn finished(&mut self, kind: KindIndex, now_ns: u64) {
+        if let Pace::KeyThink { previous, free_ns, .. } = &mut self.pace {
+            *previous = Some(kind);
+            *free_ns = now_ns;
+        }
+    }
+
+    /// An open arrival that was claimed and then cut off is still offered: its slot goes out so
+    /// that it is found unfinished. Anything else was never offered.
+    fn give_up(&mut self, claim: Claim, intended_ns: u64) -> Option<(Slot, u64)> {
+        claim.intended_ns?;
+        let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
+        Some((slot, NEVER))
+    }
+
+    /// Closed load: the intended instant is the start.
+    fn start_now(&mut self, number: Number, clock: &dyn Clock) -> Option<(Slot, u64)> {
+        let now_ns = clock.now();
+        if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take_from_budget(now_ns)
+        {
+            return None;
+        }
+        self.nth += 1;
+        Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
+    }
+
+    /// Key/think load: the end of thinking (after the last transaction) and keying (before
+    /// this one). A client's first transaction comes at a uniform place within such a time, so
+    /// that clients do not march in step. None in closed load.
+    fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
+        let Pace::KeyThink { scale, seed, previous, free_ns } = &self.pace else {
+            return None;
+        };
+        let mut dice = Dice::new(*seed, Stream::Thinking(self.client), number.nth());
+        let thinker = &kinds[usize::from(previous.unwrap_or(kind))];
+        let mean_ns = thinker.thinking_ns as f64 * scale;
+        let cap_ns = (mean_ns * THINK_CAP) as u64;
+        let think_ns = stats::truncated_exponential_ns(dice.bits(), mean_ns, cap_ns);
+        let key_ns = (kinds[usize::from(kind)].keying_ns as f64 * scale) as u64;
+        let pause_ns = think_ns + key_ns;
+        Some(match previous {
+            Some(_) => free_ns + pause_ns,
+            None => free_ns + (pause_ns as f64 * stats::unit(dice.bits())) as u64,
+        })
+    }
+
+    fn take_from_budget(&self, intended_ns: u64) -> bool {
+        let is_measured = intended_ns >= self.stop.measure_start_ns();
+        match &self.budget {
+            Some(budget) if is_measured => budget.take(),
+            _ => true,
+        }
+    }
+
+    /// Key/think load counts its first pause from here.
+    pub(crate) fn begin(&mut self, load_start_ns: u64) {
+        if let Pace::KeyThink { free_ns, .. } = &mut self.pace {
+            *free_ns = load_start_ns;
+        }
+    }
+}
+
+/// The arrivals of a group whose load is open.
+pub(crate) fn arrivals_of(
+    group: u16,
+    load: &Load,
+    until: Until,
+    seed: u64,
+    share: Share,
+    stop: &Arc<Stop>,
+) -> Option<Arc<Arrivals>> {
+    let Load::Open { arrivals, rate_per_s, queue, queue_full } = load else {
+        return None;
+    };
+    let schedule = Schedule::new(seed, group, *arrivals, *rate_per_s, share, 0);
+    let stop = Arc::clone(stop);
+    Some(Arc::new(Arrivals::new(group, schedule, *queue, *queue_full, until, stop)))
+}

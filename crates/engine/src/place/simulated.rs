@@ -1,0 +1,117 @@
+//! Virtual time on one thread: an agenda of instants, ties broken by the client's index.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
+use model::{Clock, Placement};
+
+use super::{Blueprint, Told, connect};
+use crate::clock::{Agenda, SimulatedClock};
+use crate::seat::Seat;
+use crate::stop::Stop;
+
+/// A client's future in virtual time; none once it has ended.
+type Task<'a> = Option<Pin<Box<dyn Future<Output = ()> + 'a>>>;
+
+/// A simulation of a run.
+pub(crate) struct Simulation {
+    agenda: Rc<Agenda>,
+    clock: Rc<dyn Clock>,
+    stop: Arc<Stop>,
+}
+
+impl Simulation {
+    pub(crate) fn new(stop: Arc<Stop>) -> Simulation {
+        let agenda = Rc::new(Agenda::default());
+        let clock = Rc::new(SimulatedClock::new(Rc::clone(&agenda), Arc::clone(&stop)));
+        Simulation { agenda, clock, stop }
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.agenda.now_ns()
+    }
+
+    /// Connects all clients.
+    pub(crate) fn connect(&self, blueprints: Vec<Blueprint>, tell: &dyn Fn(Told)) -> Vec<Seat> {
+        let seats = RefCell::new(Vec::new());
+        let mut tasks: Vec<Task<'_>> = Vec::new();
+        for blueprint in blueprints {
+            let (seats, clock) = (&seats, Rc::clone(&self.clock));
+            tasks.push(Some(Box::pin(async move {
+                let seat = connect(blueprint, Placement::Simulated, clock, tell).await;
+                seats.borrow_mut().extend(seat);
+            })));
+        }
+        self.run(&mut tasks, &mut |_| None);
+        drop(tasks);
+        let mut seats = seats.into_inner();
+        seats.sort_by_key(|seat| seat.client);
+        seats
+    }
+
+    /// Serves all clients. `ahead` is told each instant before time goes there, and says when
+    /// what is under way must be cut off.
+    pub(crate) fn serve(
+        &self,
+        seats: Vec<Seat>,
+        load_start_ns: u64,
+        tell: &dyn Fn(Told),
+        ahead: &mut dyn FnMut(u64) -> Option<u64>,
+    ) {
+        let mut tasks: Vec<Task<'_>> = Vec::new();
+        for mut seat in seats {
+            tasks.push(Some(Box::pin(async move {
+                seat.serve(load_start_ns, Placement::Simulated).await;
+                tell(Told::Left { group: seat.group, moments: seat.told() });
+            })));
+        }
+        self.run(&mut tasks, ahead);
+    }
+
+    /// Runs tasks until all have ended, or nobody waits for anything any more.
+    fn run(&self, tasks: &mut [Task<'_>], ahead: &mut dyn FnMut(u64) -> Option<u64>) {
+        let mut seen = self.stop.word();
+        for index in 0..tasks.len() {
+            self.poll(tasks, index);
+        }
+        loop {
+            let word = self.stop.word();
+            if word != seen {
+                seen = word;
+                for index in self.agenda.take_all() {
+                    self.poll(tasks, index as usize);
+                }
+                continue;
+            }
+            let Some((next_ns, _)) = self.agenda.next() else {
+                return;
+            };
+            match ahead(next_ns) {
+                Some(cut_off_ns) if next_ns > cut_off_ns => {
+                    self.agenda.go_to(cut_off_ns);
+                    self.stop.abort();
+                }
+                _ if self.stop.word() != seen => {}
+                _ => {
+                    if let Some(index) = self.agenda.advance() {
+                        self.poll(tasks, index as usize);
+                    }
+                }
+            }
+        }
+    }
+
+    fn poll(&self, tasks: &mut [Task<'_>], index: usize) {
+        self.agenda.act(index as u32);
+        if let Some(task) = &mut tasks[index] {
+            let mut context = Context::from_waker(Waker::noop());
+            if task.as_mut().poll(&mut context).is_ready() {
+                tasks[index] = None;
+            }
+        }
+    }
+}

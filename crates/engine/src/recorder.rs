@@ -1,0 +1,519 @@
+//! Where samples are kept while a run goes on: shards behind a short lock, never one a client.
+//!
+//! A sample is added where it belongs by its *intended* second; the second that is under way has
+//! a dense histogram, which is set aside when the next one begins; stragglers go into sparse
+//! ones. The conductor takes what is complete once a second, as parts that add up, so memory
+//! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{
+    Counts, ErrorCount, KindIndex, Load, Measure, MeasureKind, MeasureSecond, NS_PER_S, Outcome,
+    Recording, Refusal, Sample, Second, Traffic, WINDOW_SECONDS,
+};
+use stats::{Histogram, Range, Sparse};
+
+use crate::job::Tap;
+use crate::stop::{NEVER, Stop};
+
+/// Emptied histograms kept for the next second.
+const SPARES: usize = 4;
+
+/// Values by span (a second, or a window of seconds), the latest span dense.
+struct Spans {
+    range: Range,
+    seconds_per_span: i64,
+    /// The span under way and its values.
+    current: Option<(i64, Histogram)>,
+    /// Spans that are over.
+    done: Vec<(i64, Histogram)>,
+    /// What came after its span was over.
+    late: BTreeMap<i64, Sparse>,
+    spares: Vec<Histogram>,
+}
+
+impl Spans {
+    fn new(recording: Recording, seconds_per_span: i64) -> Spans {
+        Spans {
+            range: Range { highest_ns: recording.highest_ns },
+            seconds_per_span,
+            current: None,
+            done: Vec::new(),
+            late: BTreeMap::new(),
+            spares: Vec::new(),
+        }
+    }
+
+    fn record(&mut self, second: i64, value: u64) {
+        let span = second.div_euclid(self.seconds_per_span) * self.seconds_per_span;
+        match &mut self.current {
+            Some((current, histogram)) if *current == span => histogram.record(value),
+            Some((current, _)) if *current > span => {
+                self.late.entry(span).or_default().record(value);
+            }
+            _ => {
+                let range = self.range;
+                let spare = self.spares.pop();
+                let mut fresh = spare.unwrap_or_else(|| Histogram::new(range));
+                fresh.record(value);
+                self.done.extend(self.current.replace((span, fresh)));
+            }
+        }
+    }
+
+    /// Hands over the spans that end at or before `second`, and forgets them.
+    fn take(&mut self, second: i64, give: &mut dyn FnMut(i64, &Histogram)) {
+        let is_over = |span: i64, length: i64| span.saturating_add(length) <= second;
+        if let Some((span, histogram)) = self.current.take() {
+            if is_over(span, self.seconds_per_span) {
+                self.done.push((span, histogram));
+            } else {
+                self.current = Some((span, histogram));
+            }
+        }
+        let mut kept = Vec::new();
+        for (span, mut histogram) in self.done.drain(..) {
+            if !is_over(span, self.seconds_per_span) {
+                kept.push((span, histogram));
+                continue;
+            }
+            give(span, &histogram);
+            if self.spares.len() < SPARES {
+                histogram.clear();
+                self.spares.push(histogram);
+            }
+        }
+        self.done = kept;
+        let length = self.seconds_per_span;
+        while let Some(first) = self.late.first_entry() {
+            if !is_over(*first.key(), length) {
+                break;
+            }
+            let (span, sparse) = first.remove_entry();
+            let mut histogram = Histogram::new(self.range);
+            histogram.add_sparse(&sparse);
+            give(span, &histogram);
+        }
+    }
+}
+
+/// The figures of one kind in one second.
+#[derive(Clone, Copy, Default)]
+struct Figures {
+    counts: Counts,
+    commits: u64,
+    carried: u64,
+    traffic: Traffic,
+}
+
+/// One kind of transaction of one group.
+struct KindCells {
+    /// By second, in the order of first use: a few at a time, the latest last.
+    figures: Vec<(i64, Figures)>,
+    response: Spans,
+    failures: Spans,
+    unfinished: Spans,
+    /// Service and wait, where they differ from the response.
+    parts: Option<(Spans, Spans)>,
+}
+
+impl KindCells {
+    fn figures(&mut self, second: i64) -> &mut Figures {
+        figures_at(&mut self.figures, second)
+    }
+}
+
+fn figures_at(list: &mut Vec<(i64, Figures)>, second: i64) -> &mut Figures {
+    let found = list.iter().rposition(|(s, _)| *s == second);
+    let index = found.unwrap_or_else(|| {
+        list.push((second, Figures::default()));
+        list.len() - 1
+    });
+    &mut list[index].1
+}
+
+struct MeasureCells {
+    sums: Vec<(i64, u64, u64)>,
+    values: Option<Spans>,
+}
+
+/// One group on one shard.
+struct GroupCells {
+    recording: Recording,
+    has_parts: bool,
+    kinds: Vec<Option<Box<KindCells>>>,
+    tenths: Vec<(i64, [u32; 10])>,
+    lag: Spans,
+    measures: Vec<MeasureCells>,
+    errors: Vec<(i64, Vec<ErrorCount>)>,
+}
+
+impl GroupCells {
+    fn new(recording: Recording, shape: &GroupShape) -> GroupCells {
+        let measure = |measure: &Measure| MeasureCells {
+            sums: Vec::new(),
+            values: (measure.kind == MeasureKind::Histogram).then(|| Spans::new(recording, 1)),
+        };
+        GroupCells {
+            recording,
+            has_parts: shape.has_parts,
+            kinds: (0..shape.n_kinds).map(|_| None).collect(),
+            tenths: Vec::new(),
+            lag: Spans::new(recording, WINDOW_SECONDS),
+            measures: shape.measures.iter().map(measure).collect(),
+            errors: Vec::new(),
+        }
+    }
+
+    fn kind(&mut self, kind: KindIndex) -> &mut KindCells {
+        let (recording, has_parts) = (self.recording, self.has_parts);
+        self.kinds[usize::from(kind)].get_or_insert_with(|| {
+            let spans = |seconds| Spans::new(recording, seconds);
+            Box::new(KindCells {
+                figures: Vec::with_capacity(8),
+                response: spans(1),
+                failures: spans(1),
+                unfinished: spans(1),
+                parts: has_parts.then(|| (spans(WINDOW_SECONDS), spans(WINDOW_SECONDS))),
+            })
+        })
+    }
+
+    fn count_tenth(&mut self, second: i64, tenth: usize) {
+        match self.tenths.iter_mut().rev().find(|(s, _)| *s == second) {
+            Some((_, tenths)) => tenths[tenth] += 1,
+            None => {
+                let mut tenths = [0; 10];
+                tenths[tenth] = 1;
+                self.tenths.push((second, tenths));
+            }
+        }
+    }
+}
+
+/// What the recorder must know of a group.
+pub(crate) struct GroupShape {
+    pub(crate) n_kinds: usize,
+    pub(crate) measures: Vec<Measure>,
+    /// Service and wait are recorded beside the response.
+    pub(crate) has_parts: bool,
+}
+
+impl GroupShape {
+    pub(crate) fn new(n_kinds: usize, measures: &[Measure], load: &Load) -> GroupShape {
+        let has_parts = !matches!(load, Load::Closed);
+        GroupShape { n_kinds, measures: measures.to_vec(), has_parts }
+    }
+}
+
+struct Shard {
+    groups: Vec<GroupCells>,
+    is_closed: bool,
+}
+
+/// The recorder of a run.
+pub(crate) struct Recorder {
+    shards: Vec<Mutex<Shard>>,
+    stop: Arc<Stop>,
+    tap: Option<Tap>,
+    /// The latest finish of any transaction.
+    last_finish_ns: AtomicU64,
+}
+
+impl Recorder {
+    pub(crate) fn new(
+        shapes: &[GroupShape],
+        n_shards: usize,
+        recording: Recording,
+        stop: Arc<Stop>,
+        tap: Option<Tap>,
+    ) -> Recorder {
+        let shard = || {
+            let groups = shapes.iter().map(|shape| GroupCells::new(recording, shape)).collect();
+            Mutex::new(Shard { groups, is_closed: false })
+        };
+        Recorder {
+            shards: (0..n_shards.max(1)).map(|_| shard()).collect(),
+            stop,
+            tap,
+            last_finish_ns: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds a transaction that has ended, and what it measured.
+    pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
+        if let Some(tap) = &self.tap {
+            tap(sample);
+        }
+        self.last_finish_ns.fetch_max(sample.finished_ns, Ordering::Relaxed);
+        let start_ns = self.stop.measure_start_ns();
+        let second = second_of(sample.slot.intended_ns, start_ns);
+        let is_rated = self.is_rated(sample, start_ns);
+        let is_carried = self.is_carried(second, sample.finished_ns, start_ns);
+        self.with(client, |shard| {
+            let cells = &mut shard.groups[usize::from(group)];
+            cells.lag.record(second, sample.lag_ns());
+            let kind = cells.kind(sample.kind);
+            let figures = kind.figures(second);
+            figures.carried += u64::from(is_carried);
+            figures.counts.retried += u64::from(sample.retries);
+            count(&mut figures.counts, sample.outcome);
+            match sample.outcome {
+                Outcome::Committed | Outcome::RolledBack => {
+                    kind.response.record(second, sample.response_ns());
+                    if let Some((service, wait)) = &mut kind.parts {
+                        service.record(second, sample.service_ns());
+                        wait.record(second, sample.wait_ns());
+                    }
+                }
+                Outcome::Failed(_) | Outcome::Unknown => {
+                    kind.failures.record(second, sample.response_ns());
+                }
+            }
+            if is_rated {
+                rate(cells, sample, start_ns);
+            }
+            for (measure, value) in measured {
+                cells.measures[usize::from(*measure)].record(second, *value);
+            }
+        });
+    }
+
+    /// Counts an arrival that found the queue full.
+    pub(crate) fn record_dropped(
+        &self,
+        client: u32,
+        group: u16,
+        kind: KindIndex,
+        intended_ns: u64,
+    ) {
+        let second = second_of(intended_ns, self.stop.measure_start_ns());
+        self.with(client, |shard| {
+            let cells = shard.groups[usize::from(group)].kind(kind);
+            cells.figures(second).counts.dropped += 1;
+        });
+    }
+
+    /// Counts a transaction that had not ended when the run was.
+    pub(crate) fn record_unfinished(
+        &self,
+        group: u16,
+        kind: KindIndex,
+        intended_ns: u64,
+        now_ns: u64,
+    ) {
+        let start_ns = self.stop.measure_start_ns();
+        let second = second_of(intended_ns, start_ns);
+        let is_carried = self.is_carried(second, now_ns, start_ns);
+        self.with(0, |shard| {
+            let kind = shard.groups[usize::from(group)].kind(kind);
+            let figures = kind.figures(second);
+            figures.counts.unfinished += 1;
+            figures.carried += u64::from(is_carried);
+            kind.unfinished.record(second, now_ns.saturating_sub(intended_ns));
+        });
+    }
+
+    /// Counts a refusal, also of an attempt that will be tried again.
+    pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, refusal: &Refusal) {
+        let second = second_of(now_ns, self.stop.measure_start_ns());
+        let error = ErrorCount {
+            kind: refusal.kind,
+            code: refusal.code,
+            message: refusal.message.clone(),
+            count: 1,
+        };
+        self.with(client, |shard| {
+            let errors = &mut shard.groups[usize::from(group)].errors;
+            match errors.iter_mut().rev().find(|(s, _)| *s == second) {
+                Some((_, list)) => ErrorCount::add_to(list, &error),
+                None => errors.push((second, vec![error])),
+            }
+        });
+    }
+
+    /// The latest finish so far.
+    pub(crate) fn last_finish_ns(&self) -> u64 {
+        self.last_finish_ns.load(Ordering::Relaxed)
+    }
+
+    /// Takes what belongs to seconds before `second`, as parts, in order.
+    pub(crate) fn take(&self, second: i64) -> Vec<Second> {
+        let mut parts = Parts(BTreeMap::new());
+        for shard in &self.shards {
+            let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+            for (group, cells) in shard.groups.iter_mut().enumerate() {
+                parts.take_group(group as u16, cells, second);
+            }
+        }
+        parts.0.into_values().collect()
+    }
+
+    /// Takes everything, and ignores what comes later from a client that had to be left behind.
+    pub(crate) fn close(&self) -> Vec<Second> {
+        for shard in &self.shards {
+            shard.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
+        }
+        self.take(i64::MAX)
+    }
+
+    /// Rates count commits whose finish lies in the window; traffic is counted alike.
+    fn is_rated(&self, sample: &Sample, start_ns: u64) -> bool {
+        sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
+    }
+
+    fn is_carried(&self, second: i64, finished_ns: u64, start_ns: u64) -> bool {
+        let phase_end_ns = if second < 0 { start_ns } else { self.stop.end_ns() };
+        finished_ns >= phase_end_ns
+    }
+
+    fn with(&self, client: u32, work: impl FnOnce(&mut Shard)) {
+        let shard = &self.shards[client as usize % self.shards.len()];
+        let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
+        if !shard.is_closed {
+            work(&mut shard);
+        }
+    }
+}
+
+fn rate(cells: &mut GroupCells, sample: &Sample, start_ns: u64) {
+    let finished = second_of(sample.finished_ns, start_ns);
+    let is_commit = sample.outcome == Outcome::Committed;
+    let figures = cells.kind(sample.kind).figures(finished);
+    figures.traffic += sample.traffic;
+    figures.commits += u64::from(is_commit);
+    if is_commit {
+        let from_start = sample.finished_ns as i64 - start_ns as i64;
+        let within = from_start.rem_euclid(NS_PER_S as i64) as u64;
+        cells.count_tenth(finished, (within / (NS_PER_S / 10)) as usize);
+    }
+}
+
+fn count(counts: &mut Counts, outcome: Outcome) {
+    match outcome {
+        Outcome::Committed => counts.committed += 1,
+        Outcome::RolledBack => counts.rolled_back += 1,
+        Outcome::Failed(_) => counts.failed += 1,
+        Outcome::Unknown => {
+            counts.failed += 1;
+            counts.unknown += 1;
+        }
+    }
+}
+
+impl MeasureCells {
+    fn record(&mut self, second: i64, value: u64) {
+        match self.sums.iter_mut().rev().find(|(s, _, _)| *s == second) {
+            Some((_, count, sum)) => {
+                *count += 1;
+                *sum += value;
+            }
+            None => self.sums.push((second, 1, value)),
+        }
+        if let Some(values) = &mut self.values {
+            values.record(second, value);
+        }
+    }
+}
+
+/// The second of the measured phase in which an instant lies; negative before it.
+pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
+    (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
+}
+
+/// Parts under way to the conductor, by second and group.
+struct Parts(BTreeMap<(i64, u16), Second>);
+
+impl Parts {
+    fn at(&mut self, group: u16, second: i64) -> &mut Second {
+        self.0.entry((second, group)).or_insert_with(|| Second::new(group, second))
+    }
+
+    fn take_group(&mut self, group: u16, cells: &mut GroupCells, before: i64) {
+        for (index, kind) in cells.kinds.iter_mut().enumerate() {
+            if let Some(kind) = kind {
+                self.take_kind(group, index as KindIndex, kind, before);
+            }
+        }
+        for (second, tenths) in extract(&mut cells.tenths, before, |(second, _)| *second) {
+            let part = self.at(group, second);
+            for (sum, tenth) in part.commits_tenths.iter_mut().zip(tenths) {
+                *sum += tenth;
+            }
+        }
+        cells.lag.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).lag, histogram);
+        });
+        for (second, errors) in extract(&mut cells.errors, before, |(second, _)| *second) {
+            for error in &errors {
+                ErrorCount::add_to(&mut self.at(group, second).errors, error);
+            }
+        }
+        for (index, measure) in cells.measures.iter_mut().enumerate() {
+            self.take_measure(group, index as u16, measure, before);
+        }
+    }
+
+    fn take_kind(&mut self, group: u16, kind: KindIndex, cells: &mut KindCells, before: i64) {
+        for (second, figures) in extract(&mut cells.figures, before, |(second, _)| *second) {
+            let part = self.at(group, second).kind(kind);
+            part.counts.add(&figures.counts);
+            part.commits += figures.commits;
+            part.carried += figures.carried;
+            part.traffic += figures.traffic;
+        }
+        cells.response.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).kind(kind).response, histogram);
+        });
+        cells.failures.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).kind(kind).failures, histogram);
+        });
+        cells.unfinished.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).kind(kind).unfinished, histogram);
+        });
+        if let Some((service, wait)) = &mut cells.parts {
+            service.take(before, &mut |second, histogram| {
+                merge(&mut self.at(group, second).kind(kind).service, histogram);
+            });
+            wait.take(before, &mut |second, histogram| {
+                merge(&mut self.at(group, second).kind(kind).wait, histogram);
+            });
+        }
+    }
+
+    fn take_measure(&mut self, group: u16, index: u16, cells: &mut MeasureCells, before: i64) {
+        for (second, count, sum) in extract(&mut cells.sums, before, |(second, ..)| *second) {
+            let part = self.measure(group, second, index);
+            part.count += count;
+            part.sum += sum;
+        }
+        if let Some(values) = &mut cells.values {
+            values.take(before, &mut |second, histogram| {
+                merge(&mut self.measure(group, second, index).histogram, histogram);
+            });
+        }
+    }
+
+    fn measure(&mut self, group: u16, second: i64, index: u16) -> &mut MeasureSecond {
+        let measures = &mut self.at(group, second).measures;
+        let found = measures.iter().position(|m| m.measure == index);
+        let place = found.unwrap_or_else(|| {
+            measures.push(MeasureSecond { measure: index, count: 0, sum: 0, histogram: None });
+            measures.len() - 1
+        });
+        &mut measures[place]
+    }
+}
+
+fn extract<T>(list: &mut Vec<T>, before: i64, second: impl Fn(&T) -> i64) -> Vec<T> {
+    list.extract_if(.., |item| second(item) < before).collect()
+}
+
+fn merge(mine: &mut Option<Histogram>, other: &Histogram) {
+    match mine {
+        Some(mine) => mine.add(other),
+        None => *mine = Some(other.clone()),
+    }
+}

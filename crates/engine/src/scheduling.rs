@@ -1,0 +1,59 @@
+//! What we ask of the kernel's scheduler for threads that keep time, and what it grants.
+//!
+//! A sleeping thread's timer may be late by its slack (50 us by default), and a woken thread
+//! waits for its turn: a short slice brings it sooner. Both may be refused; both are facts.
+
+use std::num::NonZeroU64;
+
+use model::NS_PER_MS;
+
+/// What was granted to a pacing thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// Timer slack of 1 ns.
+    pub timer_slack: bool,
+    /// A scheduling slice of 0.1 ms (`sched_setattr(2)`, Linux 6.12 and later).
+    pub short_slice: bool,
+}
+
+const SLICE_NS: u64 = NS_PER_MS / 10;
+
+/// Prepares the calling thread for keeping time.
+pub fn prepare_thread() -> Granted {
+    let slack = NonZeroU64::new(1).expect("one is not zero");
+    Granted {
+        timer_slack: rustix::thread::set_current_timer_slack(Some(slack)).is_ok(),
+        short_slice: ask_for_short_slice(),
+    }
+}
+
+/// `struct sched_attr` of `sched_setattr(2)`, its first version.
+#[repr(C)]
+struct Attributes {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+}
+
+#[allow(unsafe_code)]
+fn ask_for_short_slice() -> bool {
+    let attributes = Attributes {
+        size: size_of::<Attributes>() as u32,
+        policy: 0,
+        flags: 0,
+        nice: 0,
+        priority: 0,
+        runtime: SLICE_NS,
+        deadline: 0,
+        period: 0,
+    };
+    // SAFETY: the kernel reads `size` bytes of a struct that lives through the call; thread 0 is
+    // the caller, and no memory of ours is written.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    result == 0
+}

@@ -1,0 +1,336 @@
+//! The heart: one client, from claim to record.
+//!
+//! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
+//! sessions differ. Not here: who polls it (place), and when it may begin (pacer).
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use model::{
+    Client, ClientMoments, Clock, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number,
+    Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, StopReason, Stream, Workload,
+    World,
+};
+use stats::Moments;
+
+use crate::clock::through;
+use crate::pacer::Pacer;
+use crate::recorder::Recorder;
+use crate::stop::{NEVER, Stop};
+
+/// A client whose every attempt is refused for a reason that does not heal gives up, and the
+/// run with it, after this many in a row.
+const HOPELESS_IN_A_ROW: u32 = 10;
+/// Pauses between attempts to reconnect double from the first to the last of these.
+const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
+/// On an event loop a client lets others act after this many transactions without a wait.
+const TURN: u32 = 16;
+/// In virtual time, as many transactions in a row that take no time are taken to be endless.
+const STILL_MAX: u32 = 100_000;
+
+/// What a client has under way, for those who must count it when it cannot.
+pub(crate) struct UnderWay {
+    /// The intended instant; [`NEVER`] if there is nothing.
+    intended_ns: AtomicU64,
+    kind: AtomicU32,
+}
+
+impl Default for UnderWay {
+    fn default() -> UnderWay {
+        UnderWay { intended_ns: AtomicU64::new(NEVER), kind: AtomicU32::new(0) }
+    }
+}
+
+impl UnderWay {
+    fn begin(&self, kind: KindIndex, intended_ns: u64) {
+        self.kind.store(u32::from(kind), Ordering::Relaxed);
+        self.intended_ns.store(intended_ns, Ordering::Release);
+    }
+
+    fn end(&self) {
+        self.intended_ns.store(NEVER, Ordering::Release);
+    }
+
+    /// Takes what is under way: kind and intended instant.
+    pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
+        let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
+        let kind = self.kind.load(Ordering::Relaxed) as KindIndex;
+        (intended_ns != NEVER).then_some((kind, intended_ns))
+    }
+}
+
+/// What all seats of a run share.
+pub(crate) struct Common {
+    pub(crate) seed: u64,
+    pub(crate) retry: Retry,
+    pub(crate) stop: Arc<Stop>,
+    pub(crate) recorder: Recorder,
+}
+
+/// One client at its place.
+pub(crate) struct Seat {
+    pub(crate) client: u32,
+    pub(crate) group: u16,
+    pub(crate) kinds: Arc<[Kind]>,
+    pub(crate) user: Box<dyn Client>,
+    pub(crate) sessions: Vec<Box<dyn Session>>,
+    pub(crate) pacer: Pacer,
+    pub(crate) clock: Rc<dyn Clock>,
+    pub(crate) common: Arc<Common>,
+    pub(crate) under_way: Arc<UnderWay>,
+    pub(crate) workload: Arc<dyn Workload>,
+    /// Per kind: response times finished in the measured phase, and how many failed there.
+    pub(crate) moments: Vec<(Moments, u64)>,
+    measured: Vec<(u16, u64)>,
+    hopeless_in_a_row: u32,
+}
+
+/// What a seat is made from.
+pub(crate) struct Seating {
+    pub(crate) client: u32,
+    pub(crate) group: u16,
+    pub(crate) kinds: Arc<[Kind]>,
+    pub(crate) workload: Arc<dyn Workload>,
+    pub(crate) pacer: Pacer,
+    pub(crate) common: Arc<Common>,
+    pub(crate) under_way: Arc<UnderWay>,
+}
+
+impl Seat {
+    pub(crate) fn new(seating: Seating, session: Box<dyn Session>, clock: Rc<dyn Clock>) -> Seat {
+        let n_kinds = seating.kinds.len();
+        Seat {
+            client: seating.client,
+            group: seating.group,
+            kinds: seating.kinds,
+            user: seating.workload.client(seating.client),
+            sessions: vec![session],
+            pacer: seating.pacer,
+            clock,
+            common: seating.common,
+            under_way: seating.under_way,
+            workload: seating.workload,
+            moments: vec![(Moments::default(), 0); n_kinds],
+            measured: Vec::with_capacity(8),
+            hopeless_in_a_row: 0,
+        }
+    }
+
+    /// Does transactions until the load is over.
+    pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
+        self.pacer.begin(load_start_ns);
+        through(self.clock.as_ref(), load_start_ns).await;
+        let mut turn = 0;
+        let mut still = 0;
+        while let Some(claim) = self.pacer.claim(self.clock.as_ref()) {
+            self.count_dropped();
+            let kind = self.user.inputs(claim.number);
+            let clock = self.clock.as_ref();
+            let Some((slot, started_ns)) = self.pacer.wait(claim, kind, &self.kinds, clock).await
+            else {
+                break;
+            };
+            self.under_way.begin(kind, slot.intended_ns);
+            if started_ns == NEVER {
+                return;
+            }
+            let before = self.sessions[0].traffic();
+            let (outcome, retries) = self.attempt(slot.number).await;
+            let finished_ns = self.clock.now();
+            if self.common.stop.is_aborted() && is_cut_off(outcome) {
+                return;
+            }
+            let traffic = self.sessions[0].traffic() - before;
+            let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
+            self.record(&sample);
+            self.pacer.finished(kind, finished_ns);
+            self.mend(outcome).await;
+            turn += 1;
+            match placement {
+                Placement::Loop if turn % TURN == 0 => yield_now().await,
+                Placement::Simulated => {
+                    still = if finished_ns > started_ns { 0 } else { still + 1 };
+                    self.refuse_to_stand_still(still, finished_ns);
+                }
+                Placement::Thread | Placement::Loop => {}
+            }
+        }
+        self.count_dropped();
+    }
+
+    fn record(&mut self, sample: &Sample) {
+        let measured: &[(u16, u64)] = match sample.outcome {
+            Outcome::Committed | Outcome::RolledBack => &self.measured,
+            Outcome::Failed(_) | Outcome::Unknown => &[],
+        };
+        self.common.recorder.record(self.client, self.group, sample, measured);
+        self.under_way.end();
+        if sample.slot.intended_ns < self.common.stop.measure_start_ns() {
+            return;
+        }
+        let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
+        match sample.outcome {
+            Outcome::Committed | Outcome::RolledBack => moments.record(sample.response_ns()),
+            Outcome::Failed(_) | Outcome::Unknown => *failed += 1,
+        }
+    }
+
+    /// Has the conversation, again where the policy says so. The same inputs and dice each time.
+    async fn attempt(&mut self, number: Number) -> (Outcome, u32) {
+        let common = Arc::clone(&self.common);
+        let mut retries = 0;
+        loop {
+            self.measured.clear();
+            let mut world = World {
+                sessions: &mut self.sessions,
+                clock: self.clock.as_ref(),
+                dice: number.dice(common.seed),
+                measured: &mut self.measured,
+            };
+            let refusal = match self.user.converse(&mut world).await {
+                Ok(done) => {
+                    self.hopeless_in_a_row = 0;
+                    return (outcome_of(done), retries);
+                }
+                Err(refusal) => refusal,
+            };
+            self.count_error(&refusal);
+            let again = common.retry.on.contains(&refusal.kind)
+                && retries + 1 < common.retry.attempts
+                && common.stop.word() == crate::stop::RUNNING;
+            if !again {
+                return (outcome_of_refusal(refusal.kind), retries);
+            }
+            retries += 1;
+            self.back_off(number, retries).await;
+        }
+    }
+
+    /// Pauses before attempt `retries` + 1: the mean doubles each time, drawn uniformly from
+    /// half to one and a half of it.
+    async fn back_off(&mut self, number: Number, retries: u32) {
+        let mean_ns = self.common.retry.backoff_ns << (retries - 1).min(10);
+        if mean_ns == 0 {
+            return;
+        }
+        let throw = number.nth().wrapping_mul(1 << 8).wrapping_add(u64::from(retries));
+        let mut dice = Dice::new(self.common.seed, Stream::Backoff(self.client), throw);
+        let pause_ns = mean_ns / 2 + (mean_ns as f64 * stats::unit(dice.bits())) as u64;
+        through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
+    }
+
+    fn count_error(&mut self, refusal: &Refusal) {
+        let now_ns = self.clock.now();
+        let stop = &self.common.stop;
+        if refusal.kind == RefusalKind::Cancelled && stop.is_aborted() {
+            return;
+        }
+        self.common.recorder.record_error(self.client, self.group, now_ns, refusal);
+        if !is_hopeless(refusal.kind) {
+            self.hopeless_in_a_row = 0;
+            return;
+        }
+        self.hopeless_in_a_row += 1;
+        if self.hopeless_in_a_row >= HOPELESS_IN_A_ROW {
+            let why = format!("every attempt is refused: {refusal}");
+            stop.drain(now_ns, StopReason::Failed { why });
+        }
+    }
+
+    /// Reconnects if the connection broke, for as long as it takes and the run lasts.
+    async fn mend(&mut self, outcome: Outcome) {
+        let is_broken = match outcome {
+            Outcome::Unknown => true,
+            Outcome::Failed(kind) => kind.breaks_session(),
+            Outcome::Committed | Outcome::RolledBack => false,
+        };
+        if !is_broken {
+            return;
+        }
+        let mut pause_ns = RECONNECT_NS.0;
+        while self.common.stop.word() == crate::stop::RUNNING
+            && self.clock.now() < self.common.stop.end_ns()
+        {
+            let Err(refusal) = model::reconnect(self.sessions[0].as_mut()).await else {
+                return;
+            };
+            self.count_error(&refusal);
+            crate::clock::until(self.clock.as_ref(), self.clock.now() + pause_ns).await;
+            pause_ns = (pause_ns * 2).min(RECONNECT_NS.1);
+        }
+    }
+
+    fn count_dropped(&mut self) {
+        for dropped in self.pacer.dropped.drain(..) {
+            let number = Number::Arrival { group: self.group, nth: dropped.nth };
+            let kind = self.workload.kind_of(number);
+            let recorder = &self.common.recorder;
+            recorder.record_dropped(self.client, self.group, kind, dropped.intended_ns);
+        }
+    }
+
+    /// In virtual time a closed client that takes no time would go on for ever at one instant.
+    fn refuse_to_stand_still(&self, still: u32, now_ns: u64) {
+        if still >= STILL_MAX {
+            let why = "virtual time stands still: transactions take no time, so they never end; \
+                       give the simulated database a service time (sim:?service=constant:1ms)";
+            self.common.stop.drain(now_ns, StopReason::Failed { why: why.to_owned() });
+        }
+    }
+
+    /// What this client did in the measured phase.
+    pub(crate) fn told(&self) -> Vec<ClientMoments> {
+        let told = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
+            client: self.client,
+            kind: kind as KindIndex,
+            count: moments.count,
+            failed: *failed,
+            min_ns: moments.min,
+            max_ns: moments.max,
+            sum_ns: u64::try_from(moments.sum).unwrap_or(u64::MAX),
+            sum_sq_ns2: moments.sum_sq as f64,
+        };
+        self.moments.iter().enumerate().map(told).collect()
+    }
+}
+
+fn outcome_of(done: Done) -> Outcome {
+    match done {
+        Done::Committed => Outcome::Committed,
+        Done::RolledBack => Outcome::RolledBack,
+    }
+}
+
+fn outcome_of_refusal(kind: RefusalKind) -> Outcome {
+    match kind {
+        RefusalKind::UnknownCommit => Outcome::Unknown,
+        other => Outcome::Failed(other),
+    }
+}
+
+/// A transaction that ended only because the run cut it off counts as unfinished.
+fn is_cut_off(outcome: Outcome) -> bool {
+    use RefusalKind::{Cancelled, ConnectionLost};
+    matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost))
+}
+
+/// What no further attempt will heal.
+fn is_hopeless(kind: RefusalKind) -> bool {
+    use RefusalKind::{Corrupt, Denied, DiskFull, Missing, ReadOnly, Shape, Unsupported};
+    matches!(kind, Corrupt | Denied | DiskFull | Missing | ReadOnly | Shape | Unsupported)
+}
+
+/// Lets the other clients of an event loop act.
+async fn yield_now() {
+    let mut has_yielded = false;
+    std::future::poll_fn(|context| {
+        if has_yielded {
+            return std::task::Poll::Ready(());
+        }
+        has_yielded = true;
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+}

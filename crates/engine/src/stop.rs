@@ -1,0 +1,141 @@
+//! The one word by which everything that waits is woken, and the window that is measured.
+//!
+//! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
+//! timer that the word's owner can fire. Not here: who decides to stop (conduct, the lab).
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::StopReason;
+use rustix::thread::futex;
+use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
+
+/// The run goes on.
+pub(crate) const RUNNING: u32 = 0;
+/// Nothing new is begun.
+pub(crate) const DRAINING: u32 = 1;
+/// What is under way is cut off.
+pub(crate) const ABORTED: u32 = 2;
+
+/// The instant of something that is not known yet.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// Stops a run, from any thread, and tells where its measured window lies.
+pub struct Stop {
+    word: AtomicU32,
+    /// The request of somebody who knows no clock: honoured by the conductor.
+    asked: AtomicU32,
+    measure_start_ns: AtomicU64,
+    end_ns: AtomicU64,
+    reason: Mutex<Option<StopReason>>,
+    has_reason: AtomicBool,
+    timers: Mutex<Vec<Arc<OwnedFd>>>,
+}
+
+impl Default for Stop {
+    fn default() -> Stop {
+        Stop {
+            word: AtomicU32::new(RUNNING),
+            asked: AtomicU32::new(RUNNING),
+            measure_start_ns: AtomicU64::new(NEVER),
+            end_ns: AtomicU64::new(NEVER),
+            reason: Mutex::new(None),
+            has_reason: AtomicBool::new(false),
+            timers: Mutex::new(Vec::new()),
+        }
+    }
+}
+
+impl Stop {
+    /// Asks the run to end: once to drain, twice to cut off what is under way. Callable from a
+    /// signal's thread.
+    pub fn ask(&self) {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often [`Stop::ask`] was called.
+    pub(crate) fn asked(&self) -> u32 {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Whether somebody asked the run to end.
+    pub fn is_asked(&self) -> bool {
+        self.asked() > 0
+    }
+
+    pub(crate) fn word(&self) -> u32 {
+        self.word.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn futex(&self) -> &AtomicU32 {
+        &self.word
+    }
+
+    pub(crate) fn is_aborted(&self) -> bool {
+        self.word() == ABORTED
+    }
+
+    pub(crate) fn set_window(&self, measure_start_ns: u64, end_ns: u64) {
+        self.measure_start_ns.store(measure_start_ns, Ordering::SeqCst);
+        self.end_ns.fetch_min(end_ns, Ordering::SeqCst);
+    }
+
+    pub(crate) fn measure_start_ns(&self) -> u64 {
+        self.measure_start_ns.load(Ordering::Relaxed)
+    }
+
+    /// When the measured window ends; [`NEVER`] while a count decides.
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.end_ns.load(Ordering::Relaxed)
+    }
+
+    /// Begins the drain at `now_ns`: the window ends here unless it has ended already.
+    pub(crate) fn drain(&self, now_ns: u64, reason: StopReason) {
+        let mut first = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_none() {
+            *first = Some(reason);
+            self.has_reason.store(true, Ordering::Release);
+            self.end_ns.fetch_min(now_ns, Ordering::SeqCst);
+        }
+        drop(first);
+        self.raise(DRAINING);
+    }
+
+    /// Cuts off what is under way.
+    pub(crate) fn abort(&self) {
+        self.raise(ABORTED);
+    }
+
+    pub(crate) fn has_reason(&self) -> bool {
+        self.has_reason.load(Ordering::Acquire)
+    }
+
+    /// Why it was stopped before its time, if it was.
+    pub(crate) fn reason(&self) -> Option<StopReason> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A loop's timer, to be fired when the word changes.
+    pub(crate) fn watch(&self, timer: Arc<OwnedFd>) {
+        self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
+    }
+
+    fn raise(&self, level: u32) {
+        self.word.fetch_max(level, Ordering::SeqCst);
+        // Nothing to do about a refusal: sleepers wake at their deadlines anyway.
+        let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
+        for timer in self.timers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            fire(timer);
+        }
+    }
+}
+
+/// Makes a timer due at once.
+fn fire(timer: &OwnedFd) {
+    let soon = Itimerspec {
+        it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+        it_value: Timespec { tv_sec: 0, tv_nsec: 1 },
+    };
+    let _ = timerfd_settime(timer.as_fd(), TimerfdTimerFlags::empty(), &soon);
+}

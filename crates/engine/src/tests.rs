@@ -1,0 +1,534 @@
+//! Laws of the engine, on a made-up database whose every service time is known.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use model::{
+    Arrivals, Call, Cancel, Client, Clock, Connecting, Conversation, Counts, Database, Decimals,
+    Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number,
+    Phases, Place, Placeholder, Placement, Places, QueueFull, Recording, Refusal, RefusalKind,
+    Reply, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason,
+    Table, Traffic, Until, Value, Visit, Woken, Workload, World,
+};
+use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
+
+use crate::{GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
+
+/// Answers statement `nth` after a service time; refuses as told.
+struct Fake {
+    service_ns: fn(u64) -> u64,
+    refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+}
+
+struct FakeSession {
+    clock: Rc<dyn Clock>,
+    service_ns: fn(u64) -> u64,
+    refuses: fn(u64, u32) -> Option<RefusalKind>,
+    until_ns: u64,
+    asked: (u64, u32),
+    traffic: Traffic,
+}
+
+struct Nobody;
+
+impl Cancel for Nobody {
+    fn cancel(&self) {}
+}
+
+impl Database for Fake {
+    fn dialect(&self) -> &Dialect {
+        static DIALECT: Dialect = Dialect {
+            name: "fake",
+            placeholder: Placeholder::Question,
+            decimals: Decimals::Exact,
+            type_name: |_| String::new(),
+            table_options: "",
+            for_update: "",
+            parallel_load: true,
+            indexes_after_load: true,
+            keeps_data: false,
+        };
+        &DIALECT
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn connect<'a>(&'a self, place: Place, _statements: Arc<[Statement]>) -> Connecting<'a> {
+        Box::pin(async move {
+            let session: Box<dyn Session> = Box::new(FakeSession {
+                clock: place.clock,
+                service_ns: self.service_ns,
+                refuses: self.refuses,
+                until_ns: 0,
+                asked: (u64::MAX, 0),
+                traffic: Traffic::default(),
+            });
+            Ok(session)
+        })
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        Ok(Vec::new())
+    }
+}
+
+impl Session for FakeSession {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        let Request::Execute(Call { values: [Value::Int(nth)], .. }) = request else {
+            return Err(Refusal::new(RefusalKind::Unsupported, "only numbered statements"));
+        };
+        let nth = *nth as u64;
+        let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
+        self.asked = (nth, attempt);
+        self.until_ns = self.clock.now() + (self.service_ns)(nth);
+        self.traffic.reads += 1;
+        self.traffic.round_trips += 1;
+        Ok(())
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        _visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        match self.clock.poll_through(self.until_ns, context) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(Woken::Stopped) => {
+                Poll::Ready(Err(Refusal::new(RefusalKind::Cancelled, "cut off")))
+            }
+            Poll::Ready(Woken::Due) => {
+                Poll::Ready(match (self.refuses)(self.asked.0, self.asked.1) {
+                    Some(kind) => Err(Refusal::new(kind, "as told")),
+                    None => Ok(Reply::default()),
+                })
+            }
+        }
+    }
+
+    fn poll_load(
+        &mut self,
+        _: &mut Context<'_>,
+        _: &Table,
+        _: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        Poll::Ready(Err(<dyn Session>::unsupported("load")))
+    }
+
+    fn prepare(&mut self, _: Statement) -> Result<StatementId, Refusal> {
+        Err(<dyn Session>::unsupported("prepare"))
+    }
+
+    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        Arc::new(Nobody)
+    }
+}
+
+/// Asks one statement, its own number; two kinds in turn. Keeps what it threw.
+struct Asks {
+    kinds: Vec<Kind>,
+    thrown: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl Asks {
+    fn new(keying_ns: u64, thinking_ns: u64) -> Asks {
+        let kind = |name| Kind { name, weight: 1, keying_ns, thinking_ns };
+        Asks { kinds: vec![kind("even"), kind("odd")], thrown: Arc::default() }
+    }
+}
+
+impl Workload for Asks {
+    fn identity(&self) -> Identity {
+        Identity::default()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn statements(&self, _: &Dialect) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, number: Number) -> KindIndex {
+        (number.nth() % 2) as KindIndex
+    }
+
+    fn client(&self, _client: u32) -> Box<dyn Client> {
+        Box::new(Asking { nth: 0, thrown: Arc::clone(&self.thrown) })
+    }
+}
+
+struct Asking {
+    nth: u64,
+    thrown: Arc<Mutex<Vec<(u64, u64)>>>,
+}
+
+impl Client for Asking {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        self.nth = number.nth();
+        (self.nth % 2) as KindIndex
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let throw = world.dice.bits();
+            self.thrown.lock().expect("no panics here").push((self.nth, throw));
+            let values = [Value::Int(self.nth as i64)];
+            model::execute(world.session(), StatementId(0), &values).await?;
+            Ok(Done::Committed)
+        })
+    }
+}
+
+fn no(_: u64, _: u32) -> Option<RefusalKind> {
+    None
+}
+
+fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) -> Job {
+    Job {
+        seed: 7,
+        phases: Phases { ramp_up_ns: 0, measure_ns, drain_ns: 100 * NS_PER_S },
+        groups: vec![GroupJob {
+            workload: Arc::new(Asks::new(0, 0)),
+            database: Arc::new(Fake { service_ns, refuses: no }),
+            statements: Arc::from(Vec::new()),
+            first_client: 0,
+            clients,
+            load,
+            until: Until::Time,
+        }],
+        placement: Placement::Simulated,
+        retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
+        recording: Recording { highest_ns: 3600 * NS_PER_S },
+        share: Share::WHOLE,
+        workers: 2,
+        tap: None,
+    }
+}
+
+fn open(rate_per_s: f64, queue: u64) -> Load {
+    Load::Open { arrivals: Arrivals::Poisson, rate_per_s, queue, queue_full: QueueFull::Drop }
+}
+
+/// What a run told, added up.
+struct Told {
+    ran: Ran,
+    events: Vec<Event>,
+    ramp_up: Counts,
+    measured: Counts,
+    commits: u64,
+    carried_in: u64,
+    samples: Vec<Sample>,
+}
+
+fn tell(job: Job) -> Told {
+    tell_until(job, &Arc::new(Stop::default()), &mut |_| {})
+}
+
+fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> Told {
+    let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
+    let kept = Arc::clone(&samples);
+    let tap: Tap = Arc::new(move |sample: &Sample| {
+        kept.lock().expect("no panics here").push(*sample);
+    });
+    job.tap = Some(tap);
+    let mut events = Vec::new();
+    let ran = run(job, stop, &mut |now_ns| now_ns, &mut |event| {
+        also(&event);
+        events.push(event);
+    });
+    let ran = ran.expect("the made-up database accepts everyone");
+    let (mut ramp_up, mut measured) = (Counts::default(), Counts::default());
+    let (mut commits, mut carried_in) = (0, 0);
+    for event in &events {
+        let Event::Second(second) = event else { continue };
+        if second.second < 0 {
+            ramp_up.add(&second.counts());
+            carried_in += second.kinds.iter().map(|kind| kind.carried).sum::<u64>();
+        } else {
+            measured.add(&second.counts());
+            commits += second.kinds.iter().map(|kind| kind.commits).sum::<u64>();
+        }
+    }
+    let samples = std::mem::take(&mut *samples.lock().expect("no panics here"));
+    Told { ran, events, ramp_up, measured, commits, carried_in, samples }
+}
+
+fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
+    let mut schedule = Schedule::new(7, 0, Arrivals::Poisson, rate_per_s, Share::WHOLE, 0);
+    let mut list = Vec::new();
+    while schedule.peek().1 < until_ns {
+        list.push(schedule.peek().1);
+        schedule.advance();
+    }
+    list
+}
+
+fn two_ms(_: u64) -> u64 {
+    2 * NS_PER_MS
+}
+
+/// 0.1 ms to 6.4 ms, scattered.
+fn scattered(nth: u64) -> u64 {
+    (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) * 100_000 + 100_000
+}
+
+#[test]
+fn the_queue_of_the_engine_is_the_recursion_to_the_nanosecond() {
+    for clients in [1, 3] {
+        let rate = 250.0 * f64::from(clients);
+        let told = tell(job(open(rate, 1 << 20), clients, 20 * NS_PER_S, scattered));
+        let arrivals = arrivals(rate, 20 * NS_PER_S);
+        let services: Vec<u64> = (0..arrivals.len() as u64).map(scattered).collect();
+        let truth = kiefer_wolfowitz(&arrivals, &services, clients as usize);
+        assert_eq!(told.samples.len(), truth.len());
+        for sample in &told.samples {
+            let nth = sample.slot.number.nth() as usize;
+            let served = (sample.started_ns, sample.finished_ns);
+            assert_eq!(served, (truth[nth].start_ns, truth[nth].finish_ns), "arrival {nth}");
+            assert_eq!(sample.slot.intended_ns, arrivals[nth]);
+        }
+    }
+}
+
+#[test]
+fn an_arrival_that_finds_the_queue_full_is_dropped_and_counted() {
+    for queue in [0, 1, 5] {
+        let told = tell(job(open(900.0, queue), 2, 20 * NS_PER_S, scattered));
+        let arrivals = arrivals(900.0, 20 * NS_PER_S);
+        let services: Vec<u64> = (0..arrivals.len() as u64).map(scattered).collect();
+        let truth = kiefer_wolfowitz_bounded(&arrivals, &services, 2, queue as usize);
+        let dropped = truth.iter().filter(|served| served.is_none()).count() as u64;
+        assert!(dropped > 100, "the case must drop");
+        assert_eq!(told.measured.dropped, dropped, "queue {queue}");
+        assert_eq!(told.measured.offered(), arrivals.len() as u64);
+        for sample in &told.samples {
+            let nth = sample.slot.number.nth() as usize;
+            let served = truth[nth].expect("what was served was not dropped");
+            assert_eq!(sample.finished_ns, served.finish_ns);
+        }
+    }
+}
+
+#[test]
+fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
+    fn refuses(nth: u64, _: u32) -> Option<RefusalKind> {
+        (nth % 7 == 3).then_some(RefusalKind::Duplicate)
+    }
+    let mut job = job(open(1500.0, 300), 2, 3 * NS_PER_S, two_ms);
+    job.phases.ramp_up_ns = 1_300 * NS_PER_MS;
+    job.phases.drain_ns = 50 * NS_PER_MS;
+    let database = Fake { service_ns: two_ms, refuses };
+    job.groups[0].database = Arc::new(database);
+    let told = tell(job);
+    let end_ns = 4_300 * NS_PER_MS;
+    let all = arrivals(1500.0, end_ns);
+    let before = all.iter().filter(|ns| **ns < 1_300 * NS_PER_MS).count() as u64;
+    assert_eq!(told.ramp_up.offered(), before);
+    assert_eq!(told.measured.offered(), all.len() as u64 - before);
+    let counts = told.measured;
+    assert!(counts.failed > 0 && counts.dropped > 0 && counts.unfinished > 250, "{counts:?}");
+    assert!(told.carried_in > 250, "the ramp-up left its queue behind");
+}
+
+#[test]
+fn rates_count_commits_that_finish_within_the_window() {
+    fn half_second(_: u64) -> u64 {
+        NS_PER_S / 2 + 1
+    }
+    let told = tell(job(Load::Closed, 3, 2 * NS_PER_S, half_second));
+    assert_eq!((told.measured.committed, told.commits), (12, 9));
+    assert_eq!(told.ran.measured_ns, 2 * NS_PER_S);
+    assert_eq!(told.ran.elapsed_ns, 2 * NS_PER_S + 4);
+}
+
+#[test]
+fn a_count_of_transactions_ends_with_the_last_of_them() {
+    let mut limited = job(Load::Closed, 4, 0, two_ms);
+    limited.groups[0].until = Until::Transactions(1001);
+    let told = tell(limited);
+    assert_eq!((told.measured.offered(), told.commits), (1001, 1001));
+    assert_eq!(told.ran.measured_ns, 251 * 2 * NS_PER_MS);
+
+    let mut each = job(Load::Closed, 4, 0, two_ms);
+    each.groups[0].until = Until::TransactionsPerClient(10);
+    assert_eq!(tell(each).measured.offered(), 40);
+
+    let mut open_load = job(open(500.0, 10), 4, 0, two_ms);
+    open_load.phases.ramp_up_ns = NS_PER_S;
+    open_load.groups[0].until = Until::Transactions(100);
+    assert_eq!(tell(open_load).measured.offered(), 100);
+}
+
+#[test]
+fn every_attempt_has_the_same_dice_and_the_latency_spans_them_all() {
+    fn refuses(nth: u64, attempt: u32) -> Option<RefusalKind> {
+        (nth % 2 == 0 && attempt < 2).then_some(RefusalKind::Deadlock)
+    }
+    let asks = Asks::new(0, 0);
+    let thrown = Arc::clone(&asks.thrown);
+    let mut job = job(Load::Closed, 1, 0, two_ms);
+    job.groups[0].until = Until::Transactions(2);
+    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].workload = Arc::new(asks);
+    let told = tell(job);
+    let thrown = thrown.lock().expect("no panics here").clone();
+    assert_eq!(thrown.iter().map(|(nth, _)| *nth).collect::<Vec<_>>(), [0, 0, 0, 1]);
+    assert!(thrown[0] == thrown[1] && thrown[1] == thrown[2] && thrown[2].1 != thrown[3].1);
+    assert_eq!((told.measured.retried, told.measured.committed), (2, 2));
+    let first = told.samples[0];
+    // Three services and two pauses of 0.5 to 1.5 ms and 1 to 3 ms.
+    assert!((7_500_000..=10_500_000).contains(&first.service_ns()), "{first:?}");
+    let errors = told.events.iter().filter_map(|event| match event {
+        Event::Second(second) => Some(second.errors.iter().map(|e| e.count).sum::<u64>()),
+        _ => None,
+    });
+    assert_eq!(errors.sum::<u64>(), 2);
+}
+
+#[test]
+fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
+    fn refuses(_: u64, _: u32) -> Option<RefusalKind> {
+        Some(RefusalKind::Missing)
+    }
+    let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
+    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    let told = tell(job);
+    assert!(matches!(&told.ran.reason, StopReason::Failed { why } if why.contains("as told")));
+    assert!(told.ran.measured_ns < NS_PER_S);
+}
+
+#[test]
+fn two_simulated_runs_tell_the_same_events() {
+    let told = || {
+        let mut job = job(open(700.0, 20), 2, 12 * NS_PER_S, scattered);
+        job.phases.ramp_up_ns = 2 * NS_PER_S;
+        tell(job).events
+    };
+    assert_eq!(told(), told());
+}
+
+#[test]
+fn keying_and_thinking_give_the_rate_of_their_closed_form() {
+    let mut job = job(Load::KeyThink { scale: 0.5 }, 200, 400 * NS_PER_S, two_ms);
+    job.groups[0].workload = Arc::new(Asks::new(2 * NS_PER_S, 3 * NS_PER_S));
+    job.phases.ramp_up_ns = 20 * NS_PER_S;
+    let told = tell(job);
+    // The truncated exponential's mean is short of 3 s by a factor of 1 - e^-10.
+    let cycle_s = 0.5 * (2.0 + 3.0 * (1.0 - (-10f64).exp())) + 0.002;
+    let expected = 200.0 / cycle_s;
+    let measured = told.commits as f64 / 400.0;
+    assert!((measured / expected - 1.0).abs() < 0.01, "{measured} of {expected}");
+    assert!(told.samples.iter().all(|sample| sample.lag_ns() == 0 && sample.wait_ns() == 0));
+}
+
+#[test]
+fn a_queue_that_may_not_be_full_ends_the_run() {
+    let load = Load::Open {
+        arrivals: Arrivals::Uniform,
+        rate_per_s: 1000.0,
+        queue: 10,
+        queue_full: QueueFull::Stop,
+    };
+    let told = tell(job(load, 1, 60 * NS_PER_S, two_ms));
+    assert_eq!(told.ran.reason, StopReason::QueueFull);
+    assert_eq!(told.measured.dropped, 1);
+    assert_eq!(told.measured.offered(), told.measured.committed + 1);
+}
+
+#[test]
+fn threads_and_loops_offer_the_same_work() {
+    for placement in [Placement::Thread, Placement::Loop] {
+        let mut job = job(open(2000.0, 1 << 20), 8, NS_PER_S, two_ms);
+        job.placement = placement;
+        let told = tell(job);
+        let expected = arrivals(2000.0, NS_PER_S).len() as u64;
+        assert_eq!(told.measured.offered(), expected, "{placement:?}");
+        assert_eq!(told.measured.committed, expected);
+        assert_eq!(told.ran.measured_ns, NS_PER_S);
+    }
+}
+
+#[test]
+fn asking_once_drains_and_asking_twice_cuts_off() {
+    fn ten_seconds(_: u64) -> u64 {
+        10 * NS_PER_S
+    }
+    for placement in [Placement::Thread, Placement::Loop] {
+        let mut job = job(Load::Closed, 4, 60 * NS_PER_S, ten_seconds);
+        job.placement = placement;
+        let stop = Arc::new(Stop::default());
+        let asked = Arc::clone(&stop);
+        let told = tell_until(job, &stop, &mut |event| {
+            if let Event::Phase { phase: model::Phase::Measure, .. } = event {
+                asked.ask();
+                asked.ask();
+            }
+        });
+        assert_eq!(told.ran.reason, StopReason::Interrupted);
+        assert_eq!((told.measured.offered(), told.measured.unfinished), (4, 4), "{placement:?}");
+        assert!(told.ran.measured_ns < NS_PER_S);
+        assert_eq!(told.ran.n_left_behind, 0);
+    }
+}
+
+#[test]
+fn sleepers_are_woken_when_the_run_is_stopped() {
+    for placement in [Placement::Thread, Placement::Loop] {
+        let mut job = job(Load::KeyThink { scale: 1.0 }, 16, 3600 * NS_PER_S, two_ms);
+        job.groups[0].workload = Arc::new(Asks::new(1000 * NS_PER_S, 0));
+        job.placement = placement;
+        let stop = Arc::new(Stop::default());
+        let asked = Arc::clone(&stop);
+        let told = tell_until(job, &stop, &mut |event| {
+            if let Event::Phase { phase: model::Phase::Measure, .. } = event {
+                asked.ask();
+            }
+        });
+        assert_eq!(told.ran.reason, StopReason::Interrupted);
+        assert!(told.ran.measured_ns < NS_PER_S, "{placement:?}");
+        assert_eq!(told.measured.unfinished, 0);
+    }
+}
+
+#[test]
+fn late_samples_belong_to_the_second_in_which_they_were_intended() {
+    fn late(nth: u64) -> u64 {
+        if nth == 5 { 7 * NS_PER_S } else { NS_PER_MS }
+    }
+    let load = Load::Open {
+        arrivals: Arrivals::Uniform,
+        rate_per_s: 4.0,
+        queue: 10,
+        queue_full: QueueFull::Drop,
+    };
+    let told = tell(job(load, 2, 10 * NS_PER_S, late));
+    let mut seconds: Vec<Second> = (0..10).map(|second| Second::new(0, second)).collect();
+    for event in &told.events {
+        if let Event::Second(part) = event {
+            seconds[part.second as usize].add(part);
+        }
+    }
+    // Arrivals at 0.25, 0.5, 0.75 | 1.0 ...: the sixth comes at 1.5 s and ends at 8.5 s.
+    assert_eq!(seconds[1].counts().committed, 4);
+    let slowest = seconds[1].kinds.iter().filter_map(|k| k.response.as_ref()).map(|h| h.max());
+    assert_eq!(slowest.max(), Some(7 * NS_PER_S));
+    let commits: Vec<u64> =
+        seconds.iter().map(|s| s.kinds.iter().map(|k| k.commits).sum()).collect();
+    assert_eq!(commits, [3, 3, 4, 4, 4, 4, 4, 4, 5, 4]);
+}

@@ -1,0 +1,722 @@
+//! Histograms of durations: the fixed-size `Histogram`, made to record in, and the `Sparse` one
+//! for few values; both put a value into the same bucket and keep the same exact moments.
+//!
+//! Not here: which quantile is trusted (`quantile.rs`). Buckets are those of HdrHistogram
+//! (G. Tene, hdrhistogram.org) with three significant digits and unit 1: values below 2048 are
+//! exact, above that a bucket is at most 1/1024 of its values wide. They do not depend on the
+//! range, so histograms of any range merge bucket by bucket.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+
+use crate::Moments;
+use crate::quantile::rank;
+
+/// The significant decimal digits of a bucket.
+const DIGITS: u8 = 3;
+
+/// A value of more than this many bits shares its bucket: 2^11 is the first power of two above
+/// 2 * 10^DIGITS, as HdrHistogram chooses it.
+const EXACT_BITS: u32 = 11;
+
+/// The highest end of a range, 2^62 ns = 146 years: keeps all arithmetic on values in 64 bits.
+pub const HIGHEST_NS_MAX: u64 = 1 << 62;
+
+/// The lowest end of a range that HdrHistogram takes.
+const HIGHEST_NS_MIN: u64 = 2;
+
+/// A histogram stands still at this many samples (35 years of a million a second), so that
+/// `rank - 1/2` and all counts are exact in a float.
+const COUNT_MAX: u64 = 1 << 50;
+
+/// The first byte of a stored histogram.
+const VERSION: u8 = 1;
+
+/// The length of the header of HdrHistogram's V2 format, and its cookie.
+const V2_HEADER_BYTES: usize = 40;
+const V2_COOKIE: u32 = 0x1c84_9313;
+
+/// The longest payload: 9 bytes for each of the 54 * 1024 buckets of the highest range.
+const PAYLOAD_BYTES_MAX: usize = V2_HEADER_BYTES + 9 * 54 * 1024;
+
+/// The lowest value of the bucket that holds `value`.
+pub(crate) fn bucket_low(value: u64) -> u64 {
+    let shift = bucket_shift(value);
+    value >> shift << shift
+}
+
+/// The highest value of the bucket that holds `value`.
+fn bucket_high(value: u64) -> u64 {
+    value | ((1 << bucket_shift(value)) - 1)
+}
+
+/// The number of low bits of `value` that its bucket forgets.
+fn bucket_shift(value: u64) -> u32 {
+    (u64::BITS - EXACT_BITS).saturating_sub(value.leading_zeros())
+}
+
+/// What a histogram can hold: values from 0 to the end of the bucket of `highest_ns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// Larger values count as overflow. Taken as 2 ns when lower and as [`HIGHEST_NS_MAX`]
+    /// when higher than that.
+    pub highest_ns: u64,
+}
+
+impl Default for Range {
+    /// One hour: 264 KiB.
+    fn default() -> Range {
+        Range { highest_ns: 3_600_000_000_000 }
+    }
+}
+
+/// A histogram of fixed size: recording neither allocates nor fails.
+///
+/// Count, extremes, sum and sum of squares are exact; what is read from the buckets is within
+/// 0.1 %. Values above the range are in the highest bucket, in the exact moments, and counted
+/// in `overflow`; a quantile that falls among them is given as the maximum.
+#[derive(Clone)]
+pub struct Histogram {
+    range: Range,
+    /// The end of the highest bucket.
+    top: u64,
+    buckets: hdrhistogram::Histogram<u64>,
+    moments: Moments,
+    overflow: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram::new(Range::default())
+    }
+}
+
+impl Histogram {
+    /// An empty histogram; all memory it will ever use is taken here.
+    pub fn new(range: Range) -> Histogram {
+        let highest_ns = range.highest_ns.clamp(HIGHEST_NS_MIN, HIGHEST_NS_MAX);
+        Histogram {
+            range: Range { highest_ns },
+            top: bucket_high(highest_ns),
+            buckets: hdrhistogram::Histogram::new_with_max(highest_ns, DIGITS)
+                .expect("a range clamped to 2..=2^62 is valid"),
+            moments: Moments::default(),
+            overflow: 0,
+        }
+    }
+
+    /// Records one value.
+    #[inline]
+    pub fn record(&mut self, value_ns: u64) {
+        self.record_n(value_ns, 1);
+    }
+
+    /// Records `n` samples of the same value.
+    #[inline]
+    pub fn record_n(&mut self, value_ns: u64, n: u64) {
+        let n = n.min(COUNT_MAX - self.moments.count);
+        self.place(value_ns, n);
+        self.moments.record_n(value_ns, n);
+    }
+
+    /// Puts samples into buckets, without their moments.
+    #[inline]
+    fn place(&mut self, value_ns: u64, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let recorded = self.buckets.record_n(value_ns.min(self.top), n);
+        debug_assert!(recorded.is_ok(), "a value clamped to the range has a bucket");
+        if value_ns > self.top {
+            self.overflow += n;
+        }
+    }
+
+    /// Adds all samples of another histogram.
+    ///
+    /// Exact when the ranges are equal. Otherwise samples above the other's range are taken for
+    /// the other's maximum, which is all that it knows of them.
+    pub fn add(&mut self, other: &Histogram) {
+        let fits = self.fits(&other.moments);
+        if fits && self.range == other.range {
+            let added = self.buckets.add(&other.buckets);
+            debug_assert!(added.is_ok(), "equal ranges have equal buckets");
+            self.overflow += other.overflow;
+            self.moments.add(&other.moments);
+        } else {
+            self.add_recorded(other.recorded(), &other.moments, fits);
+        }
+    }
+
+    /// Adds all samples of a sparse histogram; equal to having recorded them here.
+    pub fn add_sparse(&mut self, other: &Sparse) {
+        let fits = self.fits(&other.moments);
+        self.add_recorded(other.recorded(), &other.moments, fits);
+    }
+
+    /// Whether so many more samples can be counted.
+    fn fits(&self, other: &Moments) -> bool {
+        other.count <= COUNT_MAX - self.moments.count
+    }
+
+    /// Adds bucket by bucket, as many samples as there is room for.
+    fn add_recorded(
+        &mut self,
+        recorded: impl Iterator<Item = (u64, u64)>,
+        moments: &Moments,
+        fits: bool,
+    ) {
+        if fits {
+            recorded.for_each(|(value_ns, n)| self.place(value_ns, n));
+            self.moments.add(moments);
+        } else {
+            recorded.for_each(|(value_ns, n)| self.record_n(value_ns, n));
+        }
+    }
+
+    /// Forgets all samples and keeps the memory.
+    pub fn clear(&mut self) {
+        self.buckets.reset();
+        self.moments = Moments::default();
+        self.overflow = 0;
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.moments.is_empty()
+    }
+
+    /// What this histogram can hold.
+    pub fn range(&self) -> Range {
+        self.range
+    }
+
+    /// The exact moments of the samples.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// The number of samples, exact.
+    pub fn count(&self) -> u64 {
+        self.moments.count
+    }
+
+    /// The number of samples above the range.
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    /// The smallest sample, exact; 0 when there is none.
+    pub fn min(&self) -> u64 {
+        self.moments.min
+    }
+
+    /// The largest sample, exact; 0 when there is none.
+    pub fn max(&self) -> u64 {
+        self.moments.max
+    }
+
+    /// The sum of the samples, exact.
+    pub fn sum(&self) -> u128 {
+        self.moments.sum
+    }
+
+    /// The mean of the samples, from the exact sum; NaN when there is none.
+    pub fn mean(&self) -> f64 {
+        self.moments.mean()
+    }
+
+    /// The sample standard deviation, from the exact sums; NaN below two samples.
+    pub fn sd(&self) -> f64 {
+        self.moments.sd()
+    }
+
+    /// The smallest value with at least a share `q` of the samples at or below it, to the upper
+    /// end of its bucket and never outside minimum and maximum; `None` when there is no sample.
+    ///
+    /// A `q` outside 0..=1 counts as the nearer end.
+    pub fn quantile(&self, q: f64) -> Option<u64> {
+        if self.is_empty() { None } else { self.value_at_rank(rank(q, self.count())) }
+    }
+
+    /// The `rank`-th smallest sample, counted from 1, to the upper end of its bucket; the first
+    /// and the last are exact. `None` when there is no such sample.
+    pub fn value_at_rank(&self, rank: u64) -> Option<u64> {
+        let Moments { count, min, max, .. } = self.moments;
+        if rank == 0 || rank > count {
+            return None;
+        }
+        if rank == 1 {
+            return Some(min);
+        }
+        if rank == count || rank > count - self.overflow {
+            return Some(max);
+        }
+        // Halfway between two ranks: with fewer than 2^50 samples no rounding reaches another.
+        let value = self.buckets.value_at_quantile((rank as f64 - 0.5) / count as f64);
+        Some(value.clamp(min, max))
+    }
+
+    /// How many samples are at or below `value_ns`, to the upper end of its bucket.
+    pub fn count_at_or_below(&self, value_ns: u64) -> u64 {
+        if self.is_empty() || value_ns < self.min() {
+            return 0;
+        }
+        if value_ns >= self.max() {
+            return self.count();
+        }
+        let placed = value_ns.min(self.top);
+        let count = self.buckets.count_between(0, placed);
+        if bucket_high(placed) == self.top { count - self.overflow } else { count }
+    }
+
+    /// The recorded values in rising order with their counts: the upper end of each bucket that
+    /// is not empty, never outside minimum and maximum; at last the overflow, as the maximum.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let Moments { min, max, .. } = self.moments;
+        let beyond = (self.overflow > 0).then_some((max, self.overflow));
+        let within = self.buckets.iter_recorded().filter_map(move |step| {
+            let high = bucket_high(step.value_iterated_to());
+            let beyond = if high == self.top { self.overflow } else { 0 };
+            let n = step.count_at_value() - beyond;
+            (n > 0).then(|| (high.clamp(min, max), n))
+        });
+        within.chain(beyond)
+    }
+
+    /// The histogram as bytes: a version, then range, overflow and exact moments as big-endian
+    /// integers, then the buckets in HdrHistogram's V2 format.
+    ///
+    /// The buckets are not deflated, so that `from_bytes` can look at them before it trusts
+    /// them: 2 to 5 kB for 5000 samples, of which deflating would save half. Whoever stores
+    /// many may deflate them together.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let Moments { count, min, max, sum, sum_sq } = self.moments;
+        let mut bytes = vec![VERSION];
+        for number in [self.range.highest_ns, self.overflow, count, min, max] {
+            bytes.extend(number.to_be_bytes());
+        }
+        for number in [sum, sum_sq] {
+            bytes.extend(number.to_be_bytes());
+        }
+        V2Serializer::new()
+            .serialize(&self.buckets, &mut bytes)
+            .expect("counts below 2^50 can be written, and a Vec takes all");
+        bytes
+    }
+
+    /// Reads what `to_bytes` wrote.
+    ///
+    /// Anything else is `Malformed`: bytes are taken from databases and from other processes.
+    /// At most 0.5 MB of memory is taken, whatever they say.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Histogram, Malformed> {
+        let rest = &mut &bytes[..];
+        let [version] = take(rest)?;
+        if version != VERSION {
+            return Err(Malformed("its version is not known here"));
+        }
+        let mut next = || take(rest).map(u64::from_be_bytes);
+        let (highest_ns, overflow) = (next()?, next()?);
+        let (count, min, max) = (next()?, next()?, next()?);
+        let mut next = || take(rest).map(u128::from_be_bytes);
+        let (sum, sum_sq) = (next()?, next()?);
+        if !(HIGHEST_NS_MIN..=HIGHEST_NS_MAX).contains(&highest_ns) {
+            return Err(Malformed("its range is out of bounds"));
+        }
+        let histogram = Histogram {
+            range: Range { highest_ns },
+            top: bucket_high(highest_ns),
+            buckets: buckets_from_payload(rest, highest_ns)?,
+            moments: Moments { count, min, max, sum, sum_sq },
+            overflow,
+        };
+        histogram.check()?;
+        Ok(histogram)
+    }
+
+    /// Whether buckets, moments and overflow can be of the same samples.
+    fn check(&self) -> Result<(), Malformed> {
+        let Moments { count, min, max, sum, sum_sq } = self.moments;
+        if count > COUNT_MAX || self.buckets.len() != count {
+            return Err(Malformed("its buckets do not add up to its count"));
+        }
+        if count == 0 {
+            let blank = self.moments == Moments::default() && self.overflow == 0;
+            return if blank { Ok(()) } else { Err(Malformed("it is empty, yet has sums")) };
+        }
+        let lowest = self.buckets.lowest_equivalent(self.buckets.min());
+        let highest = self.buckets.lowest_equivalent(self.buckets.max());
+        let extremes = min <= max
+            && lowest == bucket_low(min.min(self.top))
+            && highest == bucket_low(max.min(self.top));
+        if !extremes {
+            return Err(Malformed("its extremes are not in its buckets"));
+        }
+        let all_above = if min > self.top { count } else { 0 };
+        let possible = if max > self.top {
+            (all_above.max(1)..=self.buckets.count_at(self.top)).contains(&self.overflow)
+        } else {
+            self.overflow == 0
+        };
+        if !possible {
+            return Err(Malformed("its overflow is not in its highest bucket"));
+        }
+        let n = u128::from(count);
+        let (min, max) = (u128::from(min), u128::from(max));
+        let sums = (n * min..=n * max).contains(&sum)
+            && ((min * min).saturating_mul(n)..=(max * max).saturating_mul(n)).contains(&sum_sq);
+        if sums { Ok(()) } else { Err(Malformed("its sums are not between its extremes")) }
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Histogram) -> bool {
+        self.range == other.range
+            && self.overflow == other.overflow
+            && self.moments == other.moments
+            && self.buckets == other.buckets
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Histogram")
+            .field("highest_ns", &self.range.highest_ns)
+            .field("count", &self.count())
+            .field("min", &self.min())
+            .field("p50", &self.quantile(0.5))
+            .field("max", &self.max())
+            .field("overflow", &self.overflow)
+            .finish()
+    }
+}
+
+/// Takes the next `N` bytes.
+fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Malformed> {
+    let (head, tail) = rest.split_first_chunk().ok_or(Malformed("it is cut off"))?;
+    *rest = tail;
+    Ok(*head)
+}
+
+/// Reads the buckets, after a look at all that could make the library take too much memory or
+/// panic: lengths, range, digits, and the one number that has no negative.
+fn buckets_from_payload(
+    payload: &[u8],
+    highest_ns: u64,
+) -> Result<hdrhistogram::Histogram<u64>, Malformed> {
+    if payload.len() > PAYLOAD_BYTES_MAX {
+        return Err(Malformed("its payload is longer than any histogram"));
+    }
+    let rest = &mut &payload[..];
+    let mut next = || take(rest).map(u32::from_be_bytes);
+    let (cookie, length, offset, digits) = (next()?, next()?, next()?, next()?);
+    let mut next = || take(rest).map(u64::from_be_bytes);
+    let (lowest, highest, ratio) = (next()?, next()?, next()?);
+    let expected = cookie == V2_COOKIE
+        && length as usize == rest.len()
+        && (offset, digits) == (0, u32::from(DIGITS))
+        && (lowest, highest, ratio) == (1, highest_ns, 1.0_f64.to_bits());
+    if !expected {
+        return Err(Malformed("its payload is not of its range"));
+    }
+    // Nine bytes of ones are i64::MIN, a run of empty buckets that cannot be negated; valid
+    // counts never hold them, because a shorter number does not end in ones.
+    if rest.windows(9).any(|window| window == [0xff; 9]) {
+        return Err(Malformed("its payload holds an impossible number"));
+    }
+    Deserializer::new()
+        .deserialize(&mut &payload[..])
+        .map_err(|_| Malformed("its payload is damaged"))
+}
+
+/// Why bytes are not a histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed(&'static str);
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this is not a stored histogram: {}", self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// A histogram of few values: memory grows with the buckets in use (about 50 bytes each), and
+/// there is no range. Exact moments as in `Histogram`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sparse {
+    /// From the lowest value of a bucket to its count.
+    buckets: BTreeMap<u64, u64>,
+    moments: Moments,
+}
+
+impl Sparse {
+    /// Records one value.
+    pub fn record(&mut self, value_ns: u64) {
+        *self.buckets.entry(bucket_low(value_ns)).or_default() += 1;
+        self.moments.record(value_ns);
+    }
+
+    /// Adds all samples of another.
+    pub fn add(&mut self, other: &Sparse) {
+        for (low, n) in other.recorded() {
+            *self.buckets.entry(low).or_default() += n;
+        }
+        self.moments.add(&other.moments);
+    }
+
+    /// The number of samples.
+    pub fn count(&self) -> u64 {
+        self.moments.count
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.moments.is_empty()
+    }
+
+    /// The exact moments of the samples.
+    pub fn moments(&self) -> &Moments {
+        &self.moments
+    }
+
+    /// The lowest value of each bucket in use, rising, with its count.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.buckets.iter().map(|(&low, &n)| (low, n))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL: Range = Range { highest_ns: 1_000_000 };
+
+    fn of(range: Range, values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new(range);
+        values.iter().for_each(|&value| histogram.record(value));
+        histogram
+    }
+
+    fn sparse_of(values: &[u64]) -> Sparse {
+        let mut sparse = Sparse::default();
+        values.iter().for_each(|&value| sparse.record(value));
+        sparse
+    }
+
+    /// Values of every magnitude, many of them beyond a small range.
+    fn value() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0_u32..64).prop_map(|(bits, shift)| bits >> shift)
+    }
+
+    fn values() -> impl Strategy<Value = Vec<u64>> {
+        prop::collection::vec(value(), 0..60)
+    }
+
+    fn range() -> impl Strategy<Value = Range> {
+        prop_oneof![
+            Just(SMALL),
+            Just(Range::default()),
+            value().prop_map(|v| Range { highest_ns: v })
+        ]
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_quantile() {
+        let histogram = Histogram::default();
+        assert_eq!(histogram.quantile(0.5), None);
+        assert_eq!(histogram.recorded().count(), 0);
+        assert_eq!(histogram.count_at_or_below(u64::MAX), 0);
+        assert!(histogram.is_empty() && histogram.mean().is_nan());
+    }
+
+    #[test]
+    fn zero_is_a_value() {
+        let histogram = of(SMALL, &[0, 0, 5]);
+        assert_eq!((histogram.count(), histogram.min(), histogram.sum()), (3, 0, 5));
+        assert_eq!(histogram.quantile(0.5), Some(0));
+        assert_eq!(histogram.recorded().collect::<Vec<_>>(), [(0, 2), (5, 1)]);
+    }
+
+    #[test]
+    fn values_above_the_range_are_counted_and_exact_in_the_moments() {
+        let histogram = of(SMALL, &[10, 20, 5_000_000, 7_000_000]);
+        assert_eq!((histogram.count(), histogram.overflow()), (4, 2));
+        assert_eq!((histogram.max(), histogram.sum()), (7_000_000, 12_000_030));
+        assert_eq!(histogram.quantile(0.5), Some(20));
+        assert_eq!(histogram.quantile(0.75), Some(7_000_000));
+        assert_eq!(histogram.count_at_or_below(6_000_000), 2);
+        assert_eq!(histogram.count_at_or_below(7_000_000), 4);
+        assert_eq!(histogram.recorded().last(), Some((7_000_000, 2)));
+    }
+
+    #[test]
+    fn any_number_of_samples_neither_overflows_nor_panics() {
+        let mut histogram = of(SMALL, &[1]);
+        histogram.record_n(7, u64::MAX);
+        histogram.record_n(9, u64::MAX);
+        histogram.add(&histogram.clone());
+        assert_eq!(histogram.count(), COUNT_MAX);
+        assert_eq!(histogram.quantile(0.999), Some(7));
+        let bytes = histogram.to_bytes();
+        assert_eq!(Histogram::from_bytes(&bytes), Ok(histogram));
+    }
+
+    #[test]
+    fn a_cleared_histogram_equals_a_new_one() {
+        let mut histogram = of(SMALL, &[1, 2, 3_000_000]);
+        histogram.clear();
+        assert_eq!(histogram, Histogram::new(SMALL));
+    }
+
+    #[test]
+    fn a_payload_that_promises_gigabytes_is_refused() {
+        let good = of(SMALL, &[1, 2, 3]).to_bytes();
+        let payload = good.len() - (V2_HEADER_BYTES + 4);
+        for at in [payload - 33, payload + 4, payload + 12, payload + 16, payload + 24] {
+            let mut bytes = good.clone();
+            bytes[at..at + 4].fill(0x7f);
+            assert!(Histogram::from_bytes(&bytes).is_err());
+        }
+        let mut bytes = good;
+        let end = bytes.len();
+        bytes.extend([0xff; 40]);
+        bytes[payload + 4..payload + 8].copy_from_slice(&44_u32.to_be_bytes());
+        assert_eq!(end + 40, bytes.len());
+        assert!(Histogram::from_bytes(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_typical_second_takes_few_bytes() {
+        let values: Vec<u64> = (0..5_000_u64)
+            .map(|i| crate::exponential_ns(i.wrapping_mul(0x9e37_79b9_7f4a_7c15), 2e6))
+            .collect();
+        let bytes = of(Range::default(), &values).to_bytes().len();
+        assert!(bytes < 7_000, "{bytes}");
+    }
+
+    proptest! {
+        #[test]
+        fn buckets_are_those_of_hdrhistogram(value in value()) {
+            let buckets = hdrhistogram::Histogram::<u64>::new_with_max(1 << 62, DIGITS)
+                .expect("a valid range");
+            prop_assert_eq!(bucket_low(value), buckets.lowest_equivalent(value));
+            if value < 1 << 63 {
+                prop_assert_eq!(bucket_high(value), buckets.highest_equivalent(value));
+            }
+        }
+
+        #[test]
+        fn bytes_round_trip(range in range(), values in values()) {
+            let histogram = of(range, &values);
+            prop_assert_eq!(Histogram::from_bytes(&histogram.to_bytes()), Ok(histogram));
+        }
+
+        #[test]
+        fn cut_or_lengthened_bytes_are_malformed(values in values(), cut in any::<usize>()) {
+            let bytes = of(SMALL, &values).to_bytes();
+            prop_assert!(Histogram::from_bytes(&bytes[..cut % bytes.len()]).is_err());
+            prop_assert!(Histogram::from_bytes(&[&bytes[..], &[0]].concat()).is_err());
+        }
+
+        #[test]
+        fn garbled_bytes_never_panic(
+            values in values(),
+            garble in prop::collection::vec((any::<usize>(), any::<u8>()), 1..8),
+        ) {
+            let mut bytes = of(SMALL, &values).to_bytes();
+            let n = bytes.len();
+            garble.iter().for_each(|&(at, byte)| bytes[at % n] = byte);
+            if let Ok(histogram) = Histogram::from_bytes(&bytes) {
+                let _ = (histogram.quantile(0.5), histogram.sd(), histogram.to_bytes());
+                let _ = histogram.recorded().count() as u64 + histogram.count_at_or_below(9);
+            }
+        }
+
+        #[test]
+        fn a_garbled_payload_never_panics(
+            values in values(),
+            tail in prop::collection::vec(prop_oneof![Just(0xff), any::<u8>()], 0..60),
+        ) {
+            let mut bytes = of(SMALL, &values).to_bytes();
+            let header = 1 + 5 * 8 + 2 * 16;
+            bytes.truncate(header + V2_HEADER_BYTES);
+            bytes[header + 4..header + 8].copy_from_slice(&(tail.len() as u32).to_be_bytes());
+            bytes.extend(tail);
+            let _ = Histogram::from_bytes(&bytes);
+        }
+
+        #[test]
+        fn merging_equals_recording_all(
+            range in range(), a in values(), b in values(), c in values(),
+        ) {
+            let whole = of(range, &[&a[..], &b, &c].concat());
+            let (a, b, c) = (of(range, &a), of(range, &b), of(range, &c));
+            let mut left = a.clone();
+            left.add(&b);
+            left.add(&c);
+            let mut right = b;
+            right.add(&c);
+            let mut outer = a;
+            outer.add(&right);
+            prop_assert_eq!(&left, &whole);
+            prop_assert_eq!(&outer, &whole);
+        }
+
+        #[test]
+        fn a_wider_histogram_takes_in_a_narrower_one(
+            values in prop::collection::vec(0_u64..900_000, 0..50),
+        ) {
+            let mut wide = Histogram::default();
+            wide.add(&of(SMALL, &values));
+            prop_assert_eq!(wide, of(Range::default(), &values));
+        }
+
+        #[test]
+        fn a_narrower_histogram_counts_what_it_cannot_place(values in values()) {
+            let mut narrow = Histogram::new(SMALL);
+            narrow.add(&of(Range { highest_ns: HIGHEST_NS_MAX }, &values));
+            prop_assert_eq!(&narrow, &of(SMALL, &values));
+        }
+
+        #[test]
+        fn sparse_equals_dense(range in range(), a in values(), b in values()) {
+            let mut sparse = sparse_of(&a);
+            sparse.add(&sparse_of(&b));
+            let mut dense = Histogram::new(range);
+            dense.add_sparse(&sparse);
+            prop_assert_eq!(dense, of(range, &[a, b].concat()));
+        }
+
+        #[test]
+        fn a_quantile_is_within_a_thousandth(
+            mut values in prop::collection::vec(0_u64..3_600_000_000_000, 1..200),
+            q in 0.0..=1.0_f64,
+        ) {
+            let histogram = of(Range::default(), &values);
+            values.sort_unstable();
+            let exact = values[rank(q, values.len() as u64) as usize - 1];
+            let got = histogram.quantile(q).expect("not empty");
+            prop_assert!(got >= exact && got - exact <= exact / 1000 + 1);
+            prop_assert_eq!(histogram.quantile(0.0), values.first().copied());
+            prop_assert_eq!(histogram.quantile(1.0), values.last().copied());
+        }
+
+        #[test]
+        fn recorded_values_and_counts_below_agree(range in range(), values in values()) {
+            let histogram = of(range, &values);
+            let mut below = 0;
+            for (value, n) in histogram.recorded() {
+                below += n;
+                prop_assert_eq!(histogram.count_at_or_below(value), below);
+                let at_rank = histogram.value_at_rank(below).map(bucket_low);
+                prop_assert_eq!(at_rank, Some(bucket_low(value)));
+            }
+            prop_assert_eq!(below, histogram.count());
+        }
+    }
+}

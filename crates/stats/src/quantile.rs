@@ -1,0 +1,353 @@
+//! Quantiles with their error, and quantiles that tell the truth about work that was lost.
+//!
+//! Not here: the error between runs, which no single run can show, and the choice of quantiles
+//! worth printing.
+
+use std::fmt;
+
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
+
+use crate::Histogram;
+use crate::histogram::bucket_low;
+
+/// The smallest rank, counted from 1, with at least a share `q` of `count` samples at or below
+/// it: the ceiling of `q count`.
+///
+/// `0.07 * 100` is 7.000000000000001 in floats and still rank 7: a product within a few units
+/// in the last place of a whole number is that number. `q` outside 0..=1 counts as the nearer
+/// end; `count` must not be 0.
+pub fn rank(q: f64, count: u64) -> u64 {
+    assert!(!q.is_nan() && count > 0, "a rank needs a quantile and a sample");
+    let product = q.clamp(0.0, 1.0) * count as f64;
+    let whole = product.round();
+    let dust = 4.0 * f64::EPSILON * whole;
+    let rank = if (product - whole).abs() <= dust { whole } else { product.ceil() };
+    (rank as u64).clamp(1, count)
+}
+
+/// Two ends of an interval, both in it, in the unit of the samples (ns).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: u64,
+    /// The upper end.
+    pub high: u64,
+}
+
+/// A quantile has no finite interval at this sample size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooFew {
+    /// The smallest sample size that has one; `u64::MAX` when none has (q of 0 or 1).
+    pub needed: u64,
+    /// The sample size.
+    pub have: u64,
+}
+
+impl fmt::Display for TooFew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.needed == u64::MAX {
+            return f.write_str("no number of samples bounds an extreme");
+        }
+        write!(f, "n too small: needs at least {} samples", self.needed)
+    }
+}
+
+impl std::error::Error for TooFew {}
+
+/// Up to this variance n q (1 - q) the binomial distribution is computed exactly; the incomplete
+/// beta function of `statrs` needs of the order of its square root in steps and stops at 140.
+/// Beyond it the normal approximation with continuity and skewness corrections is off by less
+/// than a tenth of a rank (the next term falls with the root of the variance), and is rounded
+/// outwards.
+const EXACT_VARIANCE_MAX: f64 = 1000.0;
+
+/// The distribution-free confidence interval of a quantile: two order statistics whose ranks
+/// bracket the quantile with at least the confidence asked for, the doubt split evenly.
+///
+/// The number of samples below the true quantile is Binomial(n, q), whatever the distribution
+/// of the samples (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2; Hahn and Meeker,
+/// Statistical Intervals, 5.2). The ends are the outer ends of their buckets.
+///
+/// It holds for independent samples. Those of one run follow each other and share its stalls,
+/// so it is the least error, within this run only: between runs it is usually larger.
+pub fn order_statistic_interval(
+    histogram: &Histogram,
+    q: f64,
+    confidence: f64,
+) -> Result<Interval, TooFew> {
+    assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
+    let tail = (1.0 - confidence) / 2.0;
+    let n = histogram.count();
+    let needed = samples_needed(q, tail);
+    if n < needed {
+        return Err(TooFew { needed, have: n });
+    }
+    let (low, high) = ranks(n, q, tail);
+    let value = |rank: u64| {
+        let clamped = rank.clamp(1, n);
+        histogram.value_at_rank(clamped).expect("a rank in 1..=n has a value")
+    };
+    Ok(Interval { low: bucket_low(value(low)).max(histogram.min()), high: value(high) })
+}
+
+/// The smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: only then are there samples on
+/// both sides of the quantile as often as asked.
+fn samples_needed(q: f64, tail: f64) -> u64 {
+    if !(q > 0.0 && q < 1.0) {
+        return u64::MAX;
+    }
+    let likelier_side_ln = if q > 0.5 { q.ln() } else { (-q).ln_1p() };
+    (tail.ln() / likelier_side_ln).ceil().max(1.0) as u64
+}
+
+/// The ranks l and u with `P(B < l) <= tail` and `P(B < u) >= 1 - tail`, B ~ Binomial(n, q).
+fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
+    let variance = n as f64 * q * (1.0 - q);
+    if variance > EXACT_VARIANCE_MAX {
+        return ranks_normal(n, q, tail);
+    }
+    let below = Binomial::new(q, n).expect("0 < q < 1");
+    (below.inverse_cdf(tail), below.inverse_cdf(1.0 - tail) + 1)
+}
+
+/// `ranks` by the Cornish-Fisher expansion of the binomial to its skewness (Abramowitz and
+/// Stegun 26.2.49), rounded outwards.
+fn ranks_normal(n: u64, q: f64, tail: f64) -> (u64, u64) {
+    let (mean, sd) = (n as f64 * q, (n as f64 * q * (1.0 - q)).sqrt());
+    let z = -Normal::standard().inverse_cdf(tail);
+    let skew = (1.0 - 2.0 * q) * (z * z - 1.0) / 6.0;
+    let low = (mean - z * sd + skew - 0.5).floor();
+    let high = (mean + z * sd + skew + 0.5).ceil();
+    (low as u64, high as u64)
+}
+
+/// All work that was offered, finished or not: what a user waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Offered<'a> {
+    /// Response times of what finished.
+    pub finished: &'a Histogram,
+    /// Ages at the end of what was still under way: lower bounds of its response times.
+    pub unfinished: &'a Histogram,
+    /// What was dropped or failed: its response never comes.
+    pub lost: u64,
+}
+
+/// A quantile of offered work, to the resolution of a histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfferedQuantile {
+    /// Nothing was offered.
+    Empty,
+    /// The quantile (ns), however the unfinished work ends.
+    Exact(u64),
+    /// The quantile is this (ns) if unfinished work had ended at once, and may be any more.
+    AtLeast(u64),
+    /// The quantile falls among lost work.
+    Infinite,
+}
+
+impl Offered<'_> {
+    /// All that was offered.
+    pub fn count(&self) -> u64 {
+        self.finished.count() + self.unfinished.count() + self.lost
+    }
+
+    /// The quantile of the response time of all offered work.
+    ///
+    /// It is computed twice, with unfinished work at its age and with it as infinite; the truth
+    /// lies between, and is known when both fall into one bucket.
+    pub fn quantile(&self, q: f64) -> OfferedQuantile {
+        let count = self.count();
+        if count == 0 {
+            return OfferedQuantile::Empty;
+        }
+        let rank = rank(q, count);
+        let ceiling = self.finished.value_at_rank(rank);
+        let floor = if self.unfinished.is_empty() {
+            ceiling
+        } else {
+            let mut at_their_age = self.finished.clone();
+            at_their_age.add(self.unfinished);
+            at_their_age.value_at_rank(rank)
+        };
+        match (floor, ceiling) {
+            (None, _) => OfferedQuantile::Infinite,
+            (Some(floor), Some(ceiling)) if bucket_low(floor) >= bucket_low(ceiling) => {
+                OfferedQuantile::Exact(ceiling)
+            }
+            (Some(floor), _) => OfferedQuantile::AtLeast(floor),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn float_dust_does_not_move_a_rank() {
+        for percent in 1..=100_u32 {
+            assert_eq!(rank(f64::from(percent) / 100.0, 100), percent.into());
+        }
+        assert_eq!((rank(0.0, 10), rank(1.0, 10), rank(0.101, 10)), (1, 10, 2));
+        assert_eq!((rank(-1.0, 10), rank(7.0, 10)), (1, 10));
+    }
+
+    #[test]
+    fn a_high_quantile_of_few_samples_has_no_interval() {
+        let refusal = order_statistic_interval(&of(1..=100), 0.99, 0.95);
+        assert_eq!(refusal, Err(TooFew { needed: 368, have: 100 }));
+        let words = refusal.map_err(|few| few.to_string());
+        assert_eq!(words, Err("n too small: needs at least 368 samples".to_owned()));
+        assert!(order_statistic_interval(&of(1..=367), 0.99, 0.95).is_err());
+        assert!(order_statistic_interval(&of(1..=368), 0.99, 0.95).is_ok());
+        assert_eq!(
+            order_statistic_interval(&of(1..=9), 1.0, 0.95),
+            Err(TooFew { needed: u64::MAX, have: 9 })
+        );
+    }
+
+    #[test]
+    fn the_interval_of_a_median_is_the_one_in_the_tables() {
+        // Conover, table of the binomial: n = 20, ranks 6 and 15 give 95.86 %.
+        assert_eq!(
+            order_statistic_interval(&of(1..=20), 0.5, 0.95),
+            Ok(Interval { low: 6, high: 15 })
+        );
+    }
+
+    /// P(B <= k) by adding up the terms, each from the one before, in logarithms.
+    fn binomial_cdf(n: u64, q: f64, k: u64) -> f64 {
+        let mut ln_term = n as f64 * (-q).ln_1p();
+        let odds_ln = q.ln() - (-q).ln_1p();
+        let mut sum = ln_term.exp();
+        for i in 1..=k {
+            ln_term += ((n - i + 1) as f64 / i as f64).ln() + odds_ln;
+            sum += ln_term.exp();
+        }
+        sum
+    }
+
+    #[test]
+    fn ranks_hold_what_they_promise_and_little_more() {
+        let quantiles = [0.01, 0.5, 0.9, 0.99, 0.999, 0.9999];
+        for n in [40, 400, 4_000, 40_000, 400_000] {
+            for (q, tail) in quantiles.into_iter().flat_map(|q| [(q, 0.025), (q, 0.005)]) {
+                if n < samples_needed(q, tail) {
+                    continue;
+                }
+                let (low, high) = ranks(n, q, tail);
+                let slack = u64::from(n as f64 * q * (1.0 - q) > EXACT_VARIANCE_MAX);
+                let below = |rank: u64| if rank == 0 { 0.0 } else { binomial_cdf(n, q, rank - 1) };
+                assert!(below(low) <= tail && below(high) >= 1.0 - tail, "{n} {q}");
+                assert!(below(low + 1 + slack) >= tail, "{n} {q}");
+                assert!(below(high - 1 - slack) <= 1.0 - tail, "{n} {q}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_95_percent_interval_covers_95_percent_of_the_time() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+        for (n, q, trials) in [(100, 0.5, 3_000), (400, 0.9, 2_000), (5_000, 0.99, 1_000)] {
+            let truth = -(1.0_f64 - q).ln() * 1e9;
+            let mut histogram = Histogram::default();
+            let mut covered = 0;
+            for _ in 0..trials {
+                histogram.clear();
+                for _ in 0..n {
+                    histogram.record(crate::exponential_ns(random.next_u64(), 1e9));
+                }
+                let Interval { low, high } =
+                    order_statistic_interval(&histogram, q, 0.95).expect("enough samples");
+                covered += u32::from(low as f64 <= truth && truth <= high as f64);
+            }
+            let share = f64::from(covered) / f64::from(trials);
+            assert!((0.93..=0.98).contains(&share), "{n} {q}: {share}");
+        }
+    }
+
+    fn offered(finished: &[u64], ages: &[u64], lost: u64, q: f64) -> OfferedQuantile {
+        let finished = of(finished.iter().copied());
+        let unfinished = of(ages.iter().copied());
+        Offered { finished: &finished, unfinished: &unfinished, lost }.quantile(q)
+    }
+
+    #[test]
+    fn nothing_offered_has_no_quantile() {
+        assert_eq!(offered(&[], &[], 0, 0.5), OfferedQuantile::Empty);
+    }
+
+    #[test]
+    fn without_loss_the_offered_quantile_is_the_finished_one() {
+        assert_eq!(offered(&[1, 2, 3, 4], &[], 0, 0.75), OfferedQuantile::Exact(3));
+    }
+
+    #[test]
+    fn lost_work_counts_as_infinite() {
+        assert_eq!(offered(&[1, 2, 3], &[], 1, 0.75), OfferedQuantile::Exact(3));
+        assert_eq!(offered(&[1, 2, 3], &[], 1, 0.76), OfferedQuantile::Infinite);
+        assert_eq!(offered(&[], &[], 5, 0.0), OfferedQuantile::Infinite);
+    }
+
+    #[test]
+    fn unfinished_work_counts_at_least_its_age() {
+        // The fourth of five is the one that is 50 old, however it ends.
+        assert_eq!(offered(&[1, 2, 3, 100], &[50], 0, 0.8), OfferedQuantile::AtLeast(50));
+        assert_eq!(offered(&[1, 2, 3, 100], &[50], 0, 0.6), OfferedQuantile::Exact(3));
+        assert_eq!(offered(&[1, 2, 3, 100], &[50], 0, 1.0), OfferedQuantile::AtLeast(100));
+        assert_eq!(offered(&[1, 2, 3], &[50], 1, 0.8), OfferedQuantile::AtLeast(50));
+        assert_eq!(offered(&[1, 2, 3], &[50], 1, 0.9), OfferedQuantile::Infinite);
+    }
+
+    #[test]
+    fn young_unfinished_work_pulls_no_quantile_down() {
+        // If the young one had ended at once, the median were 2; if never, 3.
+        assert_eq!(offered(&[1, 2, 3, 4], &[0], 0, 0.5), OfferedQuantile::AtLeast(2));
+    }
+
+    #[test]
+    fn equal_values_are_exact_though_unfinished_work_is_among_them() {
+        assert_eq!(offered(&[7, 7, 7, 7], &[7], 0, 0.5), OfferedQuantile::Exact(7));
+        assert_eq!(
+            offered(&[1_001_500, 1_001_500, 1_001_500], &[1_001_900], 0, 0.75),
+            OfferedQuantile::Exact(1_001_500)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn however_unfinished_work_ends_the_offered_quantile_holds(
+            finished in prop::collection::vec(0_u64..2_000, 0..20),
+            unfinished in prop::collection::vec((0_u64..2_000, 0_u64..2_000), 0..20),
+            lost in 0_u64..5,
+            q in 0.0..=1.0_f64,
+        ) {
+            let ages: Vec<u64> = unfinished.iter().map(|&(age, _)| age).collect();
+            let mut ends = finished.clone();
+            ends.extend(unfinished.iter().map(|&(age, more)| age + more));
+            ends.sort_unstable();
+            let count = ends.len() as u64 + lost;
+            let truth = (count > 0).then(|| ends.get(rank(q, count) as usize - 1));
+            match (offered(&finished, &ages, lost, q), truth) {
+                (OfferedQuantile::Empty, truth) => prop_assert!(truth.is_none()),
+                (OfferedQuantile::Exact(value), truth) => {
+                    prop_assert_eq!(truth, Some(Some(&value)));
+                }
+                (OfferedQuantile::AtLeast(value), Some(Some(&truth))) => {
+                    prop_assert!(value <= truth);
+                }
+                (_, truth) => prop_assert_eq!(truth, Some(None)),
+            }
+        }
+    }
+}
