@@ -1,2 +1,61 @@
-//! x
-fn main(){}
+//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs`.
+//!
+//! Here: what a machine can check of the house's rules, and the one command that checks
+//! everything. Not here: anything that dbdyno itself does.
+
+mod chores;
+mod tidy;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  tidy   check the rules of the house that a machine can check
+  test   everything that must hold: format, lints, tidy, tests, generated docs
+  ci     the same as test
+  docs   write the generated docs again";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    let done = match arguments[..] {
+        ["tidy"] => chores::tidy(&root),
+        ["test" | "ci"] => chores::everything(&root),
+        ["docs"] => chores::docs(&root),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().expect("xtask lies in the workspace").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tidy::{Trouble, check};
+    use crate::tree::Tree;
+
+    #[test]
+    fn tidy_is_clean() {
+        let tree = Tree::read(&super::root()).expect("the workspace can be read");
+        let failures: Vec<String> = check(&tree).failures.iter().map(Trouble::to_string).collect();
+        assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+    }
+}

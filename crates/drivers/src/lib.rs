@@ -2,6 +2,8 @@
 //!
 //! Not here: what is asked (workloads), when (engine), and what becomes of the answers.
 
+#[cfg(test)]
+mod conformance;
 mod sim;
 mod sqlite;
 
@@ -27,8 +29,11 @@ pub struct Entry {
     /// Whether our conformance suite has passed on a real one; otherwise why not.
     pub verified: Result<&'static str, &'static str>,
     /// Opens a target.
-    pub open: fn(&Target, Opening) -> Result<Arc<dyn Database>, CannotOpen>,
+    pub open: fn(&Target, Opening) -> Opened,
 }
+
+/// A target that has been opened, or not.
+pub type Opened = Result<Arc<dyn Database>, CannotOpen>;
 
 /// Why a target cannot be opened.
 #[derive(Debug)]
@@ -74,7 +79,7 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
 }
 
 /// Opens a target with the driver that its scheme names.
-pub fn open(target: &Target, opening: Opening) -> Result<Arc<dyn Database>, CannotOpen> {
+pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;
     (entry.open)(target, opening)
 }

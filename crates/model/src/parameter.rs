@@ -111,7 +111,8 @@ impl ParameterKind {
             }
             ParameterKind::Number { min, max } => {
                 let value = text.trim().parse::<f64>();
-                let value = value.map_err(|_| format!("'{text}' is not a number"))?;
+                let value = value.ok().filter(|value| value.is_finite());
+                let value = value.ok_or_else(|| format!("'{text}' is not a number"))?;
                 in_range(value, min, max)?;
                 Ok(Setting::Number(value))
             }

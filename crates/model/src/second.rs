@@ -62,11 +62,12 @@ pub struct KindSecond {
     pub kind: KindIndex,
     /// What became of those intended in this second.
     pub counts: Counts,
-    /// Commits that finished in this second, within the measured window.
+    /// Commits that finished in this second, none after the measured window.
     pub commits: u64,
     /// Of those intended in this second: finished (or unfinished) after the phase they belong to.
     pub carried: u64,
-    /// What the transactions that finished in this second moved.
+    /// What the transactions that ended in this second moved, failed ones too; none after the
+    /// measured window.
     pub traffic: Traffic,
     /// Response times of the finished ones.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +154,7 @@ pub struct Second {
     pub second: i64,
     /// Each kind that occurred.
     pub kinds: Vec<KindSecond>,
-    /// Commits by the tenth of the second in which they finished.
+    /// Commits by the tenth of the second in which they finished, none after the measured window.
     pub commits_tenths: [u32; 10],
     /// The generator's own lateness within the window that this second begins.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]

@@ -3,9 +3,14 @@
 //! Not here: how a run is made (engine, lab), or any terminal or browser (dbdyno).
 
 pub mod findings;
+#[cfg(test)]
+mod made_up;
 pub mod render;
 pub mod report;
 pub mod store;
 mod tally;
 
-pub use tally::{GroupTally, KindTally, Tally};
+pub use report::Report;
+pub use tally::{
+    Crosscheck, Ended, GroupTally, Quantiles, SecondFigures, SecondTally, Series, Sum, Tally,
+};

@@ -39,6 +39,8 @@ pub static ALL: &[&Entry] = &[&tpcc::ENTRY, &empty::ENTRY];
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     ALL.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
         let hint = did_you_mean(name, ALL.iter().map(|entry| entry.name));
-        BadParameter(format!("there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"))
+        BadParameter(format!(
+            "there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"
+        ))
     })
 }

@@ -1,0 +1,186 @@
+//! `dbdyno build`, `check` and `drop`: the data without the load.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::build::{BuildOptions, build as build_data, checksums, drop_data as drop_tables};
+use lab::open::{Data, Opened, agree_on, default_target, open};
+use lab::run::Watcher;
+use model::{CheckResult, Target};
+use serde_json::json;
+
+use super::live::Live;
+use super::run::{add_parameters, make_data_folder};
+use super::{DONE, FAILED, Outcome, flags, named, print, variable, workload_argument};
+
+pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
+    let shared = |name: &'static str, about: &'static str| -> Result<Command, Trouble> {
+        let command = Command::new(name)
+            .about(about)
+            .arg(workload_argument())
+            .arg(
+                Arg::new("target")
+                    .long("target")
+                    .value_name("URL")
+                    .help("Database [default: an embedded SQLite file of the workload]"),
+            )
+            .arg(
+                Arg::new("seed")
+                    .long("seed")
+                    .value_name("N")
+                    .default_value("1")
+                    .help("Seed of the data"),
+            )
+            .arg(
+                Arg::new("quiet")
+                    .long("quiet")
+                    .short('q')
+                    .action(ArgAction::SetTrue)
+                    .help("No progress"),
+            );
+        let what = named(words, name);
+        add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
+    };
+    let loaders = Arg::new("loaders")
+        .long("loaders")
+        .value_name("N")
+        .default_value("0")
+        .help("Sessions that load at once, where the database can [0: as many as cores]");
+    let sums = Arg::new("checksums")
+        .long("checksums")
+        .action(ArgAction::SetTrue)
+        .help("Tell a checksum of each table: the same seed gives the same");
+    let force = Arg::new("force")
+        .long("force")
+        .action(ArgAction::SetTrue)
+        .help("Also drop tables that dbdyno did not build");
+    Ok(vec![
+        shared("build", "Builds a workload's data; goes on with an interrupted build")?
+            .arg(loaders),
+        shared("check", "Checks that a workload's data are consistent")?.arg(sums),
+        shared("drop", "Drops a workload's tables")?.arg(force),
+    ])
+}
+
+/// What the command line names, opened. With `create`, a file that is not there is made.
+fn opened(matches: &ArgMatches, create: bool) -> Result<(Target, Opened), Trouble> {
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
+    let entry = workloads::by_name(name).map_err(|bad| Trouble::Usage(bad.0))?;
+    let target = match matches.get_one::<String>("target") {
+        Some(url) => {
+            Target::parse(url).map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?
+        }
+        None => {
+            let default = default_target(entry.name, &|name| variable(name));
+            let target = default.map_err(Trouble::Usage)?;
+            make_data_folder().map_err(Trouble::Failed)?;
+            target
+        }
+    };
+    let seed = number(matches, "seed")?;
+    let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
+    let parameters: Vec<(String, String)> =
+        given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let database = open(&target, seed, create)?;
+    let opened = agree_on(&database, &target, entry.name, &parameters, seed)?;
+    Ok((target, opened))
+}
+
+fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
+    let text = matches.get_one::<String>(name).expect("it has a default");
+    model::parse_count(text).map_err(|bad| Trouble::Usage(format!("--{name}: {bad}")))
+}
+
+pub(crate) fn build(matches: &ArgMatches) -> Outcome {
+    let loaders = number(matches, "loaders")? as usize;
+    let (target, opened) = opened(matches, true)?;
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let built = build_data(&opened, BuildOptions { loaders }, &|| stop.is_asked(), &mut |far| {
+        live.building(far);
+    });
+    live.end();
+    let built = built?;
+    if flags::is_json(matches) {
+        let value = json!({
+            "target": target.to_string(),
+            "found": format!("{:?}", built.found).to_lowercase(),
+            "rows": built.n_rows,
+            "rows_before": built.n_rows_before,
+            "seconds": built.seconds,
+            "index_seconds": built.index_seconds,
+        });
+        return print(&format!("{value:#}\n"));
+    }
+    print(&format!("{target}: {}\n", built.sentence()))
+}
+
+pub(crate) fn check(matches: &ArgMatches) -> Outcome {
+    let (target, opened) = opened(matches, false)?;
+    let name = opened.workload.identity().workload;
+    match opened.data {
+        Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
+        Data::Absent | Data::Unfinished => {
+            let state = if opened.data == Data::Absent { "no" } else { "no complete" };
+            return Err(Trouble::Failed(format!(
+                "{target} has {state} data of {name}: build them with dbdyno build {name} \
+                 --target '{target}'"
+            )));
+        }
+        Data::Unmarked | Data::Built => {}
+    }
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
+    let results = lab::check::check(database, workload, &mut |title| {
+        live.note(&format!("checking {title}"))
+    })?;
+    let sums = match matches.get_flag("checksums") {
+        true => checksums(database, workload)?,
+        false => Vec::new(),
+    };
+    live.end();
+    let n_failed = results.iter().filter(|result| result.n_failed > 0).count();
+    if flags::is_json(matches) {
+        let sum = |s: &lab::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
+        let sums: Vec<_> = sums.iter().map(sum).collect();
+        let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
+        print(&format!("{value:#}\n"))?;
+    } else {
+        let mut text: String = results.iter().map(told).collect();
+        for sum in &sums {
+            let (table, n_rows) = (&sum.table, model::format_count(sum.n_rows));
+            text += &format!("checksum {table:<12} {:016x} {n_rows:>14} rows\n", sum.sum);
+        }
+        text += &format!("{} of {} checks pass\n", results.len() - n_failed, results.len());
+        print(&text)?;
+    }
+    Ok(if n_failed == 0 { DONE } else { FAILED })
+}
+
+fn told(result: &CheckResult) -> String {
+    let CheckResult { id, title, n_failed, examples } = result;
+    if *n_failed == 0 {
+        return format!("ok      {id:<10} {title}\n");
+    }
+    let mut text = format!("FAILED  {id:<10} {title}: {n_failed} rows break it\n");
+    for example in examples {
+        text += &format!("          {example}\n");
+    }
+    text
+}
+
+pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
+    let (target, opened) = opened(matches, false)?;
+    let name = opened.workload.identity().workload;
+    if opened.data == Data::None {
+        return Err(Trouble::Usage(format!("{name} has no data to drop")));
+    }
+    let dropped = drop_tables(&opened, matches.get_flag("force"))?;
+    if flags::is_json(matches) {
+        let value = json!({"target": target.to_string(), "dropped": dropped});
+        return print(&format!("{value:#}\n"));
+    }
+    print(&match dropped.is_empty() {
+        true => format!("{target}: there were no tables of {name}\n"),
+        false => format!("{target}: dropped {}\n", dropped.join(", ")),
+    })
+}

@@ -1,0 +1,87 @@
+//! Flags, derived from the tables of parameters.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches};
+use lab::Trouble;
+use model::{Parameter, ParameterKind};
+use results::store::default_path;
+
+use super::variable;
+
+/// The flag of a parameter. Values stay text: the lab reads them, and says what is wrong.
+pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
+    let default = match parameter.default {
+        "" => String::new(),
+        default => format!(" [default: {default}]"),
+    };
+    let arg = Arg::new(parameter.name)
+        .long(parameter.flag())
+        .help(format!("{}{default}", parameter.help))
+        .help_heading(heading)
+        .allow_hyphen_values(true)
+        .value_name(parameter.kind.placeholder());
+    match parameter.kind {
+        ParameterKind::Switch => arg.num_args(0..=1).default_missing_value("true"),
+        _ => arg,
+    }
+}
+
+/// What the flags of `table` were given, by name.
+pub(crate) fn given<'a>(
+    matches: &'a ArgMatches,
+    names: impl IntoIterator<Item = &'static str>,
+) -> Vec<(&'static str, &'a str)> {
+    let value = |name| {
+        let value = matches.try_get_one::<String>(name).ok().flatten();
+        value.map(|value| (name, value.as_str()))
+    };
+    names.into_iter().filter_map(value).collect()
+}
+
+/// `--store`, for every subcommand.
+pub(crate) fn store() -> Arg {
+    Arg::new("store").long("store").global(true).value_name("FILE").help_heading("Everywhere").help(
+        "Where runs are kept [env: DBDYNO_STORE] [default: $XDG_DATA_HOME/dbdyno/runs.sqlite]",
+    )
+}
+
+/// `--output`, for every subcommand.
+pub(crate) fn output() -> Arg {
+    Arg::new("output")
+        .long("output")
+        .global(true)
+        .value_name("text|json|markdown")
+        .value_parser(["text", "json", "markdown"])
+        .help_heading("Everywhere")
+        .help("How results are written (markdown: lists only) [default: text]")
+}
+
+/// `--no-store`.
+pub(crate) fn no_store() -> Arg {
+    Arg::new("no_store").long("no-store").action(ArgAction::SetTrue).help("Do not keep the run")
+}
+
+/// Whether JSON is asked for.
+pub(crate) fn is_json(matches: &ArgMatches) -> bool {
+    output_is(matches, "json")
+}
+
+/// Whether `format` is asked for.
+pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
+    matches.get_one::<String>("output").is_some_and(|output| output == format)
+}
+
+/// The store's file.
+pub(crate) fn store_path(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
+    if let Some(path) = matches.get_one::<String>("store") {
+        return Ok(PathBuf::from(path));
+    }
+    default_path(&|name| variable(name)).ok_or_else(|| {
+        Trouble::Usage(
+            "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store, \
+             or run with --no-store"
+                .to_owned(),
+        )
+    })
+}

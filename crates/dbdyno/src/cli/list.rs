@@ -1,0 +1,165 @@
+//! `dbdyno list`: workloads, targets and parameters, from the tables that own them.
+
+use clap::{Arg, ArgMatches, Command};
+use lab::plan::{GROUP, PLAN};
+use model::Parameter;
+use serde_json::{Value, json};
+
+use super::{Outcome, flags, print};
+
+pub(crate) fn command() -> Command {
+    Command::new("list").about("Lists workloads, targets or parameters").arg(
+        Arg::new("what").required(true).value_name("workloads|targets|parameters").value_parser([
+            "workloads",
+            "targets",
+            "parameters",
+        ]),
+    )
+}
+
+pub(crate) fn list(matches: &ArgMatches) -> Outcome {
+    let what = matches.get_one::<String>("what").map(String::as_str);
+    if flags::is_json(matches) {
+        let value = match what {
+            Some("workloads") => workloads::ALL.iter().map(|e| workload_json(e)).collect(),
+            Some("targets") => drivers::ALL.iter().map(|e| target_json(e)).collect(),
+            _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
+        };
+        return print(&format!("{value:#}\n"));
+    }
+    let markdown = flags::output_is(matches, "markdown");
+    print(&match what {
+        Some("workloads") => workloads::ALL.iter().map(|e| workload_text(e)).collect(),
+        Some("targets") => drivers::ALL.iter().map(|e| target_text(e)).collect::<String>(),
+        _ if markdown => markdown_of(&sections()),
+        _ => sections().iter().map(Section::text).collect(),
+    })
+}
+
+fn workload_text(entry: &workloads::Entry) -> String {
+    format!("{:<10} {}\n", entry.name, entry.summary)
+}
+
+fn workload_json(entry: &workloads::Entry) -> Value {
+    let parameters: Vec<Value> = entry.parameters.iter().map(parameter_json).collect();
+    json!({"name": entry.name, "summary": entry.summary, "parameters": parameters})
+}
+
+fn target_text(entry: &drivers::Entry) -> String {
+    let verified = match entry.verified {
+        Ok(on) => format!("verified on {on}"),
+        Err(why) => format!("not verified on a server: {why}"),
+    };
+    let schemes: Vec<String> = entry.schemes.iter().map(|scheme| format!("{scheme}:")).collect();
+    let (name, summary, example) = (entry.name, entry.summary, entry.example);
+    let schemes = schemes.join(", ");
+    format!("{name:<10} {summary}\n{:10} {schemes} such as {example}; {verified}\n", "")
+}
+
+fn target_json(entry: &drivers::Entry) -> Value {
+    let parameters: Vec<Value> = entry.parameters.iter().map(parameter_json).collect();
+    json!({
+        "name": entry.name,
+        "summary": entry.summary,
+        "schemes": entry.schemes,
+        "example": entry.example,
+        "verified": entry.verified.is_ok(),
+        "verified_on": entry.verified.ok(),
+        "options": parameters,
+    })
+}
+
+fn parameter_json(parameter: &Parameter) -> Value {
+    json!({
+        "name": parameter.name,
+        "takes": parameter.kind.placeholder(),
+        "default": (!parameter.default.is_empty()).then_some(parameter.default),
+        "help": parameter.help,
+        "shapes_data": parameter.shapes_data,
+    })
+}
+
+/// One owner's table: how a row is written, and the row.
+struct Section {
+    title: String,
+    intro: String,
+    rows: Vec<(String, &'static Parameter)>,
+}
+
+fn sections() -> Vec<Section> {
+    let of_plan = |table: &'static [lab::plan::Row]| -> Vec<(String, &'static Parameter)> {
+        let key = |row: &'static lab::plan::Row| match row.path {
+            "workload" => ("`workload`".to_owned(), &row.parameter),
+            path => (format!("`{path}`, `--{}`", row.parameter.flag()), &row.parameter),
+        };
+        table.iter().map(key).collect()
+    };
+    let mut sections = vec![
+        Section {
+            title: "A plan".to_owned(),
+            intro: "Keys of a plan file, and flags of `dbdyno run`.".to_owned(),
+            rows: of_plan(PLAN),
+        },
+        Section {
+            title: "A group of clients".to_owned(),
+            intro: "Keys of a `[[group]]`, and flags of `dbdyno run`.".to_owned(),
+            rows: of_plan(GROUP),
+        },
+    ];
+    for entry in workloads::ALL {
+        let key = |row: &'static Parameter| (format!("`{}`, `--{}`", row.name, row.flag()), row);
+        sections.push(Section {
+            title: format!("Workload {}", entry.name),
+            intro: format!("{}. Keys of `parameters` in a group, and flags.", entry.summary),
+            rows: entry.parameters.iter().map(key).collect(),
+        });
+    }
+    for entry in drivers::ALL {
+        let key = |row: &'static Parameter| (format!("`?{}=`", row.name), row);
+        sections.push(Section {
+            title: format!("Target {}", entry.name),
+            intro: format!("{}. Options of URLs such as `{}`.", entry.summary, entry.example),
+            rows: entry.parameters.iter().map(key).collect(),
+        });
+    }
+    sections
+}
+
+impl Section {
+    fn json(&self) -> Value {
+        let rows: Vec<Value> = self.rows.iter().map(|(_, row)| parameter_json(row)).collect();
+        json!({"title": self.title, "parameters": rows})
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.title);
+        for (written, row) in &self.rows {
+            let written = written.replace('`', "");
+            let default = shown_default(row);
+            text += &format!("  {written:<44} {}{default}\n", row.help);
+        }
+        text + "\n"
+    }
+}
+
+fn shown_default(row: &Parameter) -> String {
+    match row.default {
+        "" => String::new(),
+        default => format!(" [{default}]"),
+    }
+}
+
+fn markdown_of(sections: &[Section]) -> String {
+    let mut text =
+        "# Parameters\n\nWritten by `cargo xtask docs` from the tables that own them.\n".to_owned();
+    for section in sections {
+        text += &format!("\n## {}\n\n{}\n\n", section.title, section.intro);
+        text += "| written | takes | default | what it is |\n| --- | --- | --- | --- |\n";
+        for (written, row) in &section.rows {
+            let takes = row.kind.placeholder().replace('|', "\\|");
+            let help = row.help.replace('|', "\\|");
+            text += &format!("| {written} | {takes} | {} | {help} |\n", row.default);
+        }
+    }
+    text
+}

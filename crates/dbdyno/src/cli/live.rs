@@ -1,0 +1,159 @@
+//! What is seen while something goes on: on a terminal it is drawn, elsewhere told in lines.
+//!
+//! Always on stderr, so that stdout has the result alone.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use lab::build::Progress;
+use lab::run::Watcher;
+use model::{Event, Phase, format_count};
+use results::Tally;
+use results::render::live::{lines, plain};
+
+/// Away from a terminal, a line is told this often.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+
+enum Shown {
+    Nothing,
+    Lines,
+    Drawn { all: MultiProgress, bars: Vec<ProgressBar> },
+}
+
+/// The one who looks on for the user.
+pub(crate) struct Live {
+    shown: Shown,
+    building: Option<ProgressBar>,
+    /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
+    phase: Option<(Instant, i64)>,
+    told: Option<Instant>,
+}
+
+impl Live {
+    pub(crate) fn new(is_quiet: bool) -> Live {
+        let shown = match (is_quiet, std::io::stderr().is_terminal()) {
+            (true, _) => Shown::Nothing,
+            (false, true) => Shown::Drawn { all: MultiProgress::new(), bars: Vec::new() },
+            (false, false) => Shown::Lines,
+        };
+        Live { shown, building: None, phase: None, told: None }
+    }
+
+    /// Clears what was drawn.
+    pub(crate) fn end(&mut self) {
+        if let Some(bar) = self.building.take() {
+            bar.finish_and_clear();
+        }
+        if let Shown::Drawn { bars, .. } = &mut self.shown {
+            bars.drain(..).for_each(|bar| bar.finish_and_clear());
+        }
+    }
+
+    fn is_due(&mut self) -> bool {
+        let now = now();
+        let is_due = self.told.is_none_or(|told| now - told >= TOLD_EVERY);
+        if is_due {
+            self.told = Some(now);
+        }
+        is_due
+    }
+
+    fn draw(&mut self, tally: &Tally) {
+        let now_ns =
+            self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64);
+        match &mut self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => {
+                if self.is_due() {
+                    eprintln!("{}", plain(tally, now_ns));
+                }
+            }
+            Shown::Drawn { all, bars } => {
+                let width = console_width();
+                let lines = lines(tally, now_ns, width);
+                while bars.len() < lines.len() {
+                    let bar = all.add(ProgressBar::new_spinner());
+                    bar.set_style(style("{msg}"));
+                    bars.push(bar);
+                }
+                for (bar, line) in bars.iter().zip(lines) {
+                    bar.set_message(line);
+                    bar.tick();
+                }
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "how often a person is told is no measurement")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates here are constant and right")
+}
+
+/// Narrow lines are hard to read, and long ones are not read.
+fn console_width() -> usize {
+    let (_, columns) = console::Term::stderr().size();
+    usize::from(columns).clamp(60, 120)
+}
+
+impl Watcher for Live {
+    fn event(&mut self, event: &Event, tally: &Tally) {
+        match event {
+            Event::Phase { phase, at_ns } if *phase != Phase::Connect => {
+                self.phase = Some((now(), *at_ns));
+                self.draw(tally);
+            }
+            Event::Second(_) => self.draw(tally),
+            Event::Ended { .. } => self.end(),
+            _ => {}
+        }
+    }
+
+    fn building(&mut self, progress: &Progress) {
+        let left = progress.left_s.map_or(String::new(), |left| format!(", {left:.0} s left"));
+        let text = format!(
+            "building {}: {} of {} rows, {} rows/s{left}",
+            progress.doing,
+            format_count(progress.n_rows),
+            format_count(progress.n_rows_total),
+            format_count(progress.rows_per_s as u64),
+        );
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => {
+                if self.is_due() {
+                    eprintln!("{text}");
+                }
+            }
+            Shown::Drawn { all, .. } => {
+                let bar = self.building.get_or_insert_with(|| {
+                    let bar = all.add(ProgressBar::new(progress.n_rows_total));
+                    bar.set_style(style("{bar:30} {percent:>3}% {msg}"));
+                    bar
+                });
+                bar.set_length(progress.n_rows_total);
+                bar.set_position(progress.n_rows);
+                bar.set_message(text);
+            }
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        if let Some(bar) = self.building.take() {
+            bar.finish_and_clear();
+        }
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => eprintln!("{text}"),
+            Shown::Drawn { all, .. } => {
+                // A note that cannot be drawn is lost with its terminal.
+                let _ = all.println(text);
+            }
+        }
+    }
+}

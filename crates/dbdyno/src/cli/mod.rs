@@ -1,0 +1,151 @@
+//! The command line: subcommands, exit codes, and where words go.
+//!
+//! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
+//! gate failed, 2 bad usage, 130 interrupted.
+
+mod data;
+mod flags;
+mod list;
+mod live;
+mod plan_from;
+mod run;
+mod runs;
+mod selfcheck;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Arg, ArgMatches, Command};
+use lab::{Stop, Trouble};
+
+/// Done.
+pub(crate) const DONE: u8 = 0;
+/// The run, a check or a gate failed.
+pub(crate) const FAILED: u8 = 1;
+/// What was asked cannot be right.
+pub(crate) const USAGE: u8 = 2;
+/// Somebody interrupted it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// What a subcommand returns: its exit code, or what went wrong.
+pub(crate) type Outcome = Result<u8, Trouble>;
+
+/// Reads the command line, does what it says, and ends with the right code.
+pub(crate) fn main() -> ExitCode {
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    let outcome = match command(&words).and_then(|command| Ok(parse(command, &words))) {
+        Ok(Ok(matches)) => dispatch(&matches),
+        Ok(Err(code)) => Ok(code),
+        Err(trouble) => Err(trouble),
+    };
+    ExitCode::from(match outcome {
+        Ok(code) => code,
+        Err(trouble) => tell(&trouble),
+    })
+}
+
+/// Help and version go to stdout with code 0, mistakes to stderr with code 2.
+fn parse(command: Command, words: &[String]) -> Result<ArgMatches, u8> {
+    command.try_get_matches_from(words).map_err(|error| {
+        // Nothing to do when the terminal is gone.
+        let _ = error.print();
+        if error.use_stderr() { USAGE } else { DONE }
+    })
+}
+
+/// Says what went wrong, in one sentence, and gives its exit code.
+fn tell(trouble: &Trouble) -> u8 {
+    eprintln!("dbdyno: {trouble}");
+    match trouble {
+        Trouble::Usage(_) => USAGE,
+        Trouble::Failed(_) => FAILED,
+        Trouble::Interrupted(_) => INTERRUPTED,
+    }
+}
+
+fn command(words: &[String]) -> Result<Command, Trouble> {
+    let about = "Puts a database on the dyno: builds the data, drives the load, measures honestly, \
+                 keeps every run";
+    Ok(Command::new("dbdyno")
+        .version(lab::run::version_of_ours())
+        .about(about)
+        .after_help("Try it: dbdyno run tpcc")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .arg(flags::store())
+        .arg(flags::output())
+        .subcommand(run::command(words)?)
+        .subcommands(data::commands(words)?)
+        .subcommand(runs::command())
+        .subcommand(selfcheck::command())
+        .subcommand(list::command()))
+}
+
+fn dispatch(matches: &ArgMatches) -> Outcome {
+    match matches.subcommand() {
+        Some(("run", matches)) => run::run(matches),
+        Some(("build", matches)) => data::build(matches),
+        Some(("check", matches)) => data::check(matches),
+        Some(("drop", matches)) => data::drop_data(matches),
+        Some(("runs", matches)) => runs::runs(matches),
+        Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
+        Some(("list", matches)) => list::list(matches),
+        _ => unreachable!("clap requires one of the subcommands above"),
+    }
+}
+
+/// Writes a result to stdout. A reader who has left is no error.
+pub(crate) fn print(text: &str) -> Outcome {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Trouble::Failed(format!("the result cannot be written: {error}")))
+        }
+        _ => Ok(DONE),
+    }
+}
+
+/// An environment variable; empty is not set.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A stop word that Ctrl-C pulls: once to drain, twice to cut off, and then to leave at once.
+pub(crate) fn stop_on_signals() -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    let pulled = Arc::clone(&stop);
+    let count = std::sync::atomic::AtomicU32::new(0);
+    let handled = ctrlc::set_handler(move || {
+        match count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => eprintln!("\ninterrupted: ending what is under way (again: cut it off)"),
+            1 => eprintln!("\ncutting off what is under way"),
+            _ => std::process::exit(i32::from(INTERRUPTED)),
+        }
+        pulled.ask();
+    });
+    if let Err(error) = handled {
+        eprintln!("dbdyno: Ctrl-C will end it without a report: {error}");
+    }
+    stop
+}
+
+/// The workload or plan that the command line names behind `subcommand`, before it is parsed:
+/// its parameters become flags.
+pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
+    let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
+    let first = rest.clone().next()?;
+    if !first.starts_with('-') {
+        return Some(first.clone());
+    }
+    rest.find(|word| workloads::by_name(word).is_ok() || word.ends_with(".toml")).cloned()
+}
+
+/// The positional argument that names a workload.
+pub(crate) fn workload_argument() -> Arg {
+    Arg::new("workload").required(true).value_name("WORKLOAD").help("Workload, such as tpcc")
+}

@@ -1,0 +1,74 @@
+//! A draft of a plan from the command line, alone or over a plan file.
+
+use clap::ArgMatches;
+use lab::Trouble;
+use lab::plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, Written, read_toml};
+
+use super::flags;
+
+/// Reads what the command line says: a workload's name, or a plan file, and flags over it.
+pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> {
+    let mut draft = if what.ends_with(".toml") { read_file(what)? } else { of_workload(what)? };
+    for (row, written) in written(matches, PLAN) {
+        draft.values.insert(row.path, written);
+    }
+    let for_group: Vec<_> = written(matches, GROUP).collect();
+    let parameters = parameters_of(&draft, matches);
+    if for_group.is_empty() && parameters.is_empty() {
+        return Ok(draft);
+    }
+    let [group] = draft.groups.as_mut_slice() else {
+        let flag = for_group.first().map_or(String::new(), |(_, written)| written.from.to_string());
+        let n = draft.groups.len();
+        let why = format!("{flag} belongs to a group, and the plan has {n}: write it in the plan");
+        return Err(Trouble::Usage(why));
+    };
+    for (row, written) in for_group {
+        group.values.insert(row.path, written);
+    }
+    for (name, written) in parameters {
+        group.parameters.retain(|(other, _)| *other != name);
+        group.parameters.push((name, written));
+    }
+    Ok(draft)
+}
+
+fn read_file(path: &str) -> Result<Draft, Trouble> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Trouble::Usage(format!("the plan {path} cannot be read: {error}")))?;
+    Ok(read_toml(path, &text)?)
+}
+
+fn of_workload(name: &str) -> Result<Draft, Trouble> {
+    let entry = workloads::by_name(name).map_err(|bad| {
+        Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+    })?;
+    let mut group = GroupDraft::default();
+    let text = entry.name.to_owned();
+    group.values.insert("workload", Written { text, from: From::Default });
+    Ok(Draft { groups: vec![group], ..Draft::default() })
+}
+
+fn written(
+    matches: &ArgMatches,
+    table: &'static [Row],
+) -> impl Iterator<Item = (&'static Row, Written)> {
+    table.iter().filter_map(|row| {
+        let value = matches.try_get_one::<String>(row.parameter.name).ok().flatten()?;
+        let from = From::Flag(row.parameter.flag());
+        Some((row, Written { text: value.clone(), from }))
+    })
+}
+
+/// The flags of the workload that the draft's groups name.
+fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
+    let workload = draft.groups.first().and_then(|group| group.group("workload"));
+    let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
+    let table = entry.map(|entry| entry.parameters).unwrap_or_default();
+    let given = flags::given(matches, table.iter().map(|row| row.name));
+    let written = |(name, text): (&'static str, &str)| {
+        let from = From::Flag(name.replace('_', "-"));
+        (name.to_owned(), Written { text: text.to_owned(), from })
+    };
+    given.into_iter().map(written).collect()
+}

@@ -1,0 +1,141 @@
+//! `dbdyno run`: a workload or a plan, and its report.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::open::{data_folder, default_target};
+use lab::plan::{GROUP, PLAN, decide};
+use lab::run::{RunOptions, run as run_plan};
+use results::render::Style;
+use results::report::{Options, Report};
+
+use super::live::Live;
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, named, plan_from, print, variable};
+
+pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
+    let what = named(words, "run");
+    let mut command = Command::new("run")
+        .about("Runs a workload or a plan, and reports")
+        .after_help(
+            "Examples:\n  dbdyno run tpcc\n  dbdyno run tpcc --warehouses 4 --clients 8 \
+             --duration 60s\n  dbdyno run tpcc --load open --rate 500 --queue 10000\n  \
+             dbdyno run plan.toml --no-store",
+        )
+        .arg(
+            Arg::new("what")
+                .required(true)
+                .value_name("WORKLOAD|PLAN.toml")
+                .help("A workload ('dbdyno list workloads') or a plan file"),
+        )
+        .arg(flags::no_store())
+        .arg(
+            Arg::new("check")
+                .long("check")
+                .value_name("both|before|after|off")
+                .value_parser(["both", "before", "after", "off"])
+                .default_value("both")
+                .help("When the data are checked"),
+        )
+        .arg(
+            Arg::new("no_build")
+                .long("no-build")
+                .action(ArgAction::SetTrue)
+                .help("Do not build data that are not there"),
+        )
+        .arg(
+            Arg::new("per_client")
+                .long("per-client")
+                .action(ArgAction::SetTrue)
+                .help("Tell the figures of each client too"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .long("quiet")
+                .short('q')
+                .action(ArgAction::SetTrue)
+                .help("No live view, no progress"),
+        );
+    for row in PLAN {
+        command = command.arg(flags::of(&row.parameter, "Plan"));
+    }
+    for row in GROUP.iter().filter(|row| row.path != "workload") {
+        command = command.arg(flags::of(&row.parameter, "Clients and load"));
+    }
+    add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
+}
+
+/// Adds the flags of the workload that the command line names.
+pub(crate) fn add_parameters(
+    mut command: Command,
+    what: Option<&str>,
+    wanted: &dyn Fn(&model::Parameter) -> bool,
+) -> Result<Command, Trouble> {
+    let Some(what) = what.filter(|what| !what.ends_with(".toml")) else {
+        return Ok(command);
+    };
+    let entry = workloads::by_name(what).map_err(|bad| {
+        Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+    })?;
+    for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
+        command = command.arg(flags::of(parameter, "Workload"));
+    }
+    Ok(command)
+}
+
+pub(crate) fn run(matches: &ArgMatches) -> Outcome {
+    let what = matches.get_one::<String>("what").expect("clap requires it");
+    let draft = plan_from::draft(what, matches)?;
+    let plan = decide(&draft, &|workload| {
+        let target = default_target(workload, &|name| variable(name))?;
+        make_data_folder()?;
+        Ok(target)
+    })?;
+    let checks = matches.get_one::<String>("check").map(String::as_str);
+    let store = match matches.get_flag("no_store") {
+        true => None,
+        false => Some(flags::store_path(matches)?),
+    };
+    let options = RunOptions {
+        store,
+        check_before: matches!(checks, Some("both" | "before")),
+        check_after: matches!(checks, Some("both" | "after")),
+        build: !matches.get_flag("no_build"),
+        tap: None,
+    };
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let result = run_plan(plan, options, &stop, &mut live);
+    live.end();
+    let result = result?;
+    let report = match matches.get_flag("per_client") {
+        true => Report::with(&result.tally, Options { per_client: true }),
+        false => result.report,
+    };
+    print(&told(&report, matches))?;
+    Ok(match (result.is_interrupted, result.is_good) {
+        (true, _) => INTERRUPTED,
+        (false, true) => DONE,
+        (false, false) => FAILED,
+    })
+}
+
+/// A report as it is asked for.
+pub(crate) fn told(report: &Report, matches: &ArgMatches) -> String {
+    match flags::is_json(matches) {
+        true => {
+            let value = serde_json::to_string_pretty(report);
+            value.expect("a report is numbers, words and lists") + "\n"
+        }
+        false => results::render::text(report, &Style::default()),
+    }
+}
+
+/// The default target lives in our own folder; a folder that the user names must exist.
+pub(crate) fn make_data_folder() -> Result<(), String> {
+    let Some(folder) = data_folder(&|name| variable(name)) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        let folder = folder.display();
+        format!("{folder} cannot be made: {error}; name the database with --target")
+    })
+}

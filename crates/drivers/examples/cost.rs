@@ -1,0 +1,246 @@
+//! What a driver costs: the same statements through a session and in a bare rusqlite loop.
+//!
+//! Run it with `cargo run --release -p drivers --example cost -- sqlite:/tmp/cost.db`. The rounds
+//! are interleaved; the medians of the rounds are compared.
+
+use std::hint::black_box;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use drivers::Opening;
+use model::{
+    Call, Clock, Place, Placement, Request, Row, Session, Statement, StatementId, StatementKind,
+    Target, Value, Woken, query,
+};
+use rusqlite::{Connection, params};
+
+const N_ROWS: i64 = 1_000;
+const N_ROUNDS: usize = 2;
+const SELECT: &str = "SELECT v, filler FROM cost WHERE id = ?";
+const UPDATE: &str = "UPDATE cost SET v = v + ? WHERE id = ?";
+
+struct StillClock;
+
+impl Clock for StillClock {
+    fn now(&self) -> u64 {
+        0
+    }
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("on a thread nothing is pending"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this measures a real machine")]
+fn time_ns(n: i64, mut f: impl FnMut(i64)) -> f64 {
+    let begun = Instant::now();
+    for index in 0..n {
+        // Spread over the table, so that pages are looked up.
+        f(index * 7919 % N_ROWS);
+    }
+    begun.elapsed().as_nanos() as f64 / n as f64
+}
+
+fn ask(session: &mut dyn Session, request: Request<'_>) {
+    block_on(query(session, request, &mut |_| Ok(()))).expect("it answers");
+}
+
+#[inline(never)]
+fn select(session: &mut dyn Session, id: i64) {
+    let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
+    let mut v = 0;
+    let visit = &mut |row: &dyn Row| {
+        v = row.int(0)?;
+        black_box(row.text(1)?);
+        Ok(())
+    };
+    block_on(query(session, Request::Execute(call), visit)).expect("it reads");
+    black_box(v);
+}
+
+#[inline(never)]
+fn update(session: &mut dyn Session, id: i64) {
+    let values = [Value::Int(1), Value::Int(id)];
+    ask(session, Request::Execute(Call { statement: StatementId(1), values: &values }));
+}
+
+struct Bare<'c> {
+    select: rusqlite::Statement<'c>,
+    update: rusqlite::Statement<'c>,
+    begin: rusqlite::Statement<'c>,
+    commit: rusqlite::Statement<'c>,
+}
+
+impl Bare<'_> {
+    #[inline(never)]
+    fn select(&mut self, id: i64) {
+        let mut rows = self.select.query([id]).expect("it reads");
+        while let Some(row) = rows.next().expect("it reads") {
+            black_box(row.get_ref_unwrap(0).as_i64().expect("a number"));
+            black_box(row.get_ref_unwrap(1).as_str().expect("text"));
+        }
+    }
+
+    #[inline(never)]
+    fn update(&mut self, id: i64) {
+        black_box(self.update.execute(params![1, id]).expect("it writes"));
+    }
+}
+
+fn connect(target: &str) -> Box<dyn Session> {
+    let target = Target::parse(target).expect("a valid URL");
+    let opening = Opening { create: true, seed: 1 };
+    let database = drivers::open(&target, opening).expect("it opens");
+    let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client: 0 };
+    let statement = |kind, sql: &str| Statement { name: "cost", kind, sql: sql.to_owned() };
+    let statements: Arc<[Statement]> =
+        Arc::new([statement(StatementKind::Read, SELECT), statement(StatementKind::Write, UPDATE)]);
+    let session = block_on(database.connect(place, statements)).expect("it connects");
+    std::mem::forget(database);
+    session
+}
+
+fn build(session: &mut dyn Session) {
+    let text = |sql| Request::Text { kind: StatementKind::Other, sql };
+    ask(session, text("DROP TABLE IF EXISTS cost"));
+    ask(session, text("CREATE TABLE cost (id INTEGER PRIMARY KEY, v INTEGER, filler CHAR(100))"));
+    let sql = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {})
+         INSERT INTO cost SELECT i, 0, printf('%0100d', i) FROM n",
+        N_ROWS - 1
+    );
+    ask(session, text(&sql));
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 4]
+}
+
+/// Runs both in turn and tells the medians.
+fn compare(name: &str, mut bare: impl FnMut() -> f64, mut ours: impl FnMut() -> f64) {
+    let (mut theirs_ns, mut ours_ns) = (Vec::new(), Vec::new());
+    for round in 0..N_ROUNDS {
+        if round % 2 == 0 {
+            theirs_ns.push(bare());
+            ours_ns.push(ours());
+        } else {
+            ours_ns.push(ours());
+            theirs_ns.push(bare());
+        }
+    }
+    let (bare, ours) = (median(&mut theirs_ns), median(&mut ours_ns));
+    let more = (ours / bare - 1.0) * 100.0;
+    println!("{name:40} bare {bare:8.0} ns   driver {ours:8.0} ns   {more:+6.1} %");
+}
+
+fn main() {
+    let path = std::env::args().nth(1).unwrap_or_else(|| "/tmp/dbdyno-cost.db".to_owned());
+    let mut session = connect(&format!("sqlite:{path}?cache_size=64MiB"));
+    build(&mut *session);
+    let connection = Connection::open(&path).expect("it opens");
+    let pragmas = "PRAGMA synchronous=normal; PRAGMA cache_size=-65536";
+    connection.execute_batch(pragmas).expect("it sets");
+    let prepare = |sql| connection.prepare(sql).expect("it prepares");
+    let mut bare = Bare {
+        select: prepare(SELECT),
+        update: prepare(UPDATE),
+        begin: prepare("BEGIN IMMEDIATE"),
+        commit: prepare("COMMIT"),
+    };
+    let n = 2_000;
+    let (b, s) = (&mut bare, &mut session);
+    if let Some(which) = std::env::args().nth(2) {
+        let n: i64 = std::env::args().nth(3).unwrap().parse().unwrap();
+        match &which[..] {
+            "bs" => {
+                b.begin.execute([]).unwrap();
+                time_ns(n, |id| b.select(id % 100));
+            }
+            "ds" => {
+                ask(&mut **s, Request::Begin);
+                time_ns(n, |id| select(&mut **s, id % 100));
+            }
+            "bu" => {
+                b.begin.execute([]).unwrap();
+                time_ns(n, |id| b.update(id % 100));
+            }
+            "du" => {
+                ask(&mut **s, Request::Begin);
+                time_ns(n, |id| update(&mut **s, id % 100));
+            }
+            "ba" => {
+                time_ns(n, |id| b.select(id % 100));
+            }
+            "da" => {
+                time_ns(n, |id| select(&mut **s, id % 100));
+            }
+            _ => panic!(),
+        }
+        std::process::exit(0);
+    }
+    compare(
+        "point select, on its own",
+        || time_ns(n, |id| b.select(id)),
+        || time_ns(n, |id| select(&mut **s, id)),
+    );
+    compare(
+        "point select, in a transaction",
+        || {
+            b.begin.execute([]).expect("begun");
+            let ns = time_ns(n, |id| b.select(id));
+            b.commit.execute([]).expect("committed");
+            ns
+        },
+        || {
+            ask(&mut **s, Request::Begin);
+            let ns = time_ns(n, |id| select(&mut **s, id));
+            ask(&mut **s, Request::Commit);
+            ns
+        },
+    );
+    compare(
+        "update, on its own",
+        || time_ns(n / 10, |id| b.update(id)),
+        || time_ns(n / 10, |id| update(&mut **s, id)),
+    );
+    compare(
+        "update, in a transaction of 100",
+        || time_ns(n / 200, |id| transaction(id, b)),
+        || {
+            time_ns(n / 200, |id| {
+                ask(&mut **s, Request::Begin);
+                (0..100).for_each(|k| update(&mut **s, (id + k * 31) % N_ROWS));
+                ask(&mut **s, Request::Commit);
+            })
+        },
+    );
+    simulated();
+}
+
+fn transaction(id: i64, bare: &mut Bare<'_>) {
+    bare.begin.execute([]).expect("begun");
+    (0..100).for_each(|k| bare.update((id + k * 31) % N_ROWS));
+    bare.commit.execute([]).expect("committed");
+}
+
+fn simulated() {
+    for url in ["sim:?servers=0", "sim:?servers=1", "sim:?rows=1", "sim:?service=exponential:2ns"] {
+        let mut session = connect(url);
+        let mut rounds: Vec<f64> =
+            (0..N_ROUNDS).map(|_| time_ns(100_000, |id| update(&mut *session, id))).collect();
+        println!("{url:40} {:29} driver {:8.1} ns", "", median(&mut rounds));
+    }
+}

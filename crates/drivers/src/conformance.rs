@@ -1,0 +1,565 @@
+//! What every driver with real tables must do, whatever its database: a suite over an opened one.
+//!
+//! Each law makes its own table, so that they can share a server. Not here: what only one
+//! database does (that driver's own tests), and the simulated one, which keeps nothing.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::{
+    Call, Clock, Column, ColumnType, Database, Place, Placement, Refusal, RefusalKind, Reply,
+    Request, Row, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Value,
+    Woken, load, query, reconnect,
+};
+
+/// Holds a driver to all laws; `make` opens a database that may be new or shared.
+pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
+    for (name, law) in LAWS {
+        eprintln!("conformance: {name}");
+        law(&make());
+    }
+}
+
+type Law = fn(&Arc<dyn Database>);
+
+const LAWS: &[(&str, Law)] = &[
+    ("values of every type come back as they went", values_come_back),
+    ("a text of a mebibyte comes back", long_texts_come_back),
+    ("a no is told by its kind", refusals_have_kinds),
+    ("the wrong number of values is refused", values_are_counted),
+    ("a text may have several result sets", result_sets_are_told_apart),
+    ("a batch is carried out in order until its first no", batches_end_at_the_first_no),
+    ("statements can be prepared at run time", statements_are_prepared_late),
+    ("a visitor can end a reply", visitors_can_refuse),
+    ("a rollback undoes", rollbacks_undo),
+    ("a session that is dropped leaves nothing behind", dropped_sessions_leave_nothing),
+    ("no update of two sessions is lost", no_update_is_lost),
+    ("what is loaded is there", loads_are_complete),
+    ("a load that is refused can be rolled back", loads_can_be_refused),
+    ("a cancel ends a statement within a second, and all later ones", cancels_end_statements),
+    ("a session that is made anew works", sessions_reconnect),
+    ("statements are counted by kind", traffic_is_counted),
+];
+
+/// Time stands still: real drivers wait for their database, not for the clock.
+pub(crate) struct StillClock;
+
+impl Clock for StillClock {
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+}
+
+/// Runs a future that never waits otherwise than by blocking.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("on a thread nothing is pending"),
+    }
+}
+
+/// Now: how long a cancel takes is told in real time.
+#[expect(clippy::disallowed_methods, reason = "no clock of a run reaches into another thread")]
+pub(crate) fn instant() -> Instant {
+    Instant::now()
+}
+
+/// A value that outlives its row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kept {
+    Null,
+    Int(i64),
+    Float(f64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+fn keep(value: Value<'_>) -> Kept {
+    match value {
+        Value::Null => Kept::Null,
+        Value::Int(value) | Value::Timestamp(value) => Kept::Int(value),
+        Value::Decimal { unscaled, .. } => Kept::Int(unscaled),
+        Value::Float(value) => Kept::Float(value),
+        Value::Text(text) => Kept::Text(text.to_owned()),
+        Value::Bytes(bytes) => Kept::Bytes(bytes.to_owned()),
+    }
+}
+
+/// A session, and the shortest words for what tests ask of it.
+pub(crate) struct Speaker(pub(crate) Box<dyn Session>);
+
+impl Speaker {
+    pub(crate) fn try_connect(
+        database: &Arc<dyn Database>,
+        statements: &[(StatementKind, &str)],
+    ) -> Result<Speaker, Refusal> {
+        let declared = statements.iter().map(|(kind, sql)| statement(database, *kind, sql));
+        let clock: Rc<dyn Clock> = Rc::new(StillClock);
+        let place = Place { placement: Placement::Thread, clock, client: 0 };
+        block_on(database.connect(place, declared.collect())).map(Speaker)
+    }
+
+    pub(crate) fn connect(
+        database: &Arc<dyn Database>,
+        statements: &[(StatementKind, &str)],
+    ) -> Speaker {
+        Speaker::try_connect(database, statements).expect("it connects")
+    }
+
+    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
+        block_on(query(&mut *self.0, request, &mut |_| Ok(())))
+    }
+
+    pub(crate) fn rows(&mut self, request: Request<'_>) -> Result<Vec<Vec<Kept>>, Refusal> {
+        let mut rows = Vec::new();
+        let visit = &mut |row: &dyn Row| {
+            rows.push((0..row.width()).map(|column| keep(row.value(column))).collect());
+            Ok(())
+        };
+        block_on(query(&mut *self.0, request, visit))?;
+        Ok(rows)
+    }
+
+    pub(crate) fn text(&mut self, sql: &str) -> Result<Reply, Refusal> {
+        self.ask(Request::Text { kind: StatementKind::Other, sql })
+    }
+
+    pub(crate) fn do_all(&mut self, sqls: &[&str]) {
+        for sql in sqls {
+            self.text(sql).expect(sql);
+        }
+    }
+
+    pub(crate) fn call(&mut self, number: u16, values: &[Value<'_>]) -> Result<Reply, Refusal> {
+        self.ask(Request::Execute(Call { statement: StatementId(number), values }))
+    }
+
+    pub(crate) fn call_rows(&mut self, number: u16, values: &[Value<'_>]) -> Vec<Vec<Kept>> {
+        let call = Call { statement: StatementId(number), values };
+        self.rows(Request::Execute(call)).expect("it reads")
+    }
+
+    pub(crate) fn int(&mut self, sql: &str) -> i64 {
+        let rows = self.rows(Request::Text { kind: StatementKind::Read, sql }).expect(sql);
+        match rows[..] {
+            [ref row] => match row[..] {
+                [Kept::Int(value)] => value,
+                ref other => panic!("{sql}: {other:?}"),
+            },
+            ref other => panic!("{sql}: {} rows", other.len()),
+        }
+    }
+}
+
+pub(crate) use StatementKind::{Other, Read, Write};
+
+fn statement(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> Statement {
+    Statement { name: "under test", kind, sql: database.dialect().sql(sql) }
+}
+
+pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: RefusalKind) -> String {
+    let no = result.expect_err("it must be refused");
+    assert_eq!(no.kind, kind, "{no}");
+    no.message
+}
+
+fn column(name: &'static str, of: ColumnType, nullable: bool) -> Column {
+    Column { name, of, nullable }
+}
+
+/// Makes a table of numbers with a name and a value.
+fn items(speaker: &mut Speaker, database: &Arc<dyn Database>, name: &'static str) -> Table {
+    let columns = vec![
+        column("id", ColumnType::BigInt, false),
+        column("name", ColumnType::VarChar(40), true),
+        column("v", ColumnType::Int, false),
+    ];
+    let table = Table { name, columns, primary_key: vec!["id"], indexes: Vec::new() };
+    remake(speaker, database, &table);
+    table
+}
+
+fn remake(speaker: &mut Speaker, database: &Arc<dyn Database>, table: &Table) {
+    speaker.do_all(&[&format!("DROP TABLE IF EXISTS {}", table.name)]);
+    speaker.do_all(&[&database.dialect().create_table(table)]);
+}
+
+fn values_come_back(database: &Arc<dyn Database>) {
+    const NAME: &str = "law_values";
+    let sql = format!("SELECT small, n, big, money, letters, words, x, at FROM {NAME} ORDER BY id");
+    let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    let mut speaker = Speaker::connect(database, &[(Write, &insert), (Read, &sql)]);
+    let money = ColumnType::Decimal { precision: 12, scale: 2 };
+    let columns = vec![
+        column("id", ColumnType::Int, false),
+        column("small", ColumnType::SmallInt, true),
+        column("n", ColumnType::Int, true),
+        column("big", ColumnType::BigInt, true),
+        column("money", money, true),
+        column("letters", ColumnType::Char(2), true),
+        column("words", ColumnType::VarChar(40), true),
+        column("x", ColumnType::Double, true),
+        column("at", ColumnType::Timestamp, true),
+    ];
+    let table = Table { name: NAME, columns, primary_key: vec!["id"], indexes: Vec::new() };
+    remake(&mut speaker, database, &table);
+    let row = |small: i64, n: i64, big, cents, letters, words, x, at| {
+        let numbers = [Value::Int(small), Value::Int(n), Value::Int(big), Value::cents(cents)];
+        let others = [Value::Text(letters), Value::Text(words), Value::Float(x)];
+        [&numbers[..], &others[..], &[Value::Timestamp(at)]].concat()
+    };
+    let rows = [
+        row(0, 0, 0, 0, "ab", "", 0.0, 0),
+        row(i16::MAX.into(), i32::MAX.into(), i64::MAX, 999_999_999_999, "zz", "x", 1.5, 1),
+        row(
+            i16::MIN.into(),
+            i32::MIN.into(),
+            i64::MIN,
+            -999_999_999_999,
+            "ÄÖ",
+            "żółć 漢字 🦀",
+            -0.1,
+            -1,
+        ),
+        row(1, 1, 1, -1, "  ", "' \" \\ ; -- %", f64::MAX, 1_893_456_000_123_456),
+        vec![Value::Null; 8],
+    ];
+    for (id, row) in rows.iter().enumerate() {
+        let values = [&[Value::Int(id as i64)], &row[..]].concat();
+        assert_eq!(speaker.call(0, &values).expect("inserted").n_affected, 1);
+    }
+    let got = speaker.call_rows(1, &[]);
+    let want: Vec<Vec<Kept>> =
+        rows.iter().map(|row| row.iter().map(|value| keep(*value)).collect()).collect();
+    assert_eq!(got, want);
+    decimals_are_read_unscaled(&mut speaker);
+}
+
+fn decimals_are_read_unscaled(speaker: &mut Speaker) {
+    let sql = "SELECT money FROM law_values WHERE id = 1";
+    let mut cents = 0;
+    let visit = &mut |row: &dyn Row| {
+        cents = row.cents(0)?;
+        Ok(())
+    };
+    let request = Request::Text { kind: Read, sql };
+    block_on(query(&mut *speaker.0, request, visit)).expect("it reads");
+    assert_eq!(cents, 999_999_999_999);
+}
+
+fn long_texts_come_back(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[]);
+    let text = "0123456789abcdef".repeat(1 << 16);
+    let sql = format!("SELECT '{text}'");
+    let rows = speaker.rows(Request::Text { kind: Read, sql: &sql }).expect("it reads");
+    assert!(rows == [[Kept::Text(text)]]);
+}
+
+fn refusals_have_kinds(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_refusals (id, v) VALUES (?, ?)";
+    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
+    items(&mut speaker, database, "law_refusals");
+    let one = [Value::Int(1), Value::Int(1)];
+    speaker.call(0, &one).expect("inserted");
+    let words = refused(speaker.call(0, &one), RefusalKind::Duplicate);
+    assert!(words.contains("under test"), "it names the statement: {words}");
+    refused(speaker.call(0, &[Value::Int(2), Value::Null]), RefusalKind::Constraint);
+    refused(speaker.text("SELECT * FROM law_nothing"), RefusalKind::Missing);
+    refused(speaker.text("SELECT nobody FROM law_refusals"), RefusalKind::Missing);
+    refused(speaker.text("SELEKT"), RefusalKind::Other);
+    speaker.ask(Request::BeginReadOnly).expect("begun");
+    refused(speaker.call(0, &[Value::Int(3), Value::Int(3)]), RefusalKind::ReadOnly);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    speaker.call(0, &[Value::Int(3), Value::Int(3)]).expect("it may write again");
+    assert_eq!(speaker.int("SELECT count(*) FROM law_refusals"), 2);
+}
+
+fn values_are_counted(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[(Read, "SELECT v FROM law_count WHERE id = ?")]);
+    items(&mut speaker, database, "law_count");
+    for _ in 0..2 {
+        refused(speaker.call(0, &[]), RefusalKind::Shape);
+        refused(speaker.call(0, &[Value::Int(1), Value::Int(2)]), RefusalKind::Shape);
+    }
+    assert_eq!(speaker.call(0, &[Value::Int(1)]).expect("it reads").n_rows, 0);
+}
+
+fn result_sets_are_told_apart(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[]);
+    items(&mut speaker, database, "law_sets");
+    let sql = "INSERT INTO law_sets VALUES (1, 'a', 10), (2, 'b', 20);
+        SELECT id FROM law_sets ORDER BY id;
+        SELECT v, name FROM law_sets WHERE id > 5;
+        SELECT name FROM law_sets ORDER BY id";
+    let mut seen = Vec::new();
+    let visit = &mut |row: &dyn Row| {
+        seen.push((row.result_set(), row.name(0).to_owned(), keep(row.value(0))));
+        Ok(())
+    };
+    let request = Request::Text { kind: Write, sql };
+    let reply = block_on(query(&mut *speaker.0, request, visit)).expect("it runs");
+    assert_eq!(reply, Reply { n_rows: 4, n_affected: 2 });
+    let expect = [
+        (0, "id", Kept::Int(1)),
+        (0, "id", Kept::Int(2)),
+        (2, "name", Kept::Text("a".to_owned())),
+        (2, "name", Kept::Text("b".to_owned())),
+    ];
+    assert_eq!(seen, expect.map(|(set, name, value)| (set, name.to_owned(), value)));
+}
+
+fn batches_end_at_the_first_no(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_batch (id, v) VALUES (?, ?)";
+    let read = "SELECT v FROM law_batch WHERE id <= ? ORDER BY id";
+    let mut speaker = Speaker::connect(database, &[(Write, insert), (Read, read)]);
+    items(&mut speaker, database, "law_batch");
+    let values = [1, 2, 3].map(|n| [Value::Int(n), Value::Int(n * 10)]);
+    let insert = |n: usize| Call { statement: StatementId(0), values: &values[n] };
+    let read = Call { statement: StatementId(1), values: &[Value::Int(9)] };
+    let mut sets = Vec::new();
+    let batch = [insert(0), read, insert(1), read];
+    let visit = &mut |row: &dyn Row| {
+        sets.push((row.result_set(), keep(row.value(0))));
+        Ok(())
+    };
+    let reply = block_on(query(&mut *speaker.0, Request::Batch(&batch), visit)).expect("it runs");
+    assert_eq!(reply, Reply { n_rows: 3, n_affected: 2 });
+    assert_eq!(sets, [(0, Kept::Int(10)), (1, Kept::Int(10)), (1, Kept::Int(20))]);
+    speaker.ask(Request::Begin).expect("begun");
+    let batch = [insert(2), insert(0), read];
+    refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(speaker.int("SELECT count(*) FROM law_batch"), 2);
+    assert_eq!(speaker.ask(Request::Batch(&[])).expect("nothing"), Reply::default());
+}
+
+fn statements_are_prepared_late(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_late (id, v) VALUES (?, ?)";
+    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
+    items(&mut speaker, database, "law_late");
+    speaker.call(0, &[Value::Int(1), Value::Int(10)]).expect("inserted");
+    let sql = "SELECT v FROM law_late WHERE id = ?";
+    let id = speaker.0.prepare(statement(database, Read, sql)).expect("prepared");
+    assert_eq!(id, StatementId(1), "numbered after the declared ones");
+    for _ in 0..3 {
+        assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
+    }
+    let missing = statement(database, Read, "SELECT v FROM law_nothing");
+    refused(speaker.0.prepare(missing), RefusalKind::Missing);
+    assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
+}
+
+fn visitors_can_refuse(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[(Read, "SELECT id FROM law_visit ORDER BY id")]);
+    items(&mut speaker, database, "law_visit");
+    speaker.do_all(&["INSERT INTO law_visit VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)"]);
+    let call = Call { statement: StatementId(0), values: &[] };
+    for _ in 0..2 {
+        let mut n_seen = 0;
+        let visit = &mut |_: &dyn Row| {
+            n_seen += 1;
+            Err(Refusal::new(RefusalKind::Shape, "not this one"))
+        };
+        refused(
+            block_on(query(&mut *speaker.0, Request::Execute(call), visit)),
+            RefusalKind::Shape,
+        );
+        assert_eq!(n_seen, 1);
+    }
+    assert_eq!(speaker.call(0, &[]).expect("it reads").n_rows, 3);
+}
+
+fn rollbacks_undo(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_undo (id, v) VALUES (?, 0)";
+    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
+    items(&mut speaker, database, "law_undo");
+    for (id, end) in [(1, Request::Commit), (2, Request::Rollback), (3, Request::Commit)] {
+        speaker.ask(Request::Begin).expect("begun");
+        speaker.call(0, &[Value::Int(id)]).expect("inserted");
+        speaker.ask(end).expect("ended");
+    }
+    assert_eq!(speaker.int("SELECT sum(id) FROM law_undo"), 4);
+    speaker.ask(Request::Rollback).expect("there is nothing to roll back, and that is no mistake");
+}
+
+fn dropped_sessions_leave_nothing(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_drop (id, v) VALUES (?, 0)";
+    let mut stays = Speaker::connect(database, &[(Write, insert)]);
+    items(&mut stays, database, "law_drop");
+    let mut goes = Speaker::connect(database, &[(Write, insert)]);
+    goes.ask(Request::Begin).expect("begun");
+    goes.call(0, &[Value::Int(1)]).expect("inserted");
+    drop(goes);
+    stays.ask(Request::Begin).expect("nobody is in the way");
+    stays.call(0, &[Value::Int(1)]).expect("the key is free");
+    stays.ask(Request::Commit).expect("committed");
+}
+
+fn no_update_is_lost(database: &Arc<dyn Database>) {
+    const N_THREADS: i64 = 4;
+    const N_EACH: i64 = 50;
+    let mut speaker = Speaker::connect(database, &[]);
+    items(&mut speaker, database, "law_update");
+    speaker.do_all(&["INSERT INTO law_update VALUES (1, 'counter', 0)"]);
+    let read = format!("SELECT v FROM law_update WHERE id = 1{}", database.dialect().for_update);
+    let write = "UPDATE law_update SET v = ? WHERE id = 1";
+    let increment = |speaker: &mut Speaker| -> Result<(), Refusal> {
+        speaker.ask(Request::Begin)?;
+        let v = match speaker.call_rows(0, &[])[0][0] {
+            Kept::Int(v) => v,
+            ref other => panic!("{other:?}"),
+        };
+        assert_eq!(speaker.call(1, &[Value::Int(v + 1)])?.n_affected, 1);
+        speaker.ask(Request::Commit).map(|_| ())
+    };
+    thread::scope(|scope| {
+        for _ in 0..N_THREADS {
+            scope.spawn(|| {
+                let mut speaker = Speaker::connect(database, &[(Read, &read), (Write, write)]);
+                for _ in 0..N_EACH {
+                    while let Err(no) = increment(&mut speaker) {
+                        assert!(no.kind.is_conflict(), "{no}");
+                        speaker.ask(Request::Rollback).expect("rolled back");
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(speaker.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
+}
+
+/// Numbered rows; the last one again where a duplicate is wanted.
+struct Numbers {
+    next: i64,
+    end: i64,
+    twice: bool,
+}
+
+impl RowSource for Numbers {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next == self.end && !self.twice {
+            return false;
+        }
+        if self.next == self.end {
+            (self.twice, self.next) = (false, self.next - 1);
+        }
+        let name = format!("row {}", self.next);
+        emit(&[Value::Int(self.next), Value::Text(&name), Value::Int(self.next * 2)]);
+        self.next += 1;
+        true
+    }
+}
+
+fn loads_are_complete(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[]);
+    let table = items(&mut speaker, database, "law_load");
+    speaker.ask(Request::Begin).expect("begun");
+    let mut source = Numbers { next: 0, end: 10_000, twice: false };
+    let reply = block_on(load(&mut *speaker.0, &table, &mut source)).expect("loaded");
+    speaker.ask(Request::Commit).expect("committed");
+    assert_eq!(reply, Reply { n_rows: 0, n_affected: 10_000 });
+    let sql = "SELECT id, name, v FROM law_load ORDER BY id";
+    let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("it reads");
+    let expect =
+        (0..10_000).map(|n| [Kept::Int(n), Kept::Text(format!("row {n}")), Kept::Int(2 * n)]);
+    assert!(rows.into_iter().eq(expect));
+}
+
+fn loads_can_be_refused(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[]);
+    let table = items(&mut speaker, database, "law_refuse");
+    speaker.ask(Request::Begin).expect("begun");
+    let mut source = Numbers { next: 0, end: 100, twice: true };
+    let result = block_on(load(&mut *speaker.0, &table, &mut source));
+    refused(result, RefusalKind::Duplicate);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(speaker.int("SELECT count(*) FROM law_refuse"), 0);
+}
+
+fn cancels_end_statements(database: &Arc<dyn Database>) {
+    let mut speaker = Speaker::connect(database, &[]);
+    let table = items(&mut speaker, database, "law_cancel");
+    speaker.ask(Request::Begin).expect("begun");
+    let mut source = Numbers { next: 0, end: 10_000, twice: false };
+    block_on(load(&mut *speaker.0, &table, &mut source)).expect("loaded");
+    speaker.ask(Request::Commit).expect("committed");
+    let joined = "FROM law_cancel a, law_cancel b, law_cancel c";
+    for (head, waits_for_row) in [("a.id", true), ("count(*)", false)] {
+        let (sender, receiver) = mpsc::channel();
+        let sql = format!("SELECT {head} {joined}");
+        let ended = thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let mut speaker = Speaker::connect(database, &[(Read, &sql)]);
+                let hand = speaker.0.canceller();
+                let first = waits_for_row.then(|| (sender.clone(), hand.clone()));
+                if !waits_for_row {
+                    sender.send(hand).expect("somebody listens");
+                }
+                let mut first = first;
+                let visit = &mut |_: &dyn Row| {
+                    if let Some((sender, hand)) = first.take() {
+                        sender.send(hand).expect("somebody listens");
+                    }
+                    Ok(())
+                };
+                let call = Call { statement: StatementId(0), values: &[] };
+                let result = block_on(query(&mut *speaker.0, Request::Execute(call), visit));
+                let ended = instant();
+                refused(result, RefusalKind::Cancelled);
+                refused(speaker.text("SELECT 1"), RefusalKind::Cancelled);
+                ended
+            });
+            let hand = receiver.recv().expect("a hand on the session");
+            let asked = instant();
+            hand.cancel();
+            worker.join().expect("no panic").saturating_duration_since(asked)
+        });
+        assert!(ended < Duration::from_secs(1), "{head}: {ended:?}");
+    }
+}
+
+fn sessions_reconnect(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_again (id, v) VALUES (?, 0)";
+    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
+    items(&mut speaker, database, "law_again");
+    speaker.call(0, &[Value::Int(1)]).expect("inserted");
+    let late = statement(database, Read, "SELECT 1");
+    let late = speaker.0.prepare(late).expect("prepared");
+    speaker.ask(Request::Begin).expect("begun");
+    speaker.call(0, &[Value::Int(2)]).expect("inserted");
+    block_on(reconnect(&mut *speaker.0)).expect("made anew");
+    refused(speaker.call(late.0, &[]), RefusalKind::Missing);
+    speaker.call(0, &[Value::Int(3)]).expect("declared statements are known");
+    assert_eq!(speaker.int("SELECT sum(id) FROM law_again"), 4, "the open transaction is undone");
+}
+
+fn traffic_is_counted(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_traffic (id, v) VALUES (?, 0)";
+    let read = "SELECT v FROM law_traffic WHERE id = ?";
+    let mut speaker = Speaker::connect(database, &[(Write, insert), (Read, read)]);
+    items(&mut speaker, database, "law_traffic");
+    let before = speaker.0.traffic();
+    let one = [Value::Int(1)];
+    speaker.ask(Request::Begin).expect("begun");
+    speaker.call(0, &one).expect("inserted");
+    let call = Call { statement: StatementId(1), values: &one };
+    speaker.ask(Request::Batch(&[call, call])).expect("it reads");
+    speaker.ask(Request::Commit).expect("committed");
+    speaker.call(1, &one).expect("it reads");
+    let got = speaker.0.traffic() - before;
+    let counted = Traffic { bytes_out: 0, bytes_in: 0, ..got };
+    let expect = Traffic { reads: 3, writes: 1, others: 2, round_trips: 5, ..Traffic::default() };
+    assert_eq!(counted, expect);
+}

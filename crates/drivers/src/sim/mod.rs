@@ -1,0 +1,260 @@
+//! A database without a database: answers any statement after a drawn service time.
+//!
+//! With the same draws the whole tool must equal the queueing recursion sample for sample; with no
+//! service time it costs nanoseconds, so that our own overhead can be seen. Not here: data. What
+//! is written is forgotten.
+
+mod servers;
+mod service;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{
+    BadParameter, Clock, ColumnType, Connecting, Database, Decimals, Dialect, Fact, Parameter,
+    ParameterKind, Place, Placeholder, Places, Refusal, RefusalKind, Session, Settings, Statement,
+    Target, Woken,
+};
+
+use crate::{CannotOpen, Entry, Opened, Opening};
+use servers::{Servers, Stall};
+use service::{Failures, draw};
+use session::{SimSession, cancelled};
+
+pub use service::{SimService, service_draw_ns};
+
+/// The simulated database in the list of databases.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "sim",
+    schemes: &["sim"],
+    summary: "No database: answers after a drawn service time, to calibrate and to try out",
+    example: "sim:?servers=4&service=exponential:2ms",
+    parameters: PARAMETERS,
+    verified: Ok("it is what it is: its arithmetic is tested against the queueing recursion"),
+    open,
+};
+
+const fn parameter(
+    name: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    Parameter { name, kind, default, help, shapes_data: false }
+}
+
+static PARAMETERS: &[Parameter] = &[
+    parameter(
+        "servers",
+        ParameterKind::Count { min: 0, max: 1_000_000 },
+        "1",
+        "How many statements are served at once, the others wait in line; 0 is any number",
+    ),
+    parameter(
+        "service",
+        ParameterKind::Text,
+        "constant:0s",
+        "How long a statement takes: constant:2ms, exponential:2ms or list:1ms/2ms/5ms in order",
+    ),
+    parameter(
+        "draws",
+        ParameterKind::Choice(&["order", "key"]),
+        "order",
+        "Which draw a statement takes: by order of arrival, or by its first value",
+    ),
+    parameter(
+        "fail",
+        ParameterKind::Text,
+        "",
+        "Failures by probability, such as 0.01:deadlock/0.001:connection_lost",
+    ),
+    parameter("stall_at", ParameterKind::Duration, "0s", "When all servers stop, in the run"),
+    parameter("stall", ParameterKind::Duration, "0s", "For how long they stop"),
+    parameter("connect", ParameterKind::Duration, "0s", "How long a connection takes to make"),
+    parameter(
+        "rows",
+        ParameterKind::Count { min: 0, max: 1_000_000 },
+        "0",
+        "How many rows a read returns",
+    ),
+    parameter(
+        "transaction_control",
+        ParameterKind::Choice(&["free", "statement"]),
+        "free",
+        "Whether BEGIN, COMMIT and ROLLBACK take no time or that of a statement",
+    ),
+];
+
+/// What is decided for all sessions, and what they share.
+struct Decided {
+    seed: u64,
+    service: SimService,
+    failures: Failures,
+    by_key: bool,
+    stall: Stall,
+    /// None: any number.
+    servers: Option<Mutex<Servers>>,
+    n_draws: AtomicU64,
+    connect_ns: u64,
+    n_rows: u64,
+    control_is_served: bool,
+    /// Statements take no time and never fail: nothing is shared, no clock is read.
+    at_once: bool,
+}
+
+/// When a statement is done, and how.
+#[derive(Clone, Copy)]
+struct Served {
+    completion_ns: u64,
+    failure: Option<RefusalKind>,
+}
+
+impl Served {
+    const AT_ONCE: Served = Served { completion_ns: 0, failure: None };
+}
+
+/// Draws of statements that have no key lie beyond those of statements that have one.
+const WITHOUT_KEY: u64 = 1 << 63;
+
+impl Decided {
+    fn new(settings: &Settings, seed: u64) -> Result<Decided, BadParameter> {
+        let service = SimService::parse(settings.text("service"))?;
+        let fail = if settings.has("fail") { settings.text("fail") } else { "" };
+        let failures = Failures::parse(fail)?;
+        let (at_ns, length_ns) = (settings.duration_ns("stall_at"), settings.duration_ns("stall"));
+        let stall = Stall { at_ns, length_ns };
+        let no_time = service == SimService::Constant(0) && length_ns == 0;
+        let servers = match settings.count("servers") {
+            0 => None,
+            count => Some(Mutex::new(Servers::new(count as usize, stall))),
+        };
+        Ok(Decided {
+            seed,
+            at_once: no_time && failures.is_empty(),
+            service,
+            failures,
+            by_key: settings.text("draws") == "key",
+            stall,
+            servers,
+            n_draws: AtomicU64::new(0),
+            connect_ns: settings.duration_ns("connect"),
+            n_rows: settings.count("rows"),
+            control_is_served: settings.text("transaction_control") == "statement",
+        })
+    }
+
+    /// A statement arrives now.
+    fn serve(&self, clock: &dyn Clock, key: Option<i64>) -> Served {
+        if self.at_once {
+            return Served::AT_ONCE;
+        }
+        let Some(servers) = &self.servers else {
+            let (service_ns, failure) = self.draw(key);
+            return Served {
+                completion_ns: self.stall.completion_ns(clock.now(), service_ns),
+                failure,
+            };
+        };
+        // The order of the lock is the order of arrival: instant and draw are taken within.
+        let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let (service_ns, failure) = self.draw(key);
+        Served { completion_ns: servers.completion_ns(clock.now(), service_ns), failure }
+    }
+
+    fn draw(&self, key: Option<i64>) -> (u64, Option<RefusalKind>) {
+        if let (SimService::Constant(service_ns), true) = (&self.service, self.failures.is_empty())
+        {
+            return (*service_ns, None);
+        }
+        let n = match key {
+            Some(key) if self.by_key => key as u64,
+            _ if self.by_key => WITHOUT_KEY | self.n_draws.fetch_add(1, Ordering::Relaxed),
+            _ => self.n_draws.fetch_add(1, Ordering::Relaxed),
+        };
+        draw(self.seed, &self.service, &self.failures, n)
+    }
+}
+
+/// An opened simulated database.
+struct Sim {
+    decided: Arc<Decided>,
+    settings: Settings,
+}
+
+static DIALECT: Dialect = Dialect {
+    name: "sim",
+    placeholder: Placeholder::Question,
+    decimals: Decimals::Exact,
+    type_name,
+    table_options: "",
+    for_update: "",
+    parallel_load: true,
+    indexes_after_load: false,
+    keeps_data: false,
+};
+
+/// In the standard's words: nobody reads them.
+fn type_name(of: ColumnType) -> String {
+    match of {
+        ColumnType::SmallInt => "SMALLINT".to_owned(),
+        ColumnType::Int => "INTEGER".to_owned(),
+        ColumnType::BigInt => "BIGINT".to_owned(),
+        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision}, {scale})"),
+        ColumnType::Char(n) => format!("CHAR({n})"),
+        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
+        ColumnType::Double => "DOUBLE PRECISION".to_owned(),
+        ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+    }
+}
+
+fn open(target: &Target, opening: Opening) -> Opened {
+    if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
+        let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";
+        return Err(CannotOpen::Bad(BadParameter(words.to_owned())));
+    }
+    let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings = Settings::decide("sim", PARAMETERS, written).map_err(CannotOpen::Bad)?;
+    let decided = Decided::new(&settings, opening.seed).map_err(CannotOpen::Bad)?;
+    Ok(Arc::new(Sim { decided: Arc::new(decided), settings }))
+}
+
+impl Database for Sim {
+    fn dialect(&self) -> &Dialect {
+        &DIALECT
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        Box::pin(async move {
+            let decided = Arc::clone(&self.decided);
+            if decided.connect_ns > 0 {
+                let clock = &place.clock;
+                let instant_ns = clock.now() + decided.connect_ns;
+                let woken = poll_fn(|context| clock.poll_through(instant_ns, context)).await;
+                if woken == Woken::Stopped {
+                    return Err(cancelled());
+                }
+            }
+            let session = SimSession::new(decided, place.clock, statements);
+            Ok(Box::new(session) as Box<dyn Session>)
+        })
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        let mut facts = vec![
+            Fact::new("database", "product", "sim"),
+            Fact::new("database", "version", env!("CARGO_PKG_VERSION")),
+            Fact::new("database", "seed", self.decided.seed),
+        ];
+        let settings = self.settings.written();
+        facts.extend(settings.map(|(name, text)| Fact::new("database", name, text)));
+        Ok(facts)
+    }
+}

@@ -1,0 +1,273 @@
+//! A session of the simulated database: computes when it is answered, and waits until then.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use model::{
+    Call, Cancel, Clock, Refusal, RefusalKind, Reply, Request, Row, RowSource, Session, Statement,
+    StatementId, StatementKind, Table, Traffic, Value, Visit, Woken,
+};
+
+use super::{Decided, Served};
+
+/// A session.
+pub(super) struct SimSession {
+    decided: Arc<Decided>,
+    clock: Rc<dyn Clock>,
+    declared: Arc<[Statement]>,
+    /// Prepared at run time; numbered after the declared ones.
+    late: Vec<Statement>,
+    cancelled: Arc<Flag>,
+    traffic: Traffic,
+    step: Step,
+    /// The statements of a batch that are still to come, the next one last.
+    to_come: Vec<(StatementKind, Option<i64>)>,
+    reply: Reply,
+    n_result_sets: usize,
+    broken: bool,
+    /// When the connection that is being made anew is there.
+    reconnected_ns: Option<u64>,
+}
+
+/// The statement that is being answered.
+#[derive(Clone, Copy)]
+struct Step {
+    served: Served,
+    kind: StatementKind,
+    commits: bool,
+}
+
+const NOTHING: Step = Step { served: Served::AT_ONCE, kind: StatementKind::Other, commits: false };
+
+/// Set once, for good. Whoever waits is woken by its clock: the engine cuts that off too.
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Cancel for Flag {
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl SimSession {
+    pub(super) fn new(
+        decided: Arc<Decided>,
+        clock: Rc<dyn Clock>,
+        declared: Arc<[Statement]>,
+    ) -> SimSession {
+        SimSession {
+            decided,
+            clock,
+            declared,
+            late: Vec::new(),
+            cancelled: Arc::default(),
+            traffic: Traffic::default(),
+            step: NOTHING,
+            to_come: Vec::new(),
+            reply: Reply::default(),
+            n_result_sets: 0,
+            broken: false,
+            reconnected_ns: None,
+        }
+    }
+
+    fn kind(&self, statement: StatementId) -> Result<StatementKind, Refusal> {
+        let index = usize::from(statement.0);
+        let known = match self.declared.get(index) {
+            Some(statement) => Some(statement),
+            None => self.late.get(index - self.declared.len()),
+        };
+        known.map(|statement| statement.kind).ok_or_else(|| {
+            let message = format!("this session does not know statement {index}");
+            Refusal::new(RefusalKind::Missing, message)
+        })
+    }
+
+    fn serve(&self, kind: StatementKind, key: Option<i64>) -> Step {
+        Step { served: self.decided.serve(&*self.clock, key), kind, commits: false }
+    }
+
+    /// Transaction control: free of charge, unless it is asked to be a statement.
+    fn control(&mut self, commits: bool) -> Step {
+        self.traffic.count(StatementKind::Other);
+        let step = match self.decided.control_is_served {
+            true => self.serve(StatementKind::Other, None),
+            false => NOTHING,
+        };
+        Step { commits, ..step }
+    }
+
+    fn begin_batch(&mut self, calls: &[Call<'_>]) -> Result<Step, Refusal> {
+        for call in calls.iter().rev() {
+            let kind = self.kind(call.statement)?;
+            self.traffic.count(kind);
+            self.to_come.push((kind, key(call.values)));
+        }
+        Ok(match self.to_come.pop() {
+            Some((kind, key)) => self.serve(kind, key),
+            None => NOTHING,
+        })
+    }
+
+    fn wait(&self, context: &mut Context<'_>, instant_ns: u64) -> Poll<Result<(), Refusal>> {
+        if self.cancelled.0.load(Ordering::Acquire) {
+            return Poll::Ready(Err(cancelled()));
+        }
+        if instant_ns == Served::AT_ONCE.completion_ns {
+            return Poll::Ready(Ok(()));
+        }
+        Poll::Ready(match ready!(self.clock.poll_through(instant_ns, context)) {
+            Woken::Due => Ok(()),
+            Woken::Stopped => Err(cancelled()),
+        })
+    }
+
+    /// What comes of the statement that is done.
+    fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+        if let Some(kind) = self.step.served.failure {
+            let kind = match kind {
+                RefusalKind::ConnectionLost if self.step.commits => RefusalKind::UnknownCommit,
+                kind => kind,
+            };
+            self.broken = kind.breaks_session();
+            return Err(Refusal::new(kind, "the simulated database was asked to fail"));
+        }
+        match self.step.kind {
+            StatementKind::Read => {
+                let result_set = self.n_result_sets;
+                self.n_result_sets += 1;
+                for number in 0..self.decided.n_rows {
+                    self.reply.n_rows += 1;
+                    visit(&SimRow { number: number as i64, result_set })?;
+                }
+            }
+            StatementKind::Write => self.reply.n_affected += 1,
+            StatementKind::Other => {}
+        }
+        Ok(())
+    }
+}
+
+impl Session for SimSession {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        self.traffic.round_trips += 1;
+        if self.broken {
+            let message = "the simulated connection is lost: make it anew";
+            return Err(Refusal::new(RefusalKind::ConnectionLost, message));
+        }
+        self.to_come.clear();
+        self.reply = Reply::default();
+        self.n_result_sets = 0;
+        self.step = match request {
+            Request::Execute(call) => {
+                let kind = self.kind(call.statement)?;
+                self.traffic.count(kind);
+                self.serve(kind, key(call.values))
+            }
+            Request::Text { kind, .. } => {
+                self.traffic.count(kind);
+                self.serve(kind, None)
+            }
+            Request::Batch(calls) => self.begin_batch(calls)?,
+            Request::Begin | Request::BeginReadOnly | Request::Rollback => self.control(false),
+            Request::Commit => self.control(true),
+        };
+        Ok(())
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        mut visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        loop {
+            ready!(self.wait(context, self.step.served.completion_ns))?;
+            self.answer(&mut visit)?;
+            match self.to_come.pop() {
+                Some((kind, key)) => self.step = self.serve(kind, key),
+                None => return Poll::Ready(Ok(self.reply)),
+            }
+        }
+    }
+
+    /// Takes all rows, in no time.
+    fn poll_load(
+        &mut self,
+        _context: &mut Context<'_>,
+        _table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        self.traffic.round_trips += 1;
+        self.traffic.count(StatementKind::Write);
+        let mut n_affected = 0;
+        while source.next(&mut |_| n_affected += 1) {}
+        Poll::Ready(Ok(Reply { n_rows: 0, n_affected }))
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        let Ok(number) = u16::try_from(self.declared.len() + self.late.len()) else {
+            let message = "a session can know 65536 statements, no more";
+            return Err(Refusal::new(RefusalKind::Unsupported, message));
+        };
+        self.late.push(statement);
+        Ok(StatementId(number))
+    }
+
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        let connect_ns = self.decided.connect_ns;
+        let clock = &self.clock;
+        let instant_ns = *self.reconnected_ns.get_or_insert_with(|| clock.now() + connect_ns);
+        let waited = ready!(self.wait(context, instant_ns));
+        self.reconnected_ns = None;
+        self.late.clear();
+        self.broken &= waited.is_err();
+        Poll::Ready(waited)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        Arc::clone(&self.cancelled) as Arc<dyn Cancel>
+    }
+}
+
+/// The first value, where it is a whole number.
+fn key(values: &[Value<'_>]) -> Option<i64> {
+    match values.first() {
+        Some(Value::Int(key)) => Some(*key),
+        _ => None,
+    }
+}
+
+pub(super) fn cancelled() -> Refusal {
+    Refusal::new(RefusalKind::Cancelled, "cancelled")
+}
+
+/// A row of one whole number: its place among the rows, from 0.
+struct SimRow {
+    number: i64,
+    result_set: usize,
+}
+
+impl Row for SimRow {
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn value(&self, column: usize) -> Value<'_> {
+        assert_eq!(column, 0, "a simulated row has one column");
+        Value::Int(self.number)
+    }
+
+    fn result_set(&self) -> usize {
+        self.result_set
+    }
+
+    fn name(&self, _column: usize) -> &str {
+        "number"
+    }
+}

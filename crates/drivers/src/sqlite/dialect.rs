@@ -1,0 +1,31 @@
+//! How SQLite is spelled, and what it can do.
+
+use model::{ColumnType, Decimals, Dialect, Placeholder};
+
+/// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
+/// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
+pub(super) static DIALECT: Dialect = Dialect {
+    name: "sqlite",
+    placeholder: Placeholder::Question,
+    decimals: Decimals::ScaledInteger,
+    type_name,
+    table_options: "",
+    for_update: "",
+    parallel_load: false,
+    indexes_after_load: true,
+    keeps_data: true,
+};
+
+fn type_name(of: ColumnType) -> String {
+    match of {
+        // `INTEGER` to the letter: as a sole primary key it is then the row's own number.
+        ColumnType::SmallInt
+        | ColumnType::Int
+        | ColumnType::BigInt
+        | ColumnType::Decimal { .. }
+        | ColumnType::Timestamp => "INTEGER".to_owned(),
+        ColumnType::Char(n) => format!("CHAR({n})"),
+        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
+        ColumnType::Double => "REAL".to_owned(),
+    }
+}

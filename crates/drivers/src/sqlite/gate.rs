@@ -1,0 +1,117 @@
+//! When a session may run a statement: not cancelled, not read-only, and its turn has come.
+//!
+//! A turn is taken before SQLite is asked and given back when SQLite is out of the transaction,
+//! however that came about. Not here: the queue.
+
+use std::sync::Arc;
+
+use model::{Refusal, RefusalKind};
+use rusqlite::Connection;
+
+use super::cancel::Handle;
+use super::opening::{Busy, Shared};
+use super::queue::Turn;
+use super::refusals::cancelled;
+
+/// A session's way in.
+pub(super) struct Gate {
+    shared: Arc<Shared>,
+    handle: Arc<Handle>,
+    held: Option<Turn>,
+    /// A transaction is under way that was begun as a request, so its turn is taken.
+    in_transaction: bool,
+    /// That transaction was begun read-only.
+    read_only: bool,
+}
+
+impl Gate {
+    pub(super) fn new(shared: Arc<Shared>, handle: Arc<Handle>) -> Gate {
+        Gate { shared, handle, held: None, in_transaction: false, read_only: false }
+    }
+
+    /// Waits until a statement may run.
+    #[inline]
+    pub(super) fn pass(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
+        let is_inside = self.in_transaction && !(writes && self.read_only);
+        if is_inside && !self.handle.is_cancelled() {
+            return Ok(());
+        }
+        self.queue_up(connection, writes)
+    }
+
+    fn queue_up(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
+        if self.handle.is_cancelled() {
+            return Err(cancelled());
+        }
+        if writes && self.read_only {
+            let message = "the transaction was begun read-only: it cannot write";
+            return Err(Refusal::new(RefusalKind::ReadOnly, message));
+        }
+        match self.turn_needed(writes) {
+            Some(turn) if self.held != Some(turn) && self.held != Some(Turn::Exclusive) => {
+                self.take(connection, turn)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn turn_needed(&self, writes: bool) -> Option<Turn> {
+        if self.shared.options.busy != Busy::Queue {
+            return None;
+        }
+        match writes {
+            true => Some(Turn::Exclusive),
+            false if self.shared.location.is_memory() => Some(Turn::Shared),
+            false => None,
+        }
+    }
+
+    fn take(&mut self, connection: &Connection, turn: Turn) -> Result<(), Refusal> {
+        if self.held.is_some() {
+            if !connection.is_autocommit() {
+                let message = "a transaction that has only read so far cannot write beside other \
+                               readers: begin it as one that writes";
+                return Err(Refusal::new(RefusalKind::Busy, message));
+            }
+            self.give_back();
+        }
+        if !self.shared.queue.enter(turn, &self.handle) {
+            return Err(cancelled());
+        }
+        self.held = Some(turn);
+        Ok(())
+    }
+
+    /// A transaction was begun as a request.
+    pub(super) fn begin(&mut self, read_only: bool) {
+        (self.in_transaction, self.read_only) = (true, read_only);
+    }
+
+    /// After a declared statement that can neither have begun nor ended a transaction.
+    #[inline]
+    pub(super) fn settle_statement(&mut self, connection: &Connection) {
+        if !self.in_transaction && self.held.is_some() {
+            self.settle(connection);
+        }
+    }
+
+    /// After any other request: gives the turn back if no transaction is under way.
+    pub(super) fn settle(&mut self, connection: &Connection) {
+        if connection.is_autocommit() {
+            (self.in_transaction, self.read_only) = (false, false);
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        if let Some(turn) = self.held.take() {
+            self.shared.queue.leave(turn);
+        }
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}

@@ -1,0 +1,176 @@
+//! SQLite, in this process: a file, or memory that all sessions of a target share.
+//!
+//! It blocks, so its clients are threads. Not here: SQL beyond transaction control and pragmas.
+
+mod cancel;
+mod dialect;
+mod facts;
+mod gate;
+mod opening;
+mod queue;
+mod refusals;
+mod session;
+mod statements;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use model::{
+    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Placement,
+    Places, Refusal, RefusalKind, Session, Settings, Statement, Target,
+};
+use rusqlite::{Connection, FileControl};
+
+use crate::{CannotOpen, Entry, Opened, Opening};
+use opening::{Location, MEMORY_BYTES_MAX, Options, Shared};
+use refusals::refusal;
+use session::SqliteSession;
+
+/// SQLite in the list of databases.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "sqlite",
+    schemes: &["sqlite"],
+    summary: "SQLite, in this process: a file or shared memory",
+    example: "sqlite:/path/file.db?synchronous=full",
+    parameters: PARAMETERS,
+    verified: Ok("SQLite 3.54.1, bundled"),
+    open,
+};
+
+const fn parameter(
+    name: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    Parameter { name, kind, default, help, shapes_data: false }
+}
+
+const ANY_COUNT: ParameterKind = ParameterKind::Count { min: 0, max: i32::MAX as u64 };
+
+static PARAMETERS: &[Parameter] = &[
+    parameter(
+        "mode",
+        ParameterKind::Choice(&["rw", "ro"]),
+        "rw",
+        "ro opens a file for reading only and leaves its journal mode as it is",
+    ),
+    parameter(
+        "journal",
+        ParameterKind::Choice(&["wal", "delete", "truncate", "persist", "memory", "off"]),
+        "wal",
+        "Journal mode; always memory (or off) where the database is in memory",
+    ),
+    parameter(
+        "synchronous",
+        ParameterKind::Choice(&["off", "normal", "full", "extra"]),
+        "normal",
+        "When SQLite waits for the disk; with wal only full and extra do so at each commit",
+    ),
+    parameter(
+        "busy",
+        ParameterKind::Choice(&["queue", "handler", "retry"]),
+        "queue",
+        "How writers wait: first come first served, SQLite's busy handler, or refused at once",
+    ),
+    parameter(
+        "busy_timeout",
+        ParameterKind::Duration,
+        "10s",
+        "How long the busy handler waits; with queue that is for other processes",
+    ),
+    parameter("cache_size", ParameterKind::Bytes, "2000KiB", "Page cache of each session"),
+    parameter("mmap_size", ParameterKind::Bytes, "0", "How much of the file is mapped to memory"),
+    parameter("page_size", ParameterKind::Bytes, "", "Page size of a new database (else 4096)"),
+    parameter(
+        "wal_autocheckpoint",
+        ANY_COUNT,
+        "1000",
+        "After how many pages a commit moves the log into the file; 0 is never",
+    ),
+];
+
+/// An opened SQLite database.
+struct Sqlite {
+    shared: Arc<Shared>,
+    /// Keeps the memory alive while no session does.
+    _keeper: Option<Mutex<Connection>>,
+}
+
+fn open(target: &Target, opening: Opening) -> Opened {
+    open_sqlite(target, opening).map(|database| Arc::new(database) as Arc<dyn Database>)
+}
+
+fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> {
+    let location = locate(target).map_err(CannotOpen::Bad)?;
+    let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings = Settings::decide("sqlite", PARAMETERS, written).map_err(CannotOpen::Bad)?;
+    let options = Options::decide(&settings, location.is_memory()).map_err(CannotOpen::Bad)?;
+    let keeper = match &location {
+        Location::Memory(_) => Some(keep(&location).map_err(CannotOpen::Refused)?),
+        Location::File(path) => {
+            let create = opening.create && !options.read_only;
+            opening::check_path(path, create).map_err(CannotOpen::Refused)?;
+            None
+        }
+    };
+    let shared = Arc::new(Shared::new(location, options, opening.create));
+    Ok(Sqlite { shared, _keeper: keeper.map(Mutex::new) })
+}
+
+fn locate(target: &Target) -> Result<Location, BadParameter> {
+    if !target.hosts.is_empty() || target.user.is_some() {
+        let words = "sqlite has no host: write sqlite:/path/file.db or sqlite:file.db";
+        return Err(BadParameter(words.to_owned()));
+    }
+    match target.path.as_str() {
+        "" => Err(BadParameter("name a file: sqlite:/path/file.db, or sqlite::memory:".to_owned())),
+        ":memory:" => {
+            static N_OPENED: AtomicU64 = AtomicU64::new(0);
+            // A name that begins with a slash is shared by all connections of the process.
+            let number = N_OPENED.fetch_add(1, Ordering::Relaxed);
+            Ok(Location::Memory(format!("/dbdyno-{number}")))
+        }
+        // SQLite would read it as a URI.
+        path if path.starts_with("file:") => Ok(Location::File(Path::new(".").join(path))),
+        path => Ok(Location::File(PathBuf::from(path))),
+    }
+}
+
+fn keep(location: &Location) -> Result<Connection, Refusal> {
+    let connection = opening::open(location, true, false)?;
+    let mut limit_bytes = MEMORY_BYTES_MAX;
+    let limit = FileControl::SizeLimit(&mut limit_bytes);
+    connection.file_control(None::<&str>, limit).map_err(refusal)?;
+    Ok(connection)
+}
+
+impl Database for Sqlite {
+    fn dialect(&self) -> &Dialect {
+        &dialect::DIALECT
+    }
+
+    fn places(&self) -> Places {
+        Places::THREAD
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        Box::pin(async move {
+            if place.placement != Placement::Thread {
+                let place = place.placement.name();
+                let message = format!("SQLite blocks: its clients are threads, not '{place}'");
+                return Err(Refusal::new(RefusalKind::Unsupported, message));
+            }
+            let session = SqliteSession::connect(Arc::clone(&self.shared), statements)?;
+            Ok(Box::new(session) as Box<dyn Session>)
+        })
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        facts::facts(&self.shared)
+    }
+}

@@ -1,0 +1,367 @@
+//! A target decided, and connections to it: every way in which opening can fail has its words.
+//!
+//! Not here: what is said over a connection (the session).
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use model::{BadParameter, Refusal, RefusalKind, Settings};
+use rusqlite::{Connection, OpenFlags};
+
+use super::cancel::{Handle, lock};
+use super::queue::{Queue, Turn};
+use super::refusals::{cancelled, refusal};
+
+/// How many of SQLite's steps lie between two looks at the flag of a cancelled session: some
+/// tenths of a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
+
+/// What an in-memory database may hold: it is one allocation, and SQLite makes none of 2 GiB.
+pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
+
+/// What all sessions of a database share.
+pub(super) struct Shared {
+    pub(super) location: Location,
+    pub(super) options: Options,
+    pub(super) queue: Queue,
+    /// May make the file.
+    pub(super) create: bool,
+    /// SQLite's busy handler does not help those who change the journal mode at once.
+    changing_journal: Mutex<()>,
+}
+
+impl Shared {
+    pub(super) fn new(location: Location, options: Options, create: bool) -> Shared {
+        let (queue, changing_journal) = (Queue::default(), Mutex::new(()));
+        Shared { location, options, queue, create, changing_journal }
+    }
+}
+
+/// Where a database lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    File(PathBuf),
+    /// In this process, under this name.
+    Memory(String),
+}
+
+impl Location {
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(self, Location::Memory(_))
+    }
+
+    /// What to say in front when there is no room.
+    pub(super) fn words_when_full(&self) -> String {
+        match self {
+            Location::File(path) => format!("no room for {}", path.display()),
+            Location::Memory(_) => {
+                "an in-memory database holds 2 GiB at most, a file holds more".to_owned()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::File(path) => path.display().fmt(f),
+            Location::Memory(_) => f.write_str(":memory:"),
+        }
+    }
+}
+
+/// Who waits how when the database is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Busy {
+    Queue,
+    Handler,
+    Retry,
+}
+
+impl Busy {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Busy::Queue => "queue",
+            Busy::Handler => "handler",
+            Busy::Retry => "retry",
+        }
+    }
+}
+
+/// The options of a target, decided.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) read_only: bool,
+    pub(super) journal: String,
+    pub(super) synchronous: String,
+    pub(super) busy: Busy,
+    pub(super) busy_timeout_ms: u64,
+    cache_size_kib: i64,
+    mmap_size_bytes: u64,
+    /// None: as the database has it.
+    page_size_bytes: Option<u64>,
+    wal_autocheckpoint_pages: u64,
+}
+
+impl Options {
+    pub(super) fn decide(settings: &Settings, memory: bool) -> Result<Options, BadParameter> {
+        let bad = |words: &str| Err(BadParameter(words.to_owned()));
+        let given = settings.is_given("journal").then(|| settings.text("journal"));
+        let read_only = settings.text("mode") == "ro";
+        let journal = match (memory, given) {
+            (false, _) => settings.text("journal"),
+            (true, None | Some("memory")) => "memory",
+            (true, Some("off")) => "off",
+            (true, Some(_)) => {
+                return bad("journal: an in-memory database can only have journal=memory or off");
+            }
+        };
+        if memory && read_only {
+            return bad("mode: an in-memory database that is only read would be empty");
+        }
+        let page_size_bytes = settings.has("page_size").then(|| settings.count("page_size"));
+        let fits = |size: u64| size.is_power_of_two() && (512..=65_536).contains(&size);
+        if page_size_bytes.is_some_and(|size| !fits(size)) {
+            return bad("page_size: it must be a power of two from 512 to 65536 bytes");
+        }
+        let cache_size_kib = settings.count("cache_size") / 1024;
+        if cache_size_kib > i32::MAX as u64 {
+            return bad("cache_size: it must be less than 2 TiB");
+        }
+        Ok(Options {
+            read_only,
+            journal: journal.to_owned(),
+            synchronous: settings.text("synchronous").to_owned(),
+            busy: match settings.text("busy") {
+                "queue" => Busy::Queue,
+                "handler" => Busy::Handler,
+                _ => Busy::Retry,
+            },
+            busy_timeout_ms: settings.duration_ns("busy_timeout") / model::NS_PER_MS,
+            cache_size_kib: cache_size_kib as i64,
+            mmap_size_bytes: settings.count("mmap_size"),
+            page_size_bytes,
+            wal_autocheckpoint_pages: settings.count("wal_autocheckpoint"),
+        })
+    }
+}
+
+/// Opens a connection and sets it up; its handler and a cancel reach `handle`.
+pub(super) fn open_connection(
+    shared: &Shared,
+    handle: &Arc<Handle>,
+) -> Result<Connection, Refusal> {
+    // Nobody can read an in-memory database beside a writer, not even its first page.
+    let needs_turn = shared.location.is_memory() && shared.options.busy == Busy::Queue;
+    if needs_turn && !shared.queue.enter(Turn::Shared, handle) {
+        return Err(cancelled());
+    }
+    let connection = connect(shared, handle);
+    if needs_turn {
+        shared.queue.leave(Turn::Shared);
+    }
+    connection
+}
+
+fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, Refusal> {
+    let mut connection = open(&shared.location, shared.create, shared.options.read_only)?;
+    handle.watch(connection.get_interrupt_handle());
+    let flag = Arc::clone(handle);
+    let look = move || flag.is_cancelled();
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(look)).map_err(refusal)?;
+    let (patient, limit_ms) = (Arc::clone(handle), shared.options.busy_timeout_ms);
+    let wait = move |n_calls: i32| match patience_ms(n_calls, limit_ms) {
+        Some(ms) => patient.sleep(Duration::from_millis(ms)),
+        None => false,
+    };
+    connection.busy_handler(Some(wait)).map_err(refusal)?;
+    set_up(&connection, shared).map_err(|no| explain(no, shared))?;
+    if shared.options.busy == Busy::Retry {
+        connection.busy_handler(None::<fn(i32) -> bool>).map_err(refusal)?;
+    }
+    Ok(connection)
+}
+
+/// Opens the file or the memory, nothing more.
+pub(super) fn open(
+    location: &Location,
+    create: bool,
+    read_only: bool,
+) -> Result<Connection, Refusal> {
+    let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if read_only {
+        flags |= OpenFlags::SQLITE_OPEN_READ_ONLY;
+    } else {
+        flags |= OpenFlags::SQLITE_OPEN_READ_WRITE;
+    }
+    let opened = match location {
+        Location::Memory(name) => {
+            flags |= OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(format!("file:{name}?vfs=memdb"), flags)
+        }
+        Location::File(path) => {
+            check_path(path, create && !read_only)?;
+            if create && !read_only {
+                flags |= OpenFlags::SQLITE_OPEN_CREATE;
+            }
+            Connection::open_with_flags(path, flags)
+        }
+    };
+    opened.map_err(|error| {
+        let no = refusal(error);
+        let what = format_args!("cannot open {location} (look at its owner and its directory's)");
+        no.during(what)
+    })
+}
+
+/// Says what is wrong with a path, where SQLite only says that it cannot open it.
+pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
+    let no = |kind, message: String| Err(Refusal::new(kind, message));
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            no(RefusalKind::Denied, format!("{shown} is a directory: name a file in it"))
+        }
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            no(RefusalKind::Denied, format!("{shown} is not for us to read: {error}"))
+        }
+        Err(_) if !create => no(RefusalKind::Missing, format!("there is no database at {shown}")),
+        Err(_) => {
+            let parent = match path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            match fs::metadata(parent) {
+                Ok(found) if found.is_dir() => Ok(()),
+                Ok(_) => {
+                    let message =
+                        format!("{} is no directory: {shown} cannot be in it", parent.display());
+                    no(RefusalKind::Denied, message)
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    no(RefusalKind::Denied, format!("{shown} is not for us to make: {error}"))
+                }
+                Err(_) => {
+                    let parent = parent.display();
+                    no(
+                        RefusalKind::Missing,
+                        format!("the directory {parent} is not there: make it"),
+                    )
+                }
+            }
+        }
+    }
+}
+
+/// Puts the options in force, or says why they cannot be.
+fn set_up(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+    let options = &shared.options;
+    if let Some(bytes) = options.page_size_bytes {
+        set(connection, "page_size", &bytes.to_string())?;
+    }
+    // The first that reads the file: it may be no database, or locked by another process.
+    ask(connection, "schema_version")?;
+    check_page_size(connection, shared)?;
+    if !options.read_only {
+        if connection.is_readonly("main").map_err(refusal)? {
+            let message = "it may only be read: make it and its directory writable, or open it \
+                           with mode=ro";
+            return Err(Refusal::new(RefusalKind::ReadOnly, message));
+        }
+        set_journal(connection, shared)?;
+    }
+    set(connection, "synchronous", &options.synchronous)?;
+    set(connection, "cache_size", &format!("-{}", options.cache_size_kib))?;
+    set(connection, "mmap_size", &options.mmap_size_bytes.to_string())?;
+    set(connection, "wal_autocheckpoint", &options.wal_autocheckpoint_pages.to_string())
+}
+
+fn check_page_size(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+    let has = ask(connection, "page_size")?;
+    match shared.options.page_size_bytes {
+        Some(wanted) if has != wanted.to_string() => {
+            let message = format!(
+                "its pages have {has} bytes, not {wanted}: leave page_size out or build it anew"
+            );
+            Err(Refusal::new(RefusalKind::Unsupported, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+    let wanted = &shared.options.journal;
+    if ask(connection, "journal_mode")? == *wanted {
+        return Ok(());
+    }
+    let alone = lock(&shared.changing_journal);
+    set(connection, "journal_mode", wanted)?;
+    drop(alone);
+    let has = ask(connection, "journal_mode")?;
+    if has != *wanted {
+        let message = format!("SQLite keeps journal={has} here and does not take {wanted}");
+        return Err(Refusal::new(RefusalKind::Unsupported, message));
+    }
+    Ok(())
+}
+
+/// The value of a pragma, as text.
+pub(super) fn ask(connection: &Connection, pragma: &str) -> Result<String, Refusal> {
+    use rusqlite::types::Value;
+    let sql = format!("PRAGMA {pragma}");
+    let value = connection.query_row(&sql, [], |row| row.get::<_, Value>(0));
+    Ok(match value.map_err(refusal)? {
+        Value::Integer(value) => value.to_string(),
+        Value::Text(text) => text,
+        other => panic!("a pragma answers with a number or a word, {pragma} with {other:?}"),
+    })
+}
+
+fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), Refusal> {
+    let sql = format!("PRAGMA {pragma}={value}");
+    connection.execute_batch(&sql).map_err(|error| refusal(error).during(sql))
+}
+
+/// A refusal at the door, with the path and the remedy.
+fn explain(no: Refusal, shared: &Shared) -> Refusal {
+    let remedy = match no.kind {
+        RefusalKind::Corrupt => "it is no SQLite database, or damaged",
+        RefusalKind::Busy => "another process holds a lock on it: end that, or raise busy_timeout",
+        RefusalKind::Denied => "SQLite must be able to write beside it too (-wal, -shm, -journal)",
+        _ => "",
+    };
+    let sign = if remedy.is_empty() { "" } else { ": " };
+    no.during(format_args!("cannot open {}{sign}{remedy}", shared.location))
+}
+
+/// How long to sleep at the `n_calls`-th call (from 0) of the busy handler, in milliseconds; none
+/// when the limit is reached. SQLite's own steps (`sqliteDefaultBusyCallback` in main.c), so that
+/// `busy=handler` measures what its users have; ours can be cancelled.
+fn patience_ms(n_calls: i32, limit_ms: u64) -> Option<u64> {
+    const STEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
+    let n_calls = usize::try_from(n_calls).unwrap_or_default();
+    let n_steps = n_calls.min(STEPS_MS.len() - 1);
+    let slept_ms: u64 = STEPS_MS[..n_steps].iter().sum();
+    let slept_ms = slept_ms + (n_calls - n_steps) as u64 * STEPS_MS[STEPS_MS.len() - 1];
+    let ms = STEPS_MS[n_steps].min(limit_ms.saturating_sub(slept_ms));
+    (ms > 0).then_some(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_ends_at_its_limit() {
+        let total = |limit_ms| (0..).map_while(|n| patience_ms(n, limit_ms)).sum::<u64>();
+        assert_eq!(total(0), 0);
+        assert_eq!(total(7), 7);
+        assert_eq!(total(10_000), 10_000);
+        assert_eq!((patience_ms(0, 100), patience_ms(3, 100)), (Some(1), Some(10)));
+    }
+}

@@ -1,0 +1,185 @@
+//! The fair queue of a process's writers: first come, first served, each woken by name.
+//!
+//! SQLite admits one writer and lets the others poll; who wins is chance. Here a writer waits its
+//! turn, which is handed over, never raced for. Readers need a turn only where SQLite lets nobody
+//! read beside a writer (an in-memory database); there they share one. Not here: what a session
+//! does with its turn, and other processes (the busy handler waits for them).
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use super::cancel::{Handle, lock};
+
+/// What a turn allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// To read, beside other readers.
+    Shared,
+    /// To write, alone.
+    Exclusive,
+}
+
+/// The queue of one database.
+#[derive(Default)]
+pub(super) struct Queue(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    n_readers: usize,
+    has_writer: bool,
+    /// At most one entry a session.
+    waiting: VecDeque<(Turn, Arc<Handle>)>,
+}
+
+impl Queue {
+    /// Waits for a turn; false if the session was cancelled instead.
+    pub(super) fn enter(&self, turn: Turn, session: &Arc<Handle>) -> bool {
+        let mut state = lock(&self.0);
+        if state.waiting.is_empty() && state.admits(turn) {
+            state.admit(turn);
+            return true;
+        }
+        session.expect_turn();
+        state.waiting.push_back((turn, Arc::clone(session)));
+        drop(state);
+        if session.wait_for_turn() {
+            return true;
+        }
+        self.abandon(turn, session);
+        false
+    }
+
+    /// Gives a turn back.
+    pub(super) fn leave(&self, turn: Turn) {
+        lock(&self.0).leave(turn);
+    }
+
+    /// A cancelled session leaves the queue, or the turn that it was handed in the same moment.
+    fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
+        let mut state = lock(&self.0);
+        let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));
+        match place {
+            Some(place) => {
+                state.waiting.remove(place);
+                state.hand_over();
+            }
+            None => state.leave(turn),
+        }
+    }
+
+    /// How many sessions wait.
+    #[cfg(test)]
+    pub(super) fn n_waiting(&self) -> usize {
+        lock(&self.0).waiting.len()
+    }
+}
+
+impl State {
+    fn admits(&self, turn: Turn) -> bool {
+        !self.has_writer && (turn == Turn::Shared || self.n_readers == 0)
+    }
+
+    fn admit(&mut self, turn: Turn) {
+        assert!(self.admits(turn), "a turn is only given where it is free");
+        match turn {
+            Turn::Shared => self.n_readers += 1,
+            Turn::Exclusive => self.has_writer = true,
+        }
+    }
+
+    fn leave(&mut self, turn: Turn) {
+        match turn {
+            Turn::Shared => self.n_readers -= 1,
+            Turn::Exclusive => self.has_writer = false,
+        }
+        self.hand_over();
+    }
+
+    /// Gives turns to those who have waited longest, as far as they go together.
+    fn hand_over(&mut self) {
+        while let Some((turn, _)) = self.waiting.front()
+            && self.admits(*turn)
+        {
+            let (turn, session) = self.waiting.pop_front().expect("the front was there");
+            self.admit(turn);
+            session.grant_turn();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread::{JoinHandle, yield_now};
+
+    use model::Cancel;
+
+    use super::*;
+
+    struct Scene {
+        queue: Arc<Queue>,
+        order: Arc<Mutex<Vec<usize>>>,
+        threads: Vec<JoinHandle<()>>,
+    }
+
+    impl Scene {
+        fn new() -> Scene {
+            Scene { queue: Arc::default(), order: Arc::default(), threads: Vec::new() }
+        }
+
+        /// Starts a thread that waits for `turn`, and returns once it does.
+        fn wait_in_line(&mut self, name: usize, turn: Turn) -> Arc<Handle> {
+            let session = Arc::new(Handle::default());
+            let (queue, order) = (Arc::clone(&self.queue), Arc::clone(&self.order));
+            let handle = Arc::clone(&session);
+            let n_before = self.queue.n_waiting();
+            self.threads.push(std::thread::spawn(move || {
+                if queue.enter(turn, &handle) {
+                    lock(&order).push(name);
+                    queue.leave(turn);
+                }
+            }));
+            while self.queue.n_waiting() == n_before {
+                yield_now();
+            }
+            session
+        }
+
+        fn order(self) -> Vec<usize> {
+            for thread in self.threads {
+                thread.join().expect("no panic");
+            }
+            lock(&self.order).clone()
+        }
+    }
+
+    #[test]
+    fn turns_are_given_in_the_order_of_asking() {
+        let mut scene = Scene::new();
+        assert!(scene.queue.enter(Turn::Exclusive, &Arc::default()));
+        for name in 0..20 {
+            scene.wait_in_line(name, Turn::Exclusive);
+        }
+        scene.queue.leave(Turn::Exclusive);
+        assert_eq!(scene.order(), (0..20).collect::<Vec<usize>>());
+    }
+
+    #[test]
+    fn a_reader_does_not_overtake_a_waiting_writer() {
+        let mut scene = Scene::new();
+        assert!(scene.queue.enter(Turn::Shared, &Arc::default()));
+        scene.wait_in_line(1, Turn::Exclusive);
+        scene.wait_in_line(2, Turn::Shared);
+        scene.queue.leave(Turn::Shared);
+        assert_eq!(scene.order(), [1, 2]);
+    }
+
+    #[test]
+    fn who_is_cancelled_leaves_the_line_at_once() {
+        let mut scene = Scene::new();
+        assert!(scene.queue.enter(Turn::Shared, &Arc::default()));
+        let writer = scene.wait_in_line(1, Turn::Exclusive);
+        scene.wait_in_line(2, Turn::Shared);
+        writer.cancel();
+        assert_eq!(scene.order(), [2], "the reader behind it goes on");
+    }
+}

@@ -1,0 +1,426 @@
+//! One connection of a client, as the engine knows it.
+//!
+//! A statement that is ready is bound in `start` and run in `poll_reply`, so that nothing is
+//! copied and nothing waits in `start`. What is not ready (its first use, a batch, text) is copied
+//! there, since preparing reads the schema and may have to wait for its turn.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use model::{
+    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Session, Statement, StatementId,
+    StatementKind, Table, Traffic, Visit,
+};
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::{Batch, Connection};
+
+use super::cancel::Handle;
+use super::dialect::DIALECT;
+use super::gate::Gate;
+use super::opening::{Shared, open_connection};
+use super::refusals::{cancelled, refusal};
+use super::statements::{Connected, Prepared, Ready};
+use super::values::{Given, owned};
+
+/// A session.
+pub(super) struct SqliteSession {
+    // Fields are dropped in this order: a turn is given back when the connection is closed.
+    connected: Connected,
+    gate: Gate,
+    pub(super) handle: Arc<Handle>,
+    shared: Arc<Shared>,
+    declared: Arc<[Statement]>,
+    /// Prepared at run time; numbered after the declared ones.
+    late: Vec<Statement>,
+    /// The request that was started, if it is a statement that was ready: its values are bound.
+    bound: Option<usize>,
+    /// Any other request that was started.
+    under_way: UnderWay,
+    traffic: Traffic,
+}
+
+/// A request that is no ready statement.
+enum UnderWay {
+    Nothing,
+    Calls(Vec<Copied>),
+    Text { kind: StatementKind, sql: String },
+    Control(Control),
+}
+
+/// A call whose values were copied.
+struct Copied {
+    index: usize,
+    values: Vec<rusqlite::types::Value>,
+}
+
+#[derive(Clone, Copy)]
+enum Control {
+    Begin,
+    BeginReadOnly,
+    Commit,
+    Rollback,
+}
+
+impl SqliteSession {
+    /// Opens a connection that knows `declared`.
+    pub(super) fn connect(
+        shared: Arc<Shared>,
+        declared: Arc<[Statement]>,
+    ) -> Result<SqliteSession, Refusal> {
+        let handle = Arc::new(Handle::default());
+        Ok(SqliteSession {
+            connected: connect(&shared, &handle, declared.len())?,
+            gate: Gate::new(Arc::clone(&shared), Arc::clone(&handle)),
+            handle,
+            shared,
+            declared,
+            late: Vec::new(),
+            bound: None,
+            under_way: UnderWay::Nothing,
+            traffic: Traffic::default(),
+        })
+    }
+
+    /// Binds a call's values to its statement, or copies them if it is not ready.
+    fn start_call(&mut self, call: Call<'_>) -> Result<(), Refusal> {
+        let index = usize::from(call.statement.0);
+        let bound = self.connected.with_dependent_mut(|_, prepared| {
+            let ready = prepared.ready.get_mut(index)?.as_mut()?;
+            self.traffic.count(ready.kind);
+            Some(ready.bind(call.values.iter().map(Given)))
+        });
+        match bound {
+            Some(Ok(())) => self.bound = Some(index),
+            Some(Err(no)) => return Err(self.name(no, index)),
+            None => self.under_way = UnderWay::Calls(vec![self.copy(&call)?]),
+        }
+        Ok(())
+    }
+
+    /// Runs the statement whose values are bound: the hot path.
+    #[inline]
+    fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        let Self { connected, gate, .. } = self;
+        let (kind, result) = connected.with_dependent_mut(|connection, prepared| {
+            let ready = prepared.at(index);
+            let passed = gate.pass(connection, ready.writes);
+            (ready.kind, passed.and_then(|()| ready.run(connection, 0, visit)))
+        });
+        match result {
+            Ok(reply) if kind != StatementKind::Other => {
+                self.gate.settle_statement(self.connected.borrow_owner());
+                Ok(reply)
+            }
+            result => {
+                self.settle();
+                result.map_err(|no| self.explain(self.name(no, index)))
+            }
+        }
+    }
+
+    #[cold]
+    fn name(&self, no: Refusal, index: usize) -> Refusal {
+        no.during(known(&self.declared, &self.late, index).name)
+    }
+
+    fn copy(&mut self, call: &Call<'_>) -> Result<Copied, Refusal> {
+        let index = usize::from(call.statement.0);
+        let n_known = self.declared.len() + self.late.len();
+        if index >= n_known {
+            let message = format!(
+                "this session knows {n_known} statements, not number {index}; what was prepared \
+                 at run time ends with its connection"
+            );
+            return Err(Refusal::new(RefusalKind::Missing, message));
+        }
+        self.traffic.count(known(&self.declared, &self.late, index).kind);
+        Ok(Copied { index, values: call.values.iter().map(owned).collect() })
+    }
+
+    fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        let Self { connected, gate, declared, late, .. } = self;
+        connected.with_dependent_mut(|connection, prepared| match under_way {
+            UnderWay::Nothing => panic!("a reply is polled, but no request was started"),
+            UnderWay::Calls(calls) => {
+                run_calls(connection, prepared, gate, &calls, (declared, late), visit)
+            }
+            UnderWay::Text { kind, sql } => run_text(connection, gate, kind, &sql, visit),
+            UnderWay::Control(control) => run_control(connection, prepared, gate, control),
+        })
+    }
+
+    /// After each request: leaves nothing open that is over.
+    fn settle(&mut self) {
+        if self.handle.is_cancelled() {
+            self.roll_back();
+        }
+        self.gate.settle(self.connected.borrow_owner());
+    }
+
+    /// Ends whatever transaction is under way; closing would do so too, but later.
+    fn roll_back(&mut self) {
+        self.connected.with_dependent_mut(|connection, prepared| {
+            if !connection.is_autocommit() {
+                // If it fails, dropping the connection ends the transaction.
+                let _ = prepared.rollback.raw_execute();
+            }
+        });
+    }
+
+    fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        let index = self.declared.len() + self.late.len();
+        let Ok(number) = u16::try_from(index) else {
+            let message = format!("a session can know {} statements, no more", 1 << 16);
+            return Err(Refusal::new(RefusalKind::Unsupported, message));
+        };
+        let Self { connected, gate, .. } = self;
+        connected.with_dependent_mut(|connection, prepared| {
+            gate.pass(connection, false)?;
+            let ready = Ready::new(connection, statement.kind, &statement.sql)?;
+            prepared.ready.push(Some(ready));
+            Ok(())
+        })?;
+        self.late.push(statement);
+        Ok(StatementId(number))
+    }
+
+    fn load(&mut self, table: &Table, source: &mut dyn RowSource) -> Result<Reply, Refusal> {
+        let Self { connected, gate, handle, .. } = self;
+        connected.with_dependent_mut(|connection, _| {
+            gate.pass(connection, true)?;
+            let sql = DIALECT.insert(table);
+            let mut insert = Ready::new(connection, StatementKind::Write, &sql)?;
+            let mut n_affected = 0;
+            let mut refused = None;
+            loop {
+                let more = source.next(&mut |row| {
+                    let bound = insert.bind(row.iter().map(Given));
+                    match bound.and_then(|()| insert.run(connection, 0, &mut |_| Ok(()))) {
+                        Ok(reply) => n_affected += reply.n_affected,
+                        Err(no) => refused = Some(no),
+                    }
+                });
+                if let Some(no) = refused {
+                    return Err(no.during(format_args!("loading {}", table.name)));
+                }
+                if handle.is_cancelled() {
+                    return Err(cancelled());
+                }
+                if !more {
+                    return Ok(Reply { n_rows: 0, n_affected });
+                }
+            }
+        })
+    }
+
+    fn reconnect(&mut self) -> Result<(), Refusal> {
+        if self.handle.is_cancelled() {
+            return Err(cancelled());
+        }
+        (self.bound, self.under_way) = (None, UnderWay::Nothing);
+        self.roll_back();
+        self.gate.settle(self.connected.borrow_owner());
+        self.connected = connect(&self.shared, &self.handle, self.declared.len())?;
+        self.gate.settle(self.connected.borrow_owner());
+        self.late.clear();
+        Ok(())
+    }
+
+    /// A refusal with what this database can add to it.
+    fn explain(&self, no: Refusal) -> Refusal {
+        match no.kind {
+            // A wait for another process's lock that was cut short.
+            RefusalKind::Busy if self.handle.is_cancelled() => cancelled(),
+            RefusalKind::DiskFull => no.during(self.shared.location.words_when_full()),
+            _ => no,
+        }
+    }
+}
+
+impl Session for SqliteSession {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        self.traffic.round_trips += 1;
+        self.bound = None;
+        let control = match request {
+            Request::Execute(call) => return self.start_call(call),
+            Request::Batch(calls) => {
+                let copies: Result<_, Refusal> = calls.iter().map(|call| self.copy(call)).collect();
+                self.under_way = UnderWay::Calls(copies?);
+                return Ok(());
+            }
+            Request::Text { kind, sql } => {
+                self.traffic.count(kind);
+                self.under_way = UnderWay::Text { kind, sql: sql.to_owned() };
+                return Ok(());
+            }
+            Request::Begin => Control::Begin,
+            Request::BeginReadOnly => Control::BeginReadOnly,
+            Request::Commit => Control::Commit,
+            Request::Rollback => Control::Rollback,
+        };
+        self.traffic.count(StatementKind::Other);
+        self.under_way = UnderWay::Control(control);
+        Ok(())
+    }
+
+    fn poll_reply(
+        &mut self,
+        _context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        if let Some(index) = self.bound.take() {
+            return Poll::Ready(self.run_bound(index, visit));
+        }
+        let under_way = std::mem::replace(&mut self.under_way, UnderWay::Nothing);
+        let result = self.carry_out(under_way, visit);
+        self.settle();
+        Poll::Ready(result.map_err(|no| self.explain(no)))
+    }
+
+    fn poll_load(
+        &mut self,
+        _context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        self.traffic.round_trips += 1;
+        self.traffic.count(StatementKind::Write);
+        let result = self.load(table, source);
+        self.settle();
+        Poll::Ready(result.map_err(|no| self.explain(no)))
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        let name = statement.name;
+        let result = self.prepare_late(statement);
+        self.settle();
+        result.map_err(|no| no.during(name))
+    }
+
+    fn poll_reconnect(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        Poll::Ready(self.reconnect())
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        Arc::clone(&self.handle) as Arc<dyn Cancel>
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        self.roll_back();
+    }
+}
+
+fn connect(
+    shared: &Shared,
+    handle: &Arc<Handle>,
+    n_statements: usize,
+) -> Result<Connected, Refusal> {
+    let connection = open_connection(shared, handle)?;
+    Connected::try_new(connection, |connection| Prepared::new(connection, n_statements))
+}
+
+fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> &'s Statement {
+    declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
+}
+
+fn run_calls<'c>(
+    connection: &'c Connection,
+    prepared: &mut Prepared<'c>,
+    gate: &mut Gate,
+    calls: &[Copied],
+    statements: (&[Statement], &[Statement]),
+    visit: Visit<'_>,
+) -> Result<Reply, Refusal> {
+    let mut total = Reply::default();
+    let mut result_set = 0;
+    for call in calls {
+        let statement = known(statements.0, statements.1, call.index);
+        let mut run = || {
+            if prepared.ready[call.index].is_none() {
+                gate.pass(connection, false)?;
+                let ready = Ready::new(connection, statement.kind, &statement.sql)?;
+                prepared.ready[call.index] = Some(ready);
+            }
+            let ready = prepared.at(call.index);
+            ready.bind(call.values.iter())?;
+            gate.pass(connection, ready.writes)?;
+            let reply = ready.run(connection, result_set, visit)?;
+            result_set += usize::from(ready.has_rows);
+            Ok(reply)
+        };
+        let reply = run().map_err(|no: Refusal| no.during(statement.name))?;
+        total.n_rows += reply.n_rows;
+        total.n_affected += reply.n_affected;
+    }
+    Ok(total)
+}
+
+/// Runs statements as text, one after the other. Only those that return rows make result sets.
+fn run_text(
+    connection: &Connection,
+    gate: &mut Gate,
+    kind: StatementKind,
+    sql: &str,
+    visit: Visit<'_>,
+) -> Result<Reply, Refusal> {
+    gate.pass(connection, false)?;
+    let mut total = Reply::default();
+    let mut result_set = 0;
+    let mut batch = Batch::new(connection, sql);
+    while let Some(statement) = batch.next().map_err(refusal)? {
+        let mut ready = Ready::of(statement, kind);
+        gate.pass(connection, ready.writes)?;
+        let n_changes = connection.total_changes();
+        let reply = ready.run(connection, result_set, visit)?;
+        result_set += usize::from(ready.has_rows);
+        total.n_rows += reply.n_rows;
+        // DDL leaves the count of the statement before it.
+        if connection.total_changes() != n_changes {
+            total.n_affected += reply.n_affected;
+        }
+    }
+    Ok(total)
+}
+
+fn run_control(
+    connection: &Connection,
+    prepared: &mut Prepared<'_>,
+    gate: &mut Gate,
+    control: Control,
+) -> Result<Reply, Refusal> {
+    let statement = match control {
+        Control::Begin => {
+            gate.pass(connection, true)?;
+            &mut prepared.begin
+        }
+        Control::BeginReadOnly => {
+            gate.pass(connection, false)?;
+            &mut prepared.begin_read_only
+        }
+        Control::Commit => {
+            gate.pass(connection, false)?;
+            &mut prepared.commit
+        }
+        Control::Rollback => {
+            gate.pass(connection, false)?;
+            if connection.is_autocommit() {
+                // SQLite has rolled back by itself (disk full, interrupt): there is nothing left.
+                return Ok(Reply::default());
+            }
+            &mut prepared.rollback
+        }
+    };
+    statement.raw_execute().map_err(refusal)?;
+    match control {
+        Control::Begin => gate.begin(false),
+        Control::BeginReadOnly => gate.begin(true),
+        Control::Commit | Control::Rollback => {}
+    }
+    Ok(Reply::default())
+}

@@ -1,0 +1,132 @@
+//! A connection and the statements prepared on it, kept for its life.
+//!
+//! SQLite's own statement is reused without a look-up by text: rusqlite's cache hashes and copies
+//! the text each time. Not here: when a statement may run (the gate).
+
+use model::{Refusal, RefusalKind, Reply, StatementKind, Visit};
+use rusqlite::{Connection, PrepFlags, ToSql};
+
+use super::refusals::refusal;
+use super::values::Visited;
+
+self_cell::self_cell!(
+    /// A connection with what borrows it.
+    pub(super) struct Connected {
+        owner: Connection,
+        #[covariant]
+        dependent: Prepared,
+    }
+);
+
+/// The statements of a connection.
+pub(super) struct Prepared<'c> {
+    pub(super) begin: rusqlite::Statement<'c>,
+    pub(super) begin_read_only: rusqlite::Statement<'c>,
+    pub(super) commit: rusqlite::Statement<'c>,
+    pub(super) rollback: rusqlite::Statement<'c>,
+    /// By statement number; none until first used, since its tables may not be there before.
+    pub(super) ready: Vec<Option<Ready<'c>>>,
+}
+
+impl<'c> Prepared<'c> {
+    /// Transaction control at once, `n_statements` others when they are used.
+    pub(super) fn new(
+        connection: &'c Connection,
+        n_statements: usize,
+    ) -> Result<Prepared<'c>, Refusal> {
+        let prepare = |sql| prepare(connection, sql);
+        Ok(Prepared {
+            begin: prepare("BEGIN IMMEDIATE")?,
+            begin_read_only: prepare("BEGIN DEFERRED")?,
+            commit: prepare("COMMIT")?,
+            rollback: prepare("ROLLBACK")?,
+            ready: (0..n_statements).map(|_| None).collect(),
+        })
+    }
+
+    /// A statement that is ready.
+    pub(super) fn at(&mut self, index: usize) -> &mut Ready<'c> {
+        self.ready[index].as_mut().expect("it was prepared before it is run")
+    }
+}
+
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statement<'c>, Refusal> {
+    let flags = PrepFlags::SQLITE_PREPARE_PERSISTENT;
+    connection.prepare_with_flags(sql, flags).map_err(refusal)
+}
+
+/// A statement that can be run.
+pub(super) struct Ready<'c> {
+    statement: rusqlite::Statement<'c>,
+    /// How it is counted.
+    pub(super) kind: StatementKind,
+    /// Whether SQLite may change the database in it, whatever it was declared as.
+    pub(super) writes: bool,
+    /// Whether it returns rows.
+    pub(super) has_rows: bool,
+    n_values: usize,
+}
+
+impl<'c> Ready<'c> {
+    /// Prepares it.
+    pub(super) fn new(
+        connection: &'c Connection,
+        kind: StatementKind,
+        sql: &str,
+    ) -> Result<Ready<'c>, Refusal> {
+        Ok(Ready::of(prepare(connection, sql)?, kind))
+    }
+
+    /// One that SQLite has prepared.
+    pub(super) fn of(statement: rusqlite::Statement<'c>, kind: StatementKind) -> Ready<'c> {
+        Ready {
+            kind,
+            writes: !statement.readonly(),
+            has_rows: statement.column_count() > 0,
+            n_values: statement.parameter_count(),
+            statement,
+        }
+    }
+
+    /// Binds all its values.
+    #[inline]
+    pub(super) fn bind<T: ToSql>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = T>,
+    ) -> Result<(), Refusal> {
+        if values.len() != self.n_values {
+            return Err(wrong_number(self.n_values, values.len()));
+        }
+        for (index, value) in values.enumerate() {
+            self.statement.raw_bind_parameter(index + 1, value).map_err(refusal)?;
+        }
+        Ok(())
+    }
+
+    /// Runs it to its end with the values bound last.
+    #[inline]
+    pub(super) fn run(
+        &mut self,
+        connection: &Connection,
+        result_set: usize,
+        visit: Visit<'_>,
+    ) -> Result<Reply, Refusal> {
+        let mut reply = Reply::default();
+        let mut rows = self.statement.raw_query();
+        while let Some(row) = rows.next().map_err(refusal)? {
+            reply.n_rows += 1;
+            visit(&Visited { row, result_set })?;
+        }
+        drop(rows);
+        if self.kind == StatementKind::Write && self.writes {
+            reply.n_affected = connection.changes();
+        }
+        Ok(reply)
+    }
+}
+
+#[cold]
+fn wrong_number(wanted: usize, got: usize) -> Refusal {
+    let message = format!("the statement takes {wanted} values, {got} were given");
+    Refusal::new(RefusalKind::Shape, message)
+}

@@ -1,0 +1,408 @@
+//! What only SQLite does: its files, its locks, its queue.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use model::{Database, RefusalKind, Request, Row, Target, Value, query};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::cancel::lock;
+use super::session::SqliteSession;
+use super::{ENTRY, Sqlite, open_sqlite};
+use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, holds, instant, refused};
+use crate::{CannotOpen, Opening};
+
+const CREATE: Opening = Opening { create: true, seed: 1 };
+const AS_IT_IS: Opening = Opening { create: false, seed: 1 };
+
+fn try_open(url: &str, opening: Opening) -> Result<Arc<Sqlite>, CannotOpen> {
+    open_sqlite(&Target::parse(url).expect("a valid URL"), opening).map(Arc::new)
+}
+
+fn opened(url: &str) -> Arc<Sqlite> {
+    try_open(url, CREATE).unwrap_or_else(|no| panic!("{url}: {no}"))
+}
+
+fn any(database: &Arc<Sqlite>) -> Arc<dyn Database> {
+    Arc::clone(database) as Arc<dyn Database>
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder for a test")
+}
+
+fn url(folder: &TempDir, options: &str) -> String {
+    format!("sqlite:{}/test.db{options}", folder.path().display())
+}
+
+fn database(folder: &TempDir, options: &str) -> Arc<dyn Database> {
+    any(&opened(&url(folder, options)))
+}
+
+#[test]
+fn a_file_holds_the_laws() {
+    let folder = folder();
+    holds(&|| database(&folder, ""));
+}
+
+#[test]
+fn a_file_with_a_rollback_journal_holds_the_laws() {
+    let folder = folder();
+    holds(&|| database(&folder, "?journal=truncate&synchronous=off&busy=handler"));
+}
+
+#[test]
+fn refused_at_once_holds_the_laws() {
+    let folder = folder();
+    holds(&|| database(&folder, "?busy=retry"));
+}
+
+#[test]
+fn memory_holds_the_laws() {
+    holds(&|| any(&opened("sqlite::memory:")));
+}
+
+#[test]
+fn verified_names_the_version_that_is_built_in() {
+    let verified = ENTRY.verified.expect("this suite passes");
+    assert!(verified.contains(rusqlite::version()), "{verified}, {}", rusqlite::version());
+}
+
+#[test]
+fn bytes_and_texts_come_back_as_they_went() {
+    let folder = folder();
+    let mut speaker = Speaker::connect(&database(&folder, ""), &[(Read, "SELECT ?, ?, ?")]);
+    let (bytes, text) = ([0u8, 255, 1, 254].repeat(1 << 18), "ab\0cd".repeat(200_000));
+    for _ in 0..2 {
+        let values = [Value::Bytes(&bytes), Value::Text(&text), Value::Bytes(&[])];
+        let rows = speaker.call_rows(0, &values);
+        assert!(
+            rows == [[Kept::Bytes(bytes.clone()), Kept::Text(text.clone()), Kept::Bytes(vec![])]]
+        );
+    }
+}
+
+#[test]
+fn sessions_of_one_memory_see_the_same_and_other_memories_do_not() {
+    let one = any(&opened("sqlite::memory:"));
+    let other = any(&opened("sqlite::memory:"));
+    Speaker::connect(&one, &[]).do_all(&["CREATE TABLE t (i)", "INSERT INTO t VALUES (7)"]);
+    assert_eq!(Speaker::connect(&one, &[]).int("SELECT i FROM t"), 7);
+    refused(Speaker::connect(&other, &[]).text("SELECT i FROM t"), RefusalKind::Missing);
+}
+
+/// Opening or connecting is refused.
+fn check_refused(url: &str, opening: Opening, kind: RefusalKind, words: &str) {
+    let no = match try_open(url, opening) {
+        Ok(database) => Speaker::try_connect(&any(&database), &[]).err().expect("refused"),
+        Err(CannotOpen::Refused(no)) => no,
+        Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
+    };
+    assert_eq!(no.kind, kind, "{no}");
+    assert!(no.message.contains(words), "{no}");
+}
+
+#[test]
+fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
+    let folder = folder();
+    let path = folder.path().display();
+    let at = |name: &str| format!("sqlite:{path}/{name}");
+    std::fs::write(folder.path().join("text.db"), "no database at all. ".repeat(1000))
+        .expect("written");
+    check_refused(&at("text.db"), CREATE, RefusalKind::Corrupt, "text.db: it is no SQLite");
+    check_refused(&at("none.db"), AS_IT_IS, RefusalKind::Missing, "there is no database at");
+    check_refused(&at("none.db?mode=ro"), CREATE, RefusalKind::Missing, "there is no database at");
+    check_refused(&at("no/file.db"), CREATE, RefusalKind::Missing, "is not there: make it");
+    check_refused(&at("text.db/file.db"), CREATE, RefusalKind::Denied, "is no directory");
+    check_refused(&at(""), CREATE, RefusalKind::Denied, "is a directory");
+    assert!(!folder.path().join("none.db").exists(), "nothing was made");
+}
+
+#[test]
+fn a_url_that_cannot_be_right_is_told_with_its_remedy() {
+    let check = |url: &str, words: &str| match try_open(url, CREATE) {
+        Err(CannotOpen::Bad(bad)) => assert!(bad.0.contains(words), "{url}: {bad}"),
+        _ => panic!("{url} must be bad"),
+    };
+    check("sqlite:", "name a file");
+    check("sqlite://host/file.db", "no host");
+    check("sqlite:a.db?jurnal=wal", "did you mean 'journal'?");
+    check("sqlite:a.db?page_size=1000", "power of two");
+    check("sqlite::memory:?journal=wal", "journal=memory");
+    check("sqlite::memory:?mode=ro", "would be empty");
+}
+
+#[test]
+fn a_database_opened_read_only_cannot_be_written() {
+    let folder = folder();
+    Speaker::connect(&database(&folder, ""), &[]).do_all(&["CREATE TABLE t (i)"]);
+    let read_only = any(&try_open(&url(&folder, "?mode=ro"), AS_IT_IS).expect("it is there"));
+    let mut speaker = Speaker::connect(&read_only, &[(Write, "INSERT INTO t VALUES (1)")]);
+    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    speaker.ask(Request::Begin).expect("SQLite begins a transaction that reads");
+    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(speaker.int("SELECT count(*) FROM t"), 0);
+}
+
+#[test]
+fn a_full_database_is_told_as_a_full_disk() {
+    let folder = folder();
+    let database = database(&folder, "");
+    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO t VALUES (zeroblob(?))")]);
+    speaker.do_all(&["CREATE TABLE t (b)", "PRAGMA max_page_count = 10"]);
+    speaker.ask(Request::Begin).expect("begun");
+    let words = refused(speaker.call(0, &[Value::Int(1 << 20)]), RefusalKind::DiskFull);
+    assert!(words.contains("test.db"), "{words}");
+    // SQLite has rolled back, and the turn has been given back.
+    speaker.ask(Request::Rollback).expect("nothing is left to roll back");
+    let mut other = Speaker::connect(&database, &[]);
+    other.ask(Request::Begin).expect("it is the other's turn");
+    other.ask(Request::Commit).expect("committed");
+}
+
+#[test]
+fn a_lock_of_another_process_is_told_and_not_waited_for_for_ever() {
+    let folder = folder();
+    for options in ["?busy_timeout=20ms", "?busy_timeout=20ms&journal=delete", "?busy=retry"] {
+        let path = folder.path().join("test.db");
+        let _ = std::fs::remove_file(&path);
+        let database = database(&folder, options);
+        let mut speaker = Speaker::connect(&database, &[]);
+        speaker.do_all(&["CREATE TABLE t (i)"]);
+        let foreign = Connection::open(&path).expect("it opens");
+        foreign.execute_batch("BEGIN EXCLUSIVE").expect("it locks");
+        refused(speaker.ask(Request::Begin), RefusalKind::Busy);
+        foreign.execute_batch("COMMIT").expect("it lets go");
+        speaker.ask(Request::Begin).expect("it is free");
+        speaker.ask(Request::Commit).expect("committed");
+    }
+}
+
+#[test]
+fn connecting_to_a_locked_database_is_refused_with_its_reason() {
+    let folder = folder();
+    let path = folder.path().join("test.db");
+    let foreign = Connection::open(&path).expect("it opens");
+    foreign.execute_batch("CREATE TABLE t (i); BEGIN EXCLUSIVE").expect("it locks");
+    let options = "?busy_timeout=10ms";
+    check_refused(&url(&folder, options), AS_IT_IS, RefusalKind::Busy, "another process holds");
+}
+
+#[test]
+fn who_reads_before_another_writes_gets_a_serialization_failure() {
+    let folder = folder();
+    let database = database(&folder, "");
+    let mut one = Speaker::connect(&database, &[]);
+    one.do_all(&["CREATE TABLE t (i)", "BEGIN", "SELECT * FROM t"]);
+    Speaker::connect(&database, &[]).do_all(&["INSERT INTO t VALUES (1)"]);
+    refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Serialization);
+    one.ask(Request::Rollback).expect("rolled back");
+    one.text("INSERT INTO t VALUES (2)").expect("now it may");
+}
+
+#[test]
+fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
+    let folder = folder();
+    let new = database(&folder, "?page_size=8192");
+    Speaker::connect(&new, &[]).do_all(&["CREATE TABLE t (i)"]);
+    let has = |name: &str, value: &str| {
+        let facts = new.facts().expect("facts");
+        let fact = facts.iter().find(|fact| fact.name == name).expect(name);
+        assert_eq!(fact.value, value, "{name}");
+    };
+    has("page_size_bytes", "8192");
+    has("journal_mode", "wal");
+    has("synchronous", "normal");
+    has("cache_size_bytes", "2048000");
+    has("wal_autocheckpoint_pages", "1000");
+    has("threadsafe", "1");
+    let other = url(&folder, "?page_size=4096");
+    check_refused(&other, AS_IT_IS, RefusalKind::Unsupported, "8192 bytes, not 4096");
+}
+
+#[test]
+fn the_facts_of_memory_say_so() {
+    let facts = opened("sqlite::memory:?cache_size=1MiB").facts().expect("facts");
+    let of = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value[..]);
+    assert_eq!(of("path"), Some(":memory:"));
+    assert_eq!(of("journal_mode"), Some("memory"));
+    assert_eq!(of("cache_size_bytes"), Some("1048576"));
+    assert_eq!(of("busy"), Some("queue"));
+}
+
+/// Begins in `n` threads while a session writes; each thread asks once the one before it waits.
+fn begin_in_line(database: &Arc<Sqlite>, n: usize) -> Vec<usize> {
+    let mut first = Speaker::connect(&any(database), &[]);
+    first.ask(Request::Begin).expect("begun");
+    let order = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for name in 0..n {
+            let (order, any) = (&order, any(database));
+            scope.spawn(move || {
+                let mut speaker = Speaker::connect(&any, &[]);
+                speaker.ask(Request::Begin).expect("begun");
+                lock(order).push(name);
+                speaker.ask(Request::Commit).expect("committed");
+            });
+            while database.shared.queue.n_waiting() == name {
+                thread::yield_now();
+            }
+        }
+        first.ask(Request::Commit).expect("committed");
+    });
+    order.into_inner().expect("no panic")
+}
+
+#[test]
+fn writers_take_turns_in_the_order_of_asking() {
+    let folder = folder();
+    assert_eq!(begin_in_line(&opened(&url(&folder, "")), 12), (0..12).collect::<Vec<usize>>());
+}
+
+#[test]
+fn a_single_write_waits_for_its_turn_and_a_read_of_a_file_does_not() {
+    let folder = folder();
+    let database = opened(&url(&folder, ""));
+    let mut first = Speaker::connect(&any(&database), &[]);
+    first.do_all(&["CREATE TABLE t (i)"]);
+    first.ask(Request::Begin).expect("begun");
+    first.do_all(&["INSERT INTO t VALUES (1)"]);
+    thread::scope(|scope| {
+        let any = any(&database);
+        let second = scope.spawn(move || {
+            let mut speaker = Speaker::connect(&any, &[(Write, "UPDATE t SET i = i + 1")]);
+            assert_eq!(speaker.int("SELECT count(*) FROM t"), 0, "it sees what is committed");
+            speaker.call(0, &[]).expect("updated").n_affected
+        });
+        while database.shared.queue.n_waiting() == 0 {
+            thread::yield_now();
+        }
+        first.ask(Request::Commit).expect("committed");
+        assert_eq!(second.join().expect("no panic"), 1);
+    });
+}
+
+#[test]
+fn a_reader_of_memory_waits_for_the_writer_and_is_not_refused() {
+    let database = opened("sqlite::memory:");
+    let mut first = Speaker::connect(&any(&database), &[]);
+    first.do_all(&["CREATE TABLE t (i)"]);
+    let mut second = Speaker::connect(&any(&database), &[]);
+    first.ask(Request::BeginReadOnly).expect("begun");
+    assert_eq!(second.int("SELECT count(*) FROM t"), 0, "readers read side by side");
+    first.ask(Request::Commit).expect("ended");
+    drop(second);
+    first.ask(Request::Begin).expect("begun");
+    first.do_all(&["INSERT INTO t VALUES (1)"]);
+    thread::scope(|scope| {
+        let any = any(&database);
+        let reader = scope.spawn(move || Speaker::connect(&any, &[]).int("SELECT count(*) FROM t"));
+        while database.shared.queue.n_waiting() == 0 {
+            thread::yield_now();
+        }
+        first.ask(Request::Commit).expect("committed");
+        assert_eq!(reader.join().expect("no panic"), 1);
+    });
+}
+
+#[test]
+fn a_cancelled_session_stops_waiting_for_its_turn_at_once() {
+    let folder = folder();
+    let database = opened(&url(&folder, ""));
+    let mut first = Speaker::connect(&any(&database), &[]);
+    first.ask(Request::Begin).expect("begun");
+    thread::scope(|scope| {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let any = any(&database);
+        let second = scope.spawn(move || {
+            let mut speaker = Speaker::connect(&any, &[]);
+            sender.send(speaker.0.canceller()).expect("somebody listens");
+            refused(speaker.ask(Request::Begin), RefusalKind::Cancelled);
+        });
+        let hand = receiver.recv().expect("a hand");
+        while database.shared.queue.n_waiting() == 0 {
+            thread::yield_now();
+        }
+        hand.cancel();
+        second.join().expect("no panic");
+    });
+    assert_eq!(database.shared.queue.n_waiting(), 0);
+}
+
+#[test]
+fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
+    let folder = folder();
+    let database = database(&folder, "?busy_timeout=60s");
+    let mut speaker = Speaker::connect(&database, &[]);
+    let foreign = Connection::open(folder.path().join("test.db")).expect("it opens");
+    foreign.execute_batch("BEGIN IMMEDIATE").expect("it locks");
+    let hand = speaker.0.canceller();
+    let begun = instant();
+    thread::scope(|scope| {
+        scope.spawn(move || hand.cancel());
+        refused(speaker.ask(Request::Begin), RefusalKind::Cancelled);
+    });
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_cancel_ends_a_statement_even_where_its_interrupt_is_lost() {
+    let folder = folder();
+    let database = opened(&url(&folder, ""));
+    let mut session =
+        SqliteSession::connect(Arc::clone(&database.shared), Arc::new([])).expect("connected");
+    let handle = Arc::clone(&session.handle);
+    // The first row comes at once, the second one never.
+    let sql = "SELECT 1 UNION ALL SELECT count(*) FROM
+        (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)";
+    let visit = &mut |_: &dyn Row| {
+        handle.cancel_without_interrupt();
+        Ok(())
+    };
+    let request = Request::Text { kind: Read, sql };
+    refused(block_on(query(&mut session, request, visit)), RefusalKind::Cancelled);
+}
+
+#[test]
+fn a_cancelled_session_lets_go_of_what_it_holds() {
+    let folder = folder();
+    let database = database(&folder, "");
+    let mut one = Speaker::connect(&database, &[]);
+    one.do_all(&["CREATE TABLE t (i)"]);
+    one.ask(Request::Begin).expect("begun");
+    one.do_all(&["INSERT INTO t VALUES (1)"]);
+    one.0.canceller().cancel();
+    refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Cancelled);
+    let mut other = Speaker::connect(&database, &[]);
+    other.ask(Request::Begin).expect("it is the other's turn");
+    assert_eq!(other.int("SELECT count(*) FROM t"), 0);
+}
+
+#[test]
+fn busy_is_refused_at_once_where_that_is_asked_for() {
+    let folder = folder();
+    for url in ["sqlite::memory:?busy=retry".to_owned(), url(&folder, "?busy=retry")] {
+        let database = any(&opened(&url));
+        let (mut one, mut two) =
+            (Speaker::connect(&database, &[]), Speaker::connect(&database, &[]));
+        one.ask(Request::Begin).expect("begun");
+        refused(two.ask(Request::Begin), RefusalKind::Busy);
+        one.ask(Request::Rollback).expect("rolled back");
+        two.ask(Request::Begin).expect("it is free");
+    }
+}
+
+#[test]
+fn ddl_is_seen_by_statements_that_are_ready() {
+    let folder = folder();
+    let database = database(&folder, "");
+    let select = (Read, "SELECT * FROM t");
+    let mut speaker = Speaker::connect(&database, &[select, (Other, "ALTER TABLE t ADD COLUMN b")]);
+    speaker.do_all(&["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"]);
+    assert_eq!(speaker.call_rows(0, &[]), [[Kept::Int(1)]]);
+    speaker.call(1, &[]).expect("altered");
+    assert_eq!(speaker.call_rows(0, &[]), [[Kept::Int(1), Kept::Null]]);
+}

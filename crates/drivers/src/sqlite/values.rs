@@ -1,0 +1,83 @@
+//! Values into statements and rows out of them, without copies.
+//!
+//! Decimals are integers of their smallest unit and timestamps integers of microseconds, since
+//! SQLite has neither type. Not here: statements.
+
+use model::{Refusal, RefusalKind, Row, Value};
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+/// A value on its way in.
+pub(super) struct Given<'a>(pub(super) &'a Value<'a>);
+
+impl ToSql for Given<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self.0 {
+            Value::Null => ValueRef::Null,
+            Value::Int(value) => ValueRef::Integer(value),
+            Value::Float(value) => ValueRef::Real(value),
+            Value::Decimal { unscaled, .. } => ValueRef::Integer(unscaled),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            Value::Timestamp(us) => ValueRef::Integer(us),
+        }))
+    }
+}
+
+/// A copy of a value, for what cannot be bound at once.
+pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
+    use rusqlite::types::Value as Owned;
+    match *value {
+        Value::Null => Owned::Null,
+        Value::Int(value) => Owned::Integer(value),
+        Value::Float(value) => Owned::Real(value),
+        Value::Decimal { unscaled, .. } => Owned::Integer(unscaled),
+        Value::Text(text) => Owned::Text(text.to_owned()),
+        Value::Bytes(bytes) => Owned::Blob(bytes.to_owned()),
+        Value::Timestamp(us) => Owned::Integer(us),
+    }
+}
+
+/// A row where it lies in SQLite's memory.
+pub(super) struct Visited<'r, 's> {
+    pub(super) row: &'r rusqlite::Row<'s>,
+    pub(super) result_set: usize,
+}
+
+impl Row for Visited<'_, '_> {
+    fn width(&self) -> usize {
+        self.row.as_ref().column_count()
+    }
+
+    fn value(&self, column: usize) -> Value<'_> {
+        match self.row.get_ref_unwrap(column) {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(value) => Value::Int(value),
+            ValueRef::Real(value) => Value::Float(value),
+            ValueRef::Text(text) => match std::str::from_utf8(text) {
+                Ok(text) => Value::Text(text),
+                Err(_) => Value::Bytes(text),
+            },
+            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        }
+    }
+
+    fn result_set(&self) -> usize {
+        self.result_set
+    }
+
+    fn name(&self, column: usize) -> &str {
+        self.row.as_ref().column_name(column).unwrap_or_default()
+    }
+
+    fn decimal(&self, column: usize, _scale: u8) -> Result<i64, Refusal> {
+        match self.value(column) {
+            Value::Int(unscaled) => Ok(unscaled),
+            other => {
+                let (column, got) = (column + 1, other.type_name());
+                let message = format!("column {column} of the answer is {got}, expected a decimal");
+                Err(Refusal::new(RefusalKind::Shape, message))
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Checking that the data are what the workload says they must be.
+
+use std::fmt::Write as _;
+
+use model::{CheckResult, Database, Refusal, Row, Value, Workload};
+
+use crate::Trouble;
+use crate::desk::Desk;
+
+/// Rows shown of each check that fails.
+const EXAMPLES: usize = 5;
+
+/// Runs every check of `workload`. `doing` is told each one's title before it runs.
+pub fn check(
+    database: &dyn Database,
+    workload: &dyn Workload,
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Trouble> {
+    let mut desk = Desk::at(database)?;
+    let mut results = Vec::new();
+    for check in workload.checks(database.dialect()) {
+        doing(&format!("{} {}", check.id, check.title));
+        let mut result = CheckResult {
+            id: check.id.to_owned(),
+            title: check.title.to_owned(),
+            n_failed: 0,
+            examples: Vec::new(),
+        };
+        desk.read(&check.sql, &mut |row| {
+            result.n_failed += 1;
+            if result.examples.len() < EXAMPLES {
+                result.examples.push(name_row(row));
+            }
+            Ok(())
+        })
+        .map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
+        results.push(result);
+    }
+    Ok(results)
+}
+
+/// `w_id=1, w_ytd=30`.
+fn name_row(row: &dyn Row) -> String {
+    let mut text = String::new();
+    for column in 0..row.width() {
+        let comma = if column > 0 { ", " } else { "" };
+        let _ = write!(text, "{comma}{}=", row.name(column));
+        describe(row.value(column), &mut text);
+    }
+    text
+}
+
+/// All values of a row, one way for every database.
+pub(crate) fn describe_row(row: &dyn Row, text: &mut String) {
+    for column in 0..row.width() {
+        describe(row.value(column), text);
+        text.push('|');
+    }
+}
+
+fn describe(value: Value<'_>, text: &mut String) {
+    // Writing to a String cannot fail.
+    let _ = match value {
+        Value::Null => write!(text, "null"),
+        Value::Int(number) => write!(text, "{number}"),
+        Value::Float(number) => write!(text, "{number}"),
+        Value::Decimal { unscaled, .. } => write!(text, "{unscaled}"),
+        Value::Text(words) => write!(text, "{words}"),
+        Value::Bytes(bytes) => write!(text, "{bytes:02x?}"),
+        Value::Timestamp(us) => write!(text, "{us}"),
+    };
+}

@@ -1,0 +1,80 @@
+//! A session for work that is not measured: building, checking, reading what the data say.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use engine::{ThreadClock, block_on};
+use model::{
+    Call, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    Session, Statement, StatementId, StatementKind, Table, Value, Visit,
+};
+
+/// One connection on this thread.
+pub(crate) struct Desk {
+    session: Box<dyn Session>,
+}
+
+impl Desk {
+    pub(crate) fn at(database: &dyn Database) -> Result<Desk, Refusal> {
+        let clock = Rc::new(ThreadClock::unstopped());
+        let place = Place { placement: Placement::Thread, clock, client: u32::MAX };
+        let session = block_on(database.connect(place, Arc::from(Vec::new())))?;
+        Ok(Desk { session })
+    }
+
+    /// Asks, and drops what rows come.
+    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
+        block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
+    }
+
+    /// A statement as text that changes something.
+    pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, Refusal> {
+        self.ask(Request::Text { kind: StatementKind::Other, sql })
+    }
+
+    /// A query as text; `visit` sees its rows.
+    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        let request = Request::Text { kind: StatementKind::Read, sql };
+        block_on(model::query(self.session.as_mut(), request, visit))
+    }
+
+    /// The only number that a query returns; none for null.
+    pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+        let mut number = None;
+        self.read(sql, &mut |row: &dyn Row| {
+            number = row.optional_int(0)?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
+    /// Whether `table` is there.
+    pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, Refusal> {
+        match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, Refusal> {
+        let statement = Statement { name: "lab", kind: StatementKind::Write, sql };
+        self.session.prepare(statement)
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        statement: StatementId,
+        values: &[Value<'_>],
+    ) -> Result<Reply, Refusal> {
+        self.ask(Request::Execute(Call { statement, values }))
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Result<Reply, Refusal> {
+        block_on(model::load(self.session.as_mut(), table, source))
+    }
+}

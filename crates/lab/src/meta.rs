@@ -1,0 +1,123 @@
+//! `dbdyno_meta`: what the data in a database are, kept beside them.
+//!
+//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
+//! `done.TABLE.CHUNK` for each chunk that is built. Data without it are accepted, with a finding.
+
+use model::{Column, ColumnType, Database, Identity, Refusal, RefusalKind, Row, Table, Value};
+
+use crate::desk::Desk;
+
+const NAME: &str = "dbdyno_meta";
+
+/// What was found about a database's data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No meta table.
+    Nothing,
+    /// A build that was begun and not ended.
+    Unfinished(Identity),
+    /// A build that was ended.
+    Complete(Identity),
+}
+
+/// The meta table's description.
+pub(crate) fn table() -> Table {
+    Table {
+        name: NAME,
+        columns: vec![
+            Column { name: "name", of: ColumnType::VarChar(100), nullable: false },
+            Column { name: "value", of: ColumnType::VarChar(1000), nullable: false },
+        ],
+        primary_key: vec!["name"],
+        indexes: Vec::new(),
+    }
+}
+
+/// Reads what is there.
+pub(crate) fn read(desk: &mut Desk) -> Result<Found, Refusal> {
+    let mut identity = Identity::default();
+    let mut is_complete = false;
+    let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
+    let asked = desk.read(&sql, &mut |row: &dyn Row| {
+        let (name, value) = (row.text(0)?, row.text(1)?.to_owned());
+        match name.split_once('.') {
+            Some(("scale", name)) => identity.scale.push((name.to_owned(), value)),
+            Some(("constant", name)) => identity.constants.push((name.to_owned(), value)),
+            _ => match name {
+                "workload" => identity.workload = value,
+                "version" => identity.version = number(&value)?,
+                "seed" => identity.seed = number(&value)?,
+                "state" => is_complete = value == "complete",
+                _ => {}
+            },
+        }
+        Ok(())
+    });
+    match asked {
+        Ok(_) if identity.workload.is_empty() => Ok(Found::Nothing),
+        Ok(_) if is_complete => Ok(Found::Complete(identity)),
+        Ok(_) => Ok(Found::Unfinished(identity)),
+        Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(Found::Nothing),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Refusal> {
+    let bad = || Refusal::new(RefusalKind::Shape, format!("{NAME} holds '{text}', not a number"));
+    text.parse().map_err(|_| bad())
+}
+
+/// Creates the table and writes what is about to be built.
+pub(crate) fn begin(
+    desk: &mut Desk,
+    database: &dyn Database,
+    identity: &Identity,
+) -> Result<(), Refusal> {
+    let dialect = database.dialect();
+    if !desk.has_table(NAME)? {
+        desk.write(&dialect.create_table(&table()))?;
+    }
+    let mut rows = vec![
+        ("workload".to_owned(), identity.workload.clone()),
+        ("version".to_owned(), identity.version.to_string()),
+        ("seed".to_owned(), identity.seed.to_string()),
+        ("state".to_owned(), "building".to_owned()),
+    ];
+    rows.extend(identity.scale.iter().map(|(k, v)| (format!("scale.{k}"), v.clone())));
+    rows.extend(identity.constants.iter().map(|(k, v)| (format!("constant.{k}"), v.clone())));
+    desk.ask(model::Request::Begin)?;
+    let insert = desk.prepare(dialect.insert(&table()))?;
+    for (name, value) in &rows {
+        desk.execute(insert, &[Value::Text(name), Value::Text(value)])?;
+    }
+    desk.ask(model::Request::Commit)?;
+    Ok(())
+}
+
+/// The name under which a chunk is marked done.
+pub(crate) fn done_name(table: &str, chunk: u64) -> String {
+    format!("done.{table}.{chunk}")
+}
+
+/// The chunks that are done, by name.
+pub(crate) fn read_done(desk: &mut Desk) -> Result<Vec<String>, Refusal> {
+    let mut done = Vec::new();
+    let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
+    desk.read(&sql, &mut |row: &dyn Row| {
+        done.push(row.text(0)?.to_owned());
+        Ok(())
+    })?;
+    Ok(done)
+}
+
+/// Says that the build is ended.
+pub(crate) fn complete(desk: &mut Desk) -> Result<(), Refusal> {
+    desk.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;
+    Ok(())
+}
+
+/// Drops the table.
+pub(crate) fn drop_table(desk: &mut Desk) -> Result<(), Refusal> {
+    desk.write(&format!("DROP TABLE {NAME}"))?;
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! From a target and a workload's parameters to both, ready to work: opened, and agreed on what
+//! data there are.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use drivers::Opening;
+use model::{Database, Identity, Settings, Target, Workload};
+
+use crate::Trouble;
+use crate::desk::Desk;
+use crate::meta::{self, Found};
+
+/// The state of a workload's data in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// The workload needs none.
+    None,
+    /// None of its tables is there.
+    Absent,
+    /// Its tables are there, and nothing tells what is in them.
+    Unmarked,
+    /// A build was begun and not ended.
+    Unfinished,
+    /// Built.
+    Built,
+}
+
+/// A workload at a database.
+pub struct Opened {
+    /// The database.
+    pub database: Arc<dyn Database>,
+    /// The workload, decided with the data that there are.
+    pub workload: Arc<dyn Workload>,
+    /// Its parameters, all of them.
+    pub settings: Settings,
+    /// What data there are.
+    pub data: Data,
+}
+
+/// The folder of our own files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
+pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let base = set("XDG_DATA_HOME").map(PathBuf::from);
+    let base = base.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    base.map(|base| base.join("dbdyno"))
+}
+
+/// The target that a workload has when none is given: an embedded file in our own folder.
+pub fn default_target(
+    workload: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Target, String> {
+    let folder = data_folder(variable).ok_or_else(|| {
+        "neither XDG_DATA_HOME nor HOME is set: name the database with --target".to_owned()
+    })?;
+    let path = folder.join(format!("{workload}.db"));
+    Ok(Target {
+        scheme: "sqlite".to_owned(),
+        user: None,
+        password: None,
+        hosts: Vec::new(),
+        path: path.to_string_lossy().into_owned(),
+        options: Vec::new(),
+    })
+}
+
+/// Opens a target. With `create`, a database that is a file is made if it is not there.
+pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Trouble> {
+    Ok(drivers::open(target, Opening { create, seed })?)
+}
+
+/// Decides `workload` with its parameters as written, at an opened target.
+pub fn agree_on(
+    database: &Arc<dyn Database>,
+    target: &Target,
+    workload: &str,
+    parameters: &[(String, String)],
+    seed: u64,
+) -> Result<Opened, Trouble> {
+    let database = Arc::clone(database);
+    let entry = workloads::by_name(workload).map_err(|bad| Trouble::Usage(bad.0))?;
+    let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, pairs())
+        .map_err(|bad| Trouble::Usage(bad.0))?;
+    let make = |settings: &Settings, data: Option<&Identity>| {
+        let make = workloads::Make { settings, seed, data };
+        (entry.make)(&make).map_err(|bad| Trouble::Usage(bad.0))
+    };
+    let fresh = make(&settings, None)?;
+    if fresh.population().is_none() {
+        return Ok(Opened { database, workload: fresh, settings, data: Data::None });
+    }
+    if !database.dialect().keeps_data {
+        let name = database.dialect().name;
+        let why = format!("{workload} needs tables, and {name} keeps none: choose another target");
+        return Err(Trouble::Usage(why));
+    }
+    let mut desk = Desk::at(database.as_ref())?;
+    let (data, identity) = match meta::read(&mut desk)? {
+        Found::Complete(identity) => (Data::Built, Some(identity)),
+        Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
+        Found::Nothing if has_tables(&mut desk, fresh.as_ref())? => (Data::Unmarked, None),
+        Found::Nothing => (Data::Absent, None),
+    };
+    let Some(identity) = identity else {
+        return Ok(Opened { database, workload: fresh, settings, data });
+    };
+    agree(target, &fresh.identity(), &identity, &settings)?;
+    // What shapes the data is as the data are, whatever the defaults say.
+    let held = identity.scale.iter().filter(|(name, _)| !settings.is_given(name));
+    let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
+        .map_err(|bad| Trouble::Failed(format!("what {target} holds does not fit: {bad}")))?;
+    let workload = make(&settings, Some(&identity))?;
+    Ok(Opened { database, workload, settings, data })
+}
+
+fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
+    let tables = workload.population().map(|population| population.tables());
+    for table in tables.unwrap_or_default() {
+        if desk.has_table(table.name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses data of another workload, version or scale than asked for.
+fn agree(
+    target: &Target,
+    wanted: &Identity,
+    held: &Identity,
+    settings: &Settings,
+) -> Result<(), Trouble> {
+    let workload = &wanted.workload;
+    let remedy = format!(
+        "use another --target, or drop what is there: dbdyno drop {} --target '{target}'",
+        held.workload
+    );
+    if held.workload != *workload {
+        let why = format!("{target} holds data of {}, not of {workload}", held.workload);
+        return Err(Trouble::Failed(format!("{why}; {remedy}")));
+    }
+    if held.version != wanted.version {
+        return Err(Trouble::Failed(format!(
+            "{target} holds {workload} data of version {}, this dbdyno needs {}; {remedy}",
+            held.version, wanted.version
+        )));
+    }
+    for (name, value) in &wanted.scale {
+        match held.scale_of(name) {
+            Some(has) if settings.is_given(name) && has != value => {
+                let why = format!("{target} was built with {name} {has}, not {value}");
+                return Err(Trouble::Failed(format!("{why}; leave it out to use it, {remedy}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

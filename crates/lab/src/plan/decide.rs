@@ -1,0 +1,238 @@
+//! From a draft to a plan: every value read, every default filled in, contradictions refused.
+
+use model::{
+    Arrivals, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan, QueueFull,
+    Recording, RefusalKind, Retry, Setting, Settings, Target, Until, did_you_mean, parse_count,
+};
+
+use super::BadPlan;
+use super::draft::{Draft, From, GroupDraft, Written};
+
+/// Decides a draft. `default_target` gives the target of a workload where none is written.
+pub fn decide(
+    draft: &Draft,
+    default_target: &dyn Fn(&str) -> Result<Target, String>,
+) -> Result<Plan, BadPlan> {
+    if draft.groups.is_empty() {
+        return Err(BadPlan("the plan has no [[group]]: nothing to do".to_owned()));
+    }
+    let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
+    let target = match draft.plan("target.url") {
+        Some(written) => match Target::parse(&written.text) {
+            Ok(target) => target,
+            Err(bad) => return Err(written.bad(bad)),
+        },
+        None => default_target(&groups[0].workload).map_err(BadPlan)?,
+    };
+    let phases = decide_phases(draft, &groups)?;
+    let first = &groups[0];
+    let name = draft.plan("name").map_or_else(|| first.workload.clone(), |name| name.text);
+    let retry = Retry {
+        attempts: count(draft, "retry.attempts")? as u32,
+        on: decide_retry_on(draft)?,
+        backoff_ns: duration(draft, "retry.backoff")?,
+    };
+    let highest_ns = duration(draft, "recording.highest")?;
+    if !(NS_PER_S..=48 * 3600 * NS_PER_S).contains(&highest_ns) {
+        let written = draft.plan("recording.highest").expect("it has a default");
+        return Err(written.bad("recording.highest must lie between 1s and 48h"));
+    }
+    Ok(Plan {
+        name,
+        seed: count(draft, "seed")?,
+        target,
+        phases,
+        groups,
+        placement: decide_placement(draft)?,
+        retry,
+        recording: Recording { highest_ns },
+    })
+}
+
+fn decide_phases(draft: &Draft, groups: &[Group]) -> Result<Phases, BadPlan> {
+    let by_time = groups.iter().any(|group| group.until == Until::Time);
+    let is_given = draft.values.contains_key("phases.measure");
+    let measure_ns = if by_time || is_given { duration(draft, "phases.measure")? } else { 0 };
+    if by_time && measure_ns == 0 {
+        let written = draft.plan("phases.measure").expect("it has a default");
+        return Err(written.bad("the measured phase is empty: give it a duration, such as 30s"));
+    }
+    Ok(Phases {
+        ramp_up_ns: duration(draft, "phases.ramp_up")?,
+        measure_ns,
+        drain_ns: duration(draft, "phases.drain")?,
+    })
+}
+
+fn decide_placement(draft: &Draft) -> Result<PlacementChoice, BadPlan> {
+    Ok(match text(draft, "placement")?.as_str() {
+        "thread" => PlacementChoice::Fixed(Placement::Thread),
+        "loop" => PlacementChoice::Fixed(Placement::Loop),
+        "simulated" => PlacementChoice::Fixed(Placement::Simulated),
+        _ => PlacementChoice::Auto,
+    })
+}
+
+fn decide_retry_on(draft: &Draft) -> Result<Vec<RefusalKind>, BadPlan> {
+    let written = draft.plan("retry.on").expect("it has a default");
+    let words = written.text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let kind = |word: &str| {
+        RefusalKind::by_name(word).ok_or_else(|| {
+            let hint = did_you_mean(word, RefusalKind::ALL.map(RefusalKind::name));
+            written.bad(format!("retry.on: there is no refusal '{word}'{hint}"))
+        })
+    };
+    words.map(kind).collect()
+}
+
+fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
+    let Some(workload) = draft.group("workload") else {
+        return Err(BadPlan("a [[group]] has no workload".to_owned()));
+    };
+    let entry = workloads::by_name(&workload.text).map_err(|bad| workload.bad(bad))?;
+    let until = decide_until(draft)?;
+    let load = decide_load(draft)?;
+    if matches!((until, load), (Until::TransactionsPerClient(_), Load::Open { .. })) {
+        let written = draft.group("until").expect("it was just read");
+        let why = "arrivals of an open load belong to no client: give one count for all";
+        return Err(written.bad(why));
+    }
+    let Some(Setting::Count(clients)) = draft.group_setting("clients")? else {
+        return Err(BadPlan("a group has no clients".to_owned()));
+    };
+    Ok(Group {
+        name: draft.group("name").map_or_else(|| entry.name.to_owned(), |name| name.text),
+        workload: entry.name.to_owned(),
+        clients: clients as u32,
+        load,
+        until,
+        parameters: decide_parameters(draft, entry)?,
+    })
+}
+
+/// Only what was given stays in the plan; its reading is checked here, where its place is known.
+fn decide_parameters(
+    draft: &GroupDraft,
+    entry: &'static workloads::Entry,
+) -> Result<Vec<(String, String)>, BadPlan> {
+    let mut parameters = Vec::new();
+    for (name, written) in &draft.parameters {
+        let one = [(name.as_str(), written.text.as_str())];
+        Settings::decide(entry.name, entry.parameters, one).map_err(|bad| at(written, bad.0))?;
+        parameters.push((name.clone(), written.text.clone()));
+    }
+    Ok(parameters)
+}
+
+/// A flag names its parameter already.
+fn at(written: &Written, why: String) -> BadPlan {
+    match &written.from {
+        From::Flag(flag) => {
+            let name = flag.replace('-', "_");
+            let short = why.strip_prefix(&format!("{name}: ")).map(str::to_owned);
+            written.bad(short.unwrap_or(why))
+        }
+        _ => written.bad(why),
+    }
+}
+
+fn decide_until(draft: &GroupDraft) -> Result<Until, BadPlan> {
+    let Some(written) = draft.group("until") else {
+        return Ok(Until::Time);
+    };
+    let text = written.text.trim();
+    let (number, per_client) = match text.strip_suffix("per client") {
+        Some(number) => (number, true),
+        None => (text, false),
+    };
+    let number = number.trim().trim_end_matches("transactions").trim();
+    match parse_count(number) {
+        Ok(0) => Err(written.bad("no transactions are nothing to measure: give at least 1")),
+        Ok(count) if per_client => Ok(Until::TransactionsPerClient(count)),
+        Ok(count) => Ok(Until::Transactions(count)),
+        Err(bad) => Err(written.bad(format!("{bad}; such as 100000, or '1000 per client'"))),
+    }
+}
+
+fn decide_load(draft: &GroupDraft) -> Result<Load, BadPlan> {
+    let model = group_text(draft, "load.model")?;
+    let belongs = |path: &'static str, to: &str| match draft.group(path) {
+        Some(written) if draft.is_given(path) => {
+            Err(written.bad(format!("it belongs to {to} load, and this is {model}")))
+        }
+        _ => Ok(()),
+    };
+    if model != "open" {
+        for path in ["load.rate", "load.arrivals", "load.queue", "load.queue_full"] {
+            belongs(path, "open")?;
+        }
+    }
+    if model != "keythink" {
+        belongs("load.scale", "keythink")?;
+    }
+    match model.as_str() {
+        "open" => decide_open(draft),
+        "keythink" => match draft.group_setting("load.scale")? {
+            Some(Setting::Number(scale)) => Ok(Load::KeyThink { scale }),
+            _ => Ok(Load::KeyThink { scale: 1.0 }),
+        },
+        _ => Ok(Load::Closed),
+    }
+}
+
+fn decide_open(draft: &GroupDraft) -> Result<Load, BadPlan> {
+    let rate_per_s = match draft.group_setting("load.rate")? {
+        Some(Setting::Number(rate)) => rate,
+        _ => {
+            let model = draft.group("load.model").expect("it was just read");
+            return Err(model.bad("an open load needs a rate: --rate 500, or load.rate = 500"));
+        }
+    };
+    if rate_per_s > 1e9 {
+        let written = draft.group("load.rate").expect("it was just read");
+        return Err(written.bad("a rate above 1,000,000,000/s cannot be told apart in time"));
+    }
+    let queue = match draft.group_setting("load.queue")? {
+        Some(Setting::Count(queue)) => queue,
+        _ => 0,
+    };
+    let is = |path, word: &str| group_text(draft, path).map(|text| text == word);
+    Ok(Load::Open {
+        arrivals: if is("load.arrivals", "uniform")? {
+            Arrivals::Uniform
+        } else {
+            Arrivals::Poisson
+        },
+        rate_per_s,
+        queue,
+        queue_full: if is("load.queue_full", "stop")? { QueueFull::Stop } else { QueueFull::Drop },
+    })
+}
+
+fn count(draft: &Draft, path: &'static str) -> Result<u64, BadPlan> {
+    match draft.plan_setting(path)? {
+        Some(Setting::Count(value)) => Ok(value),
+        _ => unreachable!("{path} is a count with a default"),
+    }
+}
+
+fn duration(draft: &Draft, path: &'static str) -> Result<u64, BadPlan> {
+    match draft.plan_setting(path)? {
+        Some(Setting::Duration(value)) => Ok(value),
+        _ => unreachable!("{path} is a duration with a default"),
+    }
+}
+
+fn text(draft: &Draft, path: &'static str) -> Result<String, BadPlan> {
+    match draft.plan_setting(path)? {
+        Some(Setting::Text(value)) => Ok(value),
+        _ => unreachable!("{path} is a word with a default"),
+    }
+}
+
+fn group_text(draft: &GroupDraft, path: &'static str) -> Result<String, BadPlan> {
+    match draft.group_setting(path)? {
+        Some(Setting::Text(value)) => Ok(value),
+        _ => unreachable!("{path} is a word with a default"),
+    }
+}

@@ -1,0 +1,132 @@
+//! A plan as written: every value still text, with the place where it was written.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use model::Setting;
+
+use super::{BadPlan, GROUP, PLAN, Row};
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// As a flag on the command line, without dashes.
+    Flag(String),
+    /// In a file.
+    File {
+        /// The file as it was named.
+        name: String,
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+    },
+    /// Nowhere: the table's default.
+    Default,
+}
+
+impl fmt::Display for From {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            From::Flag(name) => write!(f, "--{name}"),
+            From::File { name, line, column } => write!(f, "{name}:{line}:{column}"),
+            From::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its text.
+    pub text: String,
+    /// Its place.
+    pub from: From,
+}
+
+impl Written {
+    /// An error about this value.
+    pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
+        match &self.from {
+            From::Default => BadPlan(why.to_string()),
+            from => BadPlan(format!("{from}: {why}")),
+        }
+    }
+}
+
+/// A group as written.
+#[derive(Clone, Debug, Default)]
+pub struct GroupDraft {
+    /// Values by path (`clients`, `load.rate`).
+    pub values: BTreeMap<&'static str, Written>,
+    /// The workload's parameters by name.
+    pub parameters: Vec<(String, Written)>,
+}
+
+/// A plan as written.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// Values by path (`phases.measure`).
+    pub values: BTreeMap<&'static str, Written>,
+    /// The groups.
+    pub groups: Vec<GroupDraft>,
+}
+
+impl Draft {
+    /// The value at `path`, or the table's default.
+    pub fn plan(&self, path: &'static str) -> Option<Written> {
+        value(&self.values, PLAN, path)
+    }
+
+    /// Reads the value at `path`.
+    pub fn plan_setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
+        setting(&self.values, PLAN, path)
+    }
+}
+
+impl GroupDraft {
+    /// The value at `path`, or the table's default.
+    pub fn group(&self, path: &'static str) -> Option<Written> {
+        value(&self.values, GROUP, path)
+    }
+
+    /// Whether somebody wrote a value at `path`.
+    pub fn is_given(&self, path: &str) -> bool {
+        self.values.contains_key(path)
+    }
+
+    /// Reads the value at `path`.
+    pub fn group_setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
+        setting(&self.values, GROUP, path)
+    }
+}
+
+fn value(
+    values: &BTreeMap<&'static str, Written>,
+    table: &'static [Row],
+    path: &'static str,
+) -> Option<Written> {
+    if let Some(written) = values.get(path) {
+        return Some(written.clone());
+    }
+    let default = super::row(table, path)?.parameter.default;
+    (!default.is_empty()).then(|| Written { text: default.to_owned(), from: From::Default })
+}
+
+fn setting(
+    values: &BTreeMap<&'static str, Written>,
+    table: &'static [Row],
+    path: &'static str,
+) -> Result<Option<Setting>, BadPlan> {
+    let Some(written) = value(values, table, path) else {
+        return Ok(None);
+    };
+    let row = super::row(table, path).expect("paths are asked for as the tables spell them");
+    let parsed = row.parameter.kind.parse(&written.text);
+    // A flag names itself; in a file the key is said.
+    let told = |why: String| match &written.from {
+        From::File { .. } => written.bad(format!("{path}: {why}")),
+        _ => written.bad(why),
+    };
+    parsed.map(Some).map_err(told)
+}

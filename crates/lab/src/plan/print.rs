@@ -1,0 +1,106 @@
+//! A plan as decided, in TOML that decides to the same plan.
+
+use model::{
+    Arrivals, Group, Load, Placement, PlacementChoice, Plan, QueueFull, Until, format_duration,
+};
+use toml::{Table, Value};
+
+/// The plan in TOML, without a password.
+pub fn to_toml(plan: &Plan) -> String {
+    let mut top = Table::new();
+    put(&mut top, "name", plan.name.as_str());
+    put(&mut top, "seed", seed(plan.seed));
+    put(&mut top, "placement", placement(plan.placement));
+    put(&mut top, "target", table([("url", plan.target.to_string().into())]));
+    let phases = plan.phases;
+    let mut lengths = vec![("ramp_up", exact(phases.ramp_up_ns))];
+    if phases.measure_ns > 0 {
+        lengths.push(("measure", exact(phases.measure_ns)));
+    }
+    lengths.push(("drain", exact(phases.drain_ns)));
+    put(&mut top, "phases", table(lengths));
+    let on = plan.retry.on.iter().map(|kind| kind.name().into()).collect();
+    let retry = [
+        ("attempts", i64::from(plan.retry.attempts).into()),
+        ("on", Value::Array(on)),
+        ("backoff", exact(plan.retry.backoff_ns)),
+    ];
+    put(&mut top, "retry", table(retry));
+    put(&mut top, "recording", table([("highest", exact(plan.recording.highest_ns))]));
+    let groups = plan.groups.iter().map(|g| Value::Table(group(g))).collect();
+    top.insert("group".to_owned(), Value::Array(groups));
+    toml::to_string(&top).expect("a table of texts, numbers and tables is TOML")
+}
+
+fn group(group: &Group) -> Table {
+    let mut out = Table::new();
+    put(&mut out, "name", group.name.as_str());
+    put(&mut out, "workload", group.workload.as_str());
+    put(&mut out, "clients", i64::from(group.clients));
+    put(&mut out, "load", load(&group.load));
+    match group.until {
+        Until::Time => {}
+        Until::Transactions(count) => put(&mut out, "until", format!("{count} transactions")),
+        Until::TransactionsPerClient(count) => {
+            put(&mut out, "until", format!("{count} per client"))
+        }
+    }
+    let parameters = group.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str().into()));
+    put(&mut out, "parameters", table(parameters));
+    out
+}
+
+fn load(load: &Load) -> Value {
+    match load {
+        Load::Closed => table([("model", "closed".into())]),
+        Load::KeyThink { scale } => {
+            table([("model", "keythink".into()), ("scale", (*scale).into())])
+        }
+        Load::Open { arrivals, rate_per_s, queue, queue_full } => {
+            let arrivals = match arrivals {
+                Arrivals::Poisson => "poisson",
+                Arrivals::Uniform => "uniform",
+            };
+            let full = match queue_full {
+                QueueFull::Drop => "drop",
+                QueueFull::Stop => "stop",
+            };
+            table([
+                ("model", "open".into()),
+                ("rate", (*rate_per_s).into()),
+                ("arrivals", arrivals.into()),
+                ("queue", i64::try_from(*queue).unwrap_or(i64::MAX).into()),
+                ("queue_full", full.into()),
+            ])
+        }
+    }
+}
+
+fn placement(choice: PlacementChoice) -> &'static str {
+    match choice {
+        PlacementChoice::Auto => "auto",
+        PlacementChoice::Fixed(Placement::Thread) => "thread",
+        PlacementChoice::Fixed(Placement::Loop) => "loop",
+        PlacementChoice::Fixed(Placement::Simulated) => "simulated",
+    }
+}
+
+/// A duration that reads back exactly; a round one is told as people write it.
+fn exact(ns: u64) -> Value {
+    let told = format_duration(ns);
+    let is_exact = model::parse_duration(&told) == Ok(ns);
+    if is_exact { told.into() } else { format!("{ns}ns").into() }
+}
+
+/// TOML's integers have 63 bits.
+fn seed(seed: u64) -> Value {
+    i64::try_from(seed).map_or_else(|_| seed.to_string().into(), Value::from)
+}
+
+fn put(table: &mut Table, key: &str, value: impl Into<Value>) {
+    table.insert(key.to_owned(), value.into());
+}
+
+fn table<'a>(pairs: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    Value::Table(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+}

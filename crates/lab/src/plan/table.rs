@@ -1,0 +1,149 @@
+//! The parameters of a plan and of a group: flags, TOML keys, help and docs derive from here.
+
+use model::{Parameter, ParameterKind};
+
+/// One row: where it stands in a plan, and its flag.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Its path in TOML, within the plan or within a `[[group]]`.
+    pub path: &'static str,
+    /// What it takes; its name is that of the flag.
+    pub parameter: Parameter,
+}
+
+const fn new(
+    path: &'static str,
+    name: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    help: &'static str,
+) -> Row {
+    Row { path, parameter: Parameter { name, kind, default, help, shapes_data: false } }
+}
+
+const ANY_COUNT: ParameterKind = ParameterKind::Count { min: 0, max: u64::MAX };
+
+/// The plan's own parameters.
+pub static PLAN: &[Row] = &[
+    new("name", "name", ParameterKind::Text, "", "Name of the plan, shown with its runs"),
+    new("seed", "seed", ANY_COUNT, "1", "Seed of all randomness: data, inputs and arrivals"),
+    new(
+        "target.url",
+        "target",
+        ParameterKind::Text,
+        "",
+        "Database to measure, as a URL [default: an embedded SQLite file of the workload]",
+    ),
+    new(
+        "placement",
+        "placement",
+        ParameterKind::Choice(&["auto", "thread", "loop", "simulated"]),
+        "auto",
+        "Where clients live: a thread each, event loops, or virtual time (sim: only)",
+    ),
+    new("phases.ramp_up", "ramp_up", ParameterKind::Duration, "2s", "Load before measuring begins"),
+    new("phases.measure", "duration", ParameterKind::Duration, "30s", "Load that is measured"),
+    new(
+        "phases.drain",
+        "drain",
+        ParameterKind::Duration,
+        "10s",
+        "How long what is under way at the end may take, before it counts as unfinished",
+    ),
+    new(
+        "retry.attempts",
+        "attempts",
+        ParameterKind::Count { min: 1, max: 1000 },
+        "10",
+        "Attempts a transaction has when it is refused for a conflict, the first included",
+    ),
+    new(
+        "retry.backoff",
+        "backoff",
+        ParameterKind::Duration,
+        "1ms",
+        "Mean pause before the second attempt; it doubles with each further one",
+    ),
+    new(
+        "retry.on",
+        "retry_on",
+        ParameterKind::Text,
+        "deadlock,lock_timeout,serialization,busy",
+        "Refusals that are tried again, by name",
+    ),
+    new(
+        "recording.highest",
+        "highest",
+        ParameterKind::Duration,
+        "1h",
+        "Longest time that histograms tell apart; longer ones are counted as overflow",
+    ),
+];
+
+/// The parameters of each group.
+pub static GROUP: &[Row] = &[
+    new("name", "group", ParameterKind::Text, "", "Name of the group [default: its workload]"),
+    new("workload", "workload", ParameterKind::Text, "", "What its clients do"),
+    new(
+        "clients",
+        "clients",
+        ParameterKind::Count { min: 1, max: 1_000_000 },
+        "4",
+        "Simulated users",
+    ),
+    new(
+        "load.model",
+        "load",
+        ParameterKind::Choice(&["closed", "open", "keythink"]),
+        "closed",
+        "How load is offered: again at once, at a rate, or after keying and thinking",
+    ),
+    new(
+        "load.rate",
+        "rate",
+        ParameterKind::Rate,
+        "",
+        "Transactions offered a second in open load (500, 500/s or 30000/min)",
+    ),
+    new(
+        "load.arrivals",
+        "arrivals",
+        ParameterKind::Choice(&["poisson", "uniform"]),
+        "poisson",
+        "Gaps between arrivals in open load: exponential, or all equal",
+    ),
+    new(
+        "load.queue",
+        "queue",
+        ParameterKind::Count { min: 0, max: 100_000_000 },
+        "10000",
+        "Arrivals that may wait for a free client in open load",
+    ),
+    new(
+        "load.queue_full",
+        "queue_full",
+        ParameterKind::Choice(&["drop", "stop"]),
+        "drop",
+        "What an arrival does that finds the queue full: it is dropped and counted, or ends the run",
+    ),
+    new(
+        "load.scale",
+        "keythink_scale",
+        ParameterKind::Number { min: 0.000_001, max: 1000.0 },
+        "1",
+        "All keying and thinking times are multiplied by this in keythink load",
+    ),
+    new(
+        "until",
+        "transactions",
+        ParameterKind::Text,
+        "",
+        "Measure until this many transactions were offered, instead of for a time \
+         ('1000 per client' counts each client's own)",
+    ),
+];
+
+/// The row with this path.
+pub fn row(table: &'static [Row], path: &str) -> Option<&'static Row> {
+    table.iter().find(|row| row.path == path)
+}

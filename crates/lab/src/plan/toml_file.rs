@@ -1,0 +1,153 @@
+//! A plan file, read with the line and column of everything in it.
+
+use model::did_you_mean;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{BadPlan, Draft, From, GROUP, GroupDraft, PLAN, Row, Written};
+
+/// What this version knows of but cannot do yet.
+const LATER: [(&str, &str); 2] = [
+    ("experiment", "experiments are not in this version; run one point at a time"),
+    ("at", "disturbances ([[at]]) are not in this version"),
+];
+
+/// Reads `text`, the contents of the file `name`.
+pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
+    let file = File { name, text };
+    let table = DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        BadPlan(format!("{}: {}", file.place(at), error.message()))
+    })?;
+    let mut draft = Draft::default();
+    for (key, value) in table.get_ref() {
+        let word = key.get_ref().as_ref();
+        if let Some((_, why)) = LATER.iter().find(|(later, _)| *later == word) {
+            return Err(file.bad(key, why));
+        }
+        match (word, value.get_ref()) {
+            ("group", DeValue::Array(groups)) => {
+                for group in groups.iter() {
+                    draft.groups.push(file.read_group(group)?);
+                }
+            }
+            ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
+            _ => file.read(PLAN, "", key, value, &["group"], &mut |path, written| {
+                draft.values.insert(path, written);
+            })?,
+        }
+    }
+    Ok(draft)
+}
+
+struct File<'a> {
+    name: &'a str,
+    text: &'a str,
+}
+
+type Key<'a> = Spanned<std::borrow::Cow<'a, str>>;
+
+impl File<'_> {
+    fn place(&self, offset: usize) -> From {
+        let before = &self.text[..offset.min(self.text.len())];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        From::File { name: self.name.to_owned(), line, column }
+    }
+
+    fn bad(&self, key: &Key<'_>, why: &str) -> BadPlan {
+        BadPlan(format!("{}: {why}", self.place(key.span().start)))
+    }
+
+    fn read_group(&self, group: &Spanned<DeValue<'_>>) -> Result<GroupDraft, BadPlan> {
+        let DeValue::Table(table) = group.get_ref() else {
+            let place = self.place(group.span().start);
+            return Err(BadPlan(format!("{place}: a group is a table: write [[group]]")));
+        };
+        let mut draft = GroupDraft::default();
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("parameters", DeValue::Table(parameters)) => {
+                    for (name, value) in parameters {
+                        let written = self.written(name, value)?;
+                        draft.parameters.push((name.get_ref().to_string(), written));
+                    }
+                }
+                ("parameters", _) => return Err(self.bad(key, "parameters must be a table")),
+                _ => self.read(GROUP, "", key, value, &["parameters"], &mut |path, written| {
+                    draft.values.insert(path, written);
+                })?,
+            }
+        }
+        Ok(draft)
+    }
+
+    /// Reads a key that is a row of `table`, or a table of such keys.
+    fn read(
+        &self,
+        table: &'static [Row],
+        above: &str,
+        key: &Key<'_>,
+        value: &Spanned<DeValue<'_>>,
+        also: &[&str],
+        keep: &mut dyn FnMut(&'static str, Written),
+    ) -> Result<(), BadPlan> {
+        let word = key.get_ref().as_ref();
+        let path = if above.is_empty() { word.to_owned() } else { format!("{above}.{word}") };
+        let within = format!("{path}.");
+        if let Some(row) = super::row(table, &path) {
+            keep(row.path, self.written(key, value)?);
+            return Ok(());
+        }
+        let has_rows = table.iter().any(|row| row.path.starts_with(&within));
+        match value.get_ref() {
+            DeValue::Table(inner) if has_rows => {
+                for (key, value) in inner {
+                    self.read(table, &path, key, value, &[], keep)?;
+                }
+                Ok(())
+            }
+            _ if has_rows => Err(self.bad(key, &format!("'{path}' must be a table"))),
+            _ => {
+                let known = keys_below(table, above).into_iter().chain(also.iter().copied());
+                let hint = did_you_mean(word, known);
+                Err(self.bad(key, &format!("there is no key '{path}' here{hint}")))
+            }
+        }
+    }
+
+    fn written(&self, key: &Key<'_>, value: &Spanned<DeValue<'_>>) -> Result<Written, BadPlan> {
+        let text = plain(value.get_ref()).ok_or_else(|| {
+            let name = key.get_ref();
+            self.bad(key, &format!("'{name}' must be a text, a number, true, false or a list"))
+        })?;
+        Ok(Written { text, from: self.place(value.span().start) })
+    }
+}
+
+/// The next words of all paths of `table` below `above`.
+fn keys_below(table: &'static [Row], above: &str) -> Vec<&'static str> {
+    let word = |row: &'static Row| {
+        let rest = match above {
+            "" => Some(row.path),
+            _ => row.path.strip_prefix(above).and_then(|rest| rest.strip_prefix('.')),
+        };
+        rest.map(|rest| rest.split('.').next().unwrap_or(rest))
+    };
+    table.iter().filter_map(word).collect()
+}
+
+/// A value as one would write it on the command line; none for tables and dates.
+fn plain(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Float(number) => Some(number.to_string()),
+        DeValue::Boolean(value) => Some(value.to_string()),
+        DeValue::Array(items) => {
+            let items: Option<Vec<String>> = items.iter().map(|i| plain(i.get_ref())).collect();
+            items.map(|items| items.join(","))
+        }
+        DeValue::Datetime(_) | DeValue::Table(_) => None,
+    }
+}

@@ -1,0 +1,548 @@
+//! A run, from a plan to a report: open, build, check, measure, check again, judge, remember.
+//!
+//! Everyone who wants to know of it consumes the same events: the tally, the store, the
+//! watcher. Not here: how it is shown (dbdyno).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
+use model::{
+    CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
+    HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
+    Placement, PlacementChoice, Plan, RunId, Severity, StopReason, Workload,
+};
+use results::Tally;
+use results::report::{Report, Status};
+use results::store::{self, Store, Summary, Writer};
+
+use crate::build::{BuildOptions, Progress, build};
+use crate::desk::Desk;
+use crate::facts::{self, Watch};
+use crate::open::{Data, Opened, agree_on, open};
+use crate::{Trouble, check};
+
+/// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
+/// where the crossover lies on a machine.
+const THREADS_MOST: u32 = 512;
+/// Between the connection of the last client and the beginning of the load.
+const LEAD_NS: u64 = 20 * NS_PER_MS;
+
+/// How a run is done, beside its plan.
+pub struct RunOptions {
+    /// Where it is kept; nowhere if none.
+    pub store: Option<PathBuf>,
+    /// Whether the data are checked before the load.
+    pub check_before: bool,
+    /// Whether the data are checked after the load.
+    pub check_after: bool,
+    /// Whether data that are not there are built.
+    pub build: bool,
+    /// Sees every sample, for calibration.
+    pub tap: Option<Tap>,
+}
+
+/// Somebody who looks on.
+pub trait Watcher {
+    /// Something happened; `tally` has it already.
+    fn event(&mut self, event: &Event, tally: &Tally);
+    /// Data are being built.
+    fn building(&mut self, progress: &Progress);
+    /// Something to be said now.
+    fn note(&mut self, text: &str);
+}
+
+/// A run that has ended.
+pub struct RunResult {
+    /// What is to be told of it.
+    pub report: Report,
+    /// All that is known of it, for reports with more in them.
+    pub tally: Tally,
+    /// Whether it counts as done: completed, and nothing found that makes it invalid.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// Runs a plan.
+pub fn run(
+    mut plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Trouble> {
+    let database = open(&plan.target, plan.seed, options.build)?;
+    let groups = prepare(&plan, &database, &options, stop, watcher)?;
+    let placement = place(&plan, &groups)?;
+    for (group, opened) in plan.groups.iter_mut().zip(&groups) {
+        let written = opened.settings.written();
+        group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    }
+    let database_facts = database.facts()?;
+    let description = describe(&plan, &groups, placement, &database_facts);
+    let begun = Event::Begun {
+        run: RunId(uuid::Uuid::now_v7().to_string()),
+        plan: crate::plan::to_toml(&plan),
+        description: Box::new(description),
+    };
+    let writer = match &options.store {
+        Some(path) => Some(open_store(path, &begun)?),
+        None => None,
+    };
+    let mut recount = Recount { tally: Tally::new(), writer, watcher, watch: None, measured: None };
+    recount.tell(begun);
+    for fact in gather_facts(&plan, &options, database_facts, &groups) {
+        recount.tell(Event::Fact(fact));
+    }
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut recount);
+    conclude(outcome, recount)
+}
+
+fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
+    let remedy = "; name another with --store, or run with --no-store";
+    let opened = Store::open(path).and_then(|store| store.writer(begun));
+    opened.map_err(|error| Trouble::Failed(format!("{error}{remedy}")))
+}
+
+/// Agrees with the database on each group's workload, and builds what is not there.
+fn prepare(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<Vec<Opened>, Trouble> {
+    let mut groups = Vec::new();
+    for group in &plan.groups {
+        let agree =
+            || agree_on(database, &plan.target, &group.workload, &group.parameters, plan.seed);
+        let mut opened = agree()?;
+        if matches!(opened.data, Data::Absent | Data::Unfinished) {
+            if !options.build {
+                return Err(Trouble::Failed(format!(
+                    "{} has no complete data of {}: build it with dbdyno build {} --target '{}'",
+                    plan.target, group.workload, group.workload, plan.target
+                )));
+            }
+            let is_stopped = || stop.is_asked();
+            let loaders = BuildOptions { loaders: 0 };
+            let told = |progress: &Progress| watcher.building(progress);
+            let built = build(&opened, loaders, &is_stopped, &mut { told })?;
+            watcher.note(&built.sentence());
+            opened = agree()?;
+        }
+        groups.push(opened);
+    }
+    Ok(groups)
+}
+
+/// Where the clients live: one place for all.
+fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
+    let can = |placement: Placement| {
+        let refuses = |opened: &&Opened| {
+            !opened.workload.places().has(placement) || !opened.database.places().has(placement)
+        };
+        match groups.iter().find(refuses) {
+            None => Ok(placement),
+            Some(opened) => {
+                let (what, name) = if opened.workload.places().has(placement) {
+                    ("the driver", opened.database.dialect().name.to_owned())
+                } else {
+                    ("the workload", opened.workload.identity().workload)
+                };
+                let placement = placement.name();
+                let why = format!("{what} {name} cannot be placed on '{placement}'");
+                Err(Trouble::Usage(format!("{why}: leave --placement out")))
+            }
+        }
+    };
+    match plan.placement {
+        PlacementChoice::Fixed(placement) => can(placement),
+        PlacementChoice::Auto => {
+            let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+            let few = n_clients <= THREADS_MOST;
+            if few {
+                can(Placement::Thread).or_else(|_| can(Placement::Loop))
+            } else {
+                can(Placement::Loop).or_else(|_| can(Placement::Thread))
+            }
+        }
+    }
+}
+
+fn describe(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    database: &[Fact],
+) -> Description {
+    let value =
+        |name: &str| database.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone());
+    let product = value("product").unwrap_or_else(|| plan.target.scheme.clone());
+    let version = value("version").map(|version| format!(" {version}")).unwrap_or_default();
+    let modes = database.iter().filter(|fact| fact.about == "mode");
+    let told = plan.groups.iter().zip(groups);
+    Description {
+        name: plan.name.clone(),
+        seed: plan.seed,
+        target: plan.target.to_string(),
+        database: format!("{product}{version}"),
+        modes: modes.map(|fact| format!("{}={}", fact.name, fact.value)).collect(),
+        placement,
+        phases: plan.phases,
+        groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
+        dbdyno: version_of_ours(),
+        started_unix_ms: unix_ms(),
+    }
+}
+
+/// `0.1.0`, or `0.1.0 (debug build)`.
+pub fn version_of_ours() -> String {
+    let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
+    format!("{}{debug}", env!("CARGO_PKG_VERSION"))
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as i64)
+}
+
+fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
+    let workload = opened.workload.as_ref();
+    let kind =
+        |kind: &model::Kind| KindDescription { name: kind.name.to_owned(), weight: kind.weight };
+    let headline = |headline: model::Headline| HeadlineDescription {
+        name: headline.name.to_owned(),
+        title: headline.title.to_owned(),
+        kinds: headline.kinds,
+        per_ns: headline.per_ns,
+    };
+    let measure = |measure: &model::Measure| MeasureDescription {
+        name: measure.name.to_owned(),
+        unit: measure.unit.to_owned(),
+        kind: measure.kind,
+    };
+    GroupDescription {
+        name: group.name.clone(),
+        workload: group.workload.clone(),
+        clients: group.clients,
+        load: group.load,
+        until: group.until,
+        parameters: group.parameters.clone(),
+        kinds: workload.kinds().iter().map(kind).collect(),
+        headlines: workload.headlines().into_iter().map(headline).collect(),
+        measures: workload.measures().iter().map(measure).collect(),
+        declarations: workload.declarations(),
+        closed_form: closed_form(&group.load, group.clients, workload),
+    }
+}
+
+/// What rate keying and thinking alone allow: with shares p, a client does one transaction in
+/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time.
+fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
+    let Load::KeyThink { scale } = load else {
+        return None;
+    };
+    let kinds = workload.kinds();
+    let weights: u64 = kinds.iter().map(|kind| kind.weight).sum();
+    let share = |kind: &model::Kind| kind.weight as f64 / weights as f64;
+    let pause = |kind: &model::Kind| (kind.keying_ns + kind.thinking_ns) as f64 * scale;
+    let cycle_ns: f64 = kinds.iter().map(|kind| share(kind) * pause(kind)).sum();
+    if cycle_ns <= 0.0 {
+        return None;
+    }
+    let headline = workload.headlines().into_iter().next();
+    let (title, share_of, per_ns) = match &headline {
+        Some(headline) => {
+            let of = |kind: &u16| share(&kinds[usize::from(*kind)]);
+            let shares: f64 = headline.kinds.iter().map(of).sum();
+            let shares = if headline.kinds.is_empty() { 1.0 } else { shares };
+            (headline.title, shares, headline.per_ns)
+        }
+        None => ("TPS", 1.0, NS_PER_S),
+    };
+    let each = per_ns as f64 / cycle_ns * share_of;
+    Some(format!(
+        "keying and thinking alone allow {each:.2} {title} per client, {:.1} for {clients} \
+         clients; a rate above it is impossible, one below shows response time or loss",
+        each * f64::from(clients)
+    ))
+}
+
+fn gather_facts(
+    plan: &Plan,
+    options: &RunOptions,
+    database: Vec<Fact>,
+    groups: &[Opened],
+) -> Vec<Fact> {
+    let file = PathBuf::from(&plan.target.path);
+    let mut paths: Vec<&Path> = Vec::new();
+    if plan.target.hosts.is_empty() && file.exists() {
+        paths.push(&file);
+    }
+    paths.extend(options.store.as_deref());
+    let mut facts = facts::machine(&paths);
+    facts.extend(database);
+    if groups.iter().any(|opened| opened.data == Data::Unmarked) {
+        facts.push(Fact::new("data", "meta", "absent"));
+    }
+    for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
+        let identity = opened.workload.identity();
+        facts.push(Fact::new("data", "seed", identity.seed));
+        for (name, value) in identity.scale.iter().chain(&identity.constants) {
+            facts.push(Fact::new("data", name, value));
+        }
+    }
+    facts
+}
+
+/// Everyone who wants to know, and the cost of the measured phase.
+struct Recount<'w> {
+    tally: Tally,
+    writer: Option<Writer>,
+    watcher: &'w mut dyn Watcher,
+    watch: Option<Watch>,
+    measured: Option<facts::Usage>,
+}
+
+impl Recount<'_> {
+    fn tell(&mut self, event: Event) {
+        match &event {
+            Event::Phase { phase: Phase::Measure, .. } => self.watch = Some(Watch::start()),
+            Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
+            _ => {}
+        }
+        self.tally.add(&event);
+        self.watcher.event(&event, &self.tally);
+        if let Some(writer) = &self.writer {
+            writer.send(event);
+        }
+    }
+
+    fn take_usage(&mut self) {
+        if self.measured.is_none() {
+            self.measured = self.watch.as_mut().map(Watch::read);
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.watcher.note(&text);
+        self.tell(Event::Output { text });
+    }
+}
+
+/// The load, with its checks around it.
+fn measure(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    recount: &mut Recount<'_>,
+) -> Result<Ran, Trouble> {
+    if options.check_before {
+        let results = check_all(groups, recount)?;
+        let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
+        recount.tell(Event::Checked { after: false, results });
+        if !failed.is_empty() {
+            return Err(Trouble::Failed(format!(
+                "the data are not consistent before the run, so it was not begun (--check off \
+                 runs all the same):\n{}",
+                failed.join("\n")
+            )));
+        }
+    }
+    let before = counts_in(groups)?;
+    let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let job = job_of(plan, groups, placement, options);
+    let ran = engine::run(job, stop, &mut |now_ns| now_ns + lead_ns, &mut |event| {
+        recount.tell(event);
+    })
+    .map_err(|error| match error {
+        engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
+        error => Trouble::failed(error),
+    })?;
+    recount.take_usage();
+    let usage = recount.measured.clone().unwrap_or_default();
+    recount.tell(Event::Ended {
+        reason: ran.reason.clone(),
+        measured_ns: ran.measured_ns,
+        elapsed_ns: ran.elapsed_ns,
+        cpu_ns: usage.cpu_ns,
+        max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
+    });
+    for fact in facts_of(&ran, &usage, plan) {
+        recount.tell(Event::Fact(fact));
+    }
+    let after = counts_in(groups);
+    match (before, after) {
+        (before, Ok(after)) => crosscheck(&before, &after, recount),
+        (_, Err(error)) => recount.note(format!("the database's own count is not known: {error}")),
+    }
+    if options.check_after && !matches!(ran.reason, StopReason::Failed { .. }) {
+        match check_all(groups, recount) {
+            Ok(results) => recount.tell(Event::Checked { after: true, results }),
+            Err(error) => recount.note(format!("the data could not be checked: {error}")),
+        }
+    }
+    Ok(ran)
+}
+
+fn say(result: &CheckResult) -> String {
+    let rows = result.examples.join("; ");
+    format!("  check {} ({}) fails in {} rows: {rows}", result.id, result.title, result.n_failed)
+}
+
+/// Each workload once, however many groups use it.
+fn check_all(groups: &[Opened], recount: &mut Recount<'_>) -> Result<Vec<CheckResult>, Trouble> {
+    let mut results = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
+    for opened in groups {
+        let name = opened.workload.identity().workload;
+        if seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
+        results.extend(check::check(database, workload, &mut |title| {
+            recount.watcher.note(&format!("checking {title}"));
+        })?);
+    }
+    Ok(results)
+}
+
+/// The database's own counts: per group with a cross-check, its kind and the count.
+type OwnCounts = Vec<Option<(u16, i64)>>;
+
+fn counts_in(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
+    let count = |opened: &Opened| -> Result<Option<(u16, i64)>, Trouble> {
+        let Some((sql, kind)) = opened.workload.crosscheck(opened.database.dialect()) else {
+            return Ok(None);
+        };
+        let number = Desk::at(opened.database.as_ref())?.number(&sql)?;
+        Ok(number.map(|number| (kind, number)))
+    };
+    groups.iter().map(count).collect()
+}
+
+/// Groups with the same count share it, so the first of them stands for all.
+fn crosscheck(before: &OwnCounts, after: &OwnCounts, recount: &mut Recount<'_>) {
+    let first = before.iter().zip(after).position(|(b, a)| b.is_some() && a.is_some());
+    let Some(first) = first else { return };
+    let (Some((kind, was)), Some((_, is))) = (before[first], after[first]) else { return };
+    let (mut committed, mut unknown) = (0, 0);
+    for (group, _) in before.iter().enumerate().filter(|(_, count)| count.is_some()) {
+        let tally = &recount.tally.groups[group];
+        for part in [tally.kind(kind), tally.ramp_up_kind(kind)].into_iter().flatten() {
+            committed += part.counts.committed;
+            unknown += part.counts.unknown;
+        }
+    }
+    let change = is - was;
+    recount.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
+}
+
+fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOptions) -> Job {
+    let mut first_client = 0;
+    let mut jobs = Vec::new();
+    for (group, opened) in plan.groups.iter().zip(groups) {
+        let statements = opened.workload.statements(opened.database.dialect());
+        jobs.push(GroupJob {
+            workload: Arc::clone(&opened.workload),
+            database: Arc::clone(&opened.database),
+            statements: statements.into(),
+            first_client,
+            clients: group.clients,
+            load: group.load,
+            until: group.until,
+        });
+        first_client += group.clients;
+    }
+    Job {
+        seed: plan.seed,
+        phases: plan.phases,
+        groups: jobs,
+        placement,
+        retry: plan.retry.clone(),
+        recording: plan.recording,
+        share: Share::WHOLE,
+        workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        tap: options.tap.clone(),
+    }
+}
+
+/// What became known of the generator while it ran.
+fn facts_of(ran: &Ran, usage: &facts::Usage, plan: &Plan) -> Vec<Fact> {
+    let mut list = Vec::new();
+    if let Some(granted) = ran.granted {
+        list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
+        list.push(Fact::new("client", "scheduling_slice_100us", granted.short_slice));
+    }
+    if ran.n_left_behind > 0 {
+        list.push(Fact::new("client", "left_behind", ran.n_left_behind));
+    }
+    let measured_ns = ran.measured_ns.max(1) as f64;
+    let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+    if let Some(run_delay_ns) = usage.run_delay_ns {
+        let share = run_delay_ns as f64 / (measured_ns * f64::from(clients.max(1)));
+        list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
+    }
+    if let Some(steal) = usage.steal_share {
+        list.push(Fact::new("machine", "steal_percent", format!("{:.2}", steal * 100.0)));
+    }
+    if let Some(busy) = usage.system_busy_share {
+        list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
+    }
+    list
+}
+
+/// Judges, reports, and closes the store; a run that failed midway is kept as such.
+fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<RunResult, Trouble> {
+    let trouble = outcome.err();
+    if let Some(trouble) = &trouble {
+        recount.tell(Event::Output { text: trouble.to_string() });
+    }
+    let mut found = results::findings::judge(&recount.tally);
+    if let Some(why) = recount.writer.as_ref().and_then(Writer::trouble) {
+        let text = format!("The store could not be written: {why}. This report is complete.");
+        let id = "store_not_written".to_owned();
+        found.push(Finding { id, severity: Severity::Warning, text });
+    }
+    for finding in found {
+        recount.tell(Event::Finding(finding));
+    }
+    let report = Report::of(&recount.tally);
+    if let Some(writer) = recount.writer.take() {
+        let (status, summary) = kept(&report);
+        let json = serde_json::to_string(&report).ok();
+        if let Err(error) = writer.finish(json, status, summary) {
+            recount.watcher.note(&format!("the store could not be written: {error}"));
+        }
+    }
+    if let Some(trouble) = trouble {
+        return Err(trouble);
+    }
+    let reason = recount.tally.ended.as_ref().map(|ended| &ended.reason);
+    let is_valid = report.findings.iter().all(|finding| finding.severity < Severity::Invalid);
+    let is_done = matches!(reason, Some(StopReason::Completed | StopReason::QueueFull));
+    Ok(RunResult {
+        is_good: is_valid && is_done,
+        is_interrupted: matches!(reason, Some(StopReason::Interrupted)),
+        report,
+        tally: recount.tally,
+    })
+}
+
+/// How a run is kept: its status, and the figures by which it is listed.
+fn kept(report: &Report) -> (store::Status, Summary) {
+    let status = match report.status {
+        Status::Completed | Status::QueueFull => store::Status::Completed,
+        Status::Interrupted => store::Status::Interrupted,
+        Status::Running | Status::Failed => store::Status::Failed,
+    };
+    let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
+    let block = &report.block;
+    let p99_ns = block.response_ms.p99.map(ns);
+    (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}

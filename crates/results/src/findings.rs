@@ -1,0 +1,104 @@
+//! Findings: can this result be trusted, and what is to be done about it?
+//!
+//! A finding is a variant of one of the enums in this folder: its identity, how much it matters,
+//! the figure that raised it and its advice stand in one arm of `words`. Each has a made-up run
+//! that raises it (see the tests below), and a plain run raises none but notes.
+//!
+//! Not here: what only the makers of the run can know; theirs come as events and are kept.
+
+mod data;
+mod generator;
+mod offered;
+mod outcomes;
+mod samples;
+mod steadiness;
+mod surroundings;
+
+use model::{Finding, GroupDescription, Severity};
+
+use crate::tally::{GroupTally, Sum, Tally};
+
+/// What one finding says.
+struct Words {
+    id: &'static str,
+    severity: Severity,
+    /// What was seen, with its figures.
+    text: String,
+    /// What to do about it.
+    advice: &'static str,
+}
+
+impl Words {
+    fn finding(self, group: Option<&str>) -> Finding {
+        let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
+        let text = format!("{group}{} {}", self.text, self.advice);
+        Finding { id: self.id.to_owned(), severity: self.severity, text }
+    }
+}
+
+/// One group, as findings look at it.
+struct View<'a> {
+    tally: &'a Tally,
+    index: usize,
+    group: &'a GroupTally,
+    told: Option<&'a GroupDescription>,
+    /// Its measured phase.
+    sum: Sum,
+}
+
+/// All that is to be thought of a run, most severe first.
+pub fn judge(tally: &Tally) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let whole = [data::look(tally), steadiness::look(tally), surroundings::look(tally)];
+    findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
+    for (index, group) in tally.groups.iter().enumerate() {
+        let told = tally.told(index);
+        let view = View { tally, index, group, told, sum: Sum::of(tally, &[index]) };
+        let name = told.filter(|_| tally.groups.len() > 1).map(|told| told.name.as_str());
+        let looks = [
+            outcomes::look(&view),
+            generator::look(&view),
+            offered::look(&view),
+            samples::look(&view),
+        ];
+        findings.extend(looks.into_iter().flatten().map(|words| words.finding(name)));
+    }
+    for finding in &tally.findings {
+        if !findings.iter().any(|known| known.id == finding.id) {
+            findings.push(finding.clone());
+        }
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// A share of a whole in percent; 0 of nothing.
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+/// A percentage as it is told.
+fn percent_text(percent: f64) -> String {
+    match percent {
+        0.0 => "0 %".to_owned(),
+        ..0.01 => "less than 0.01 %".to_owned(),
+        ..1.0 => format!("{percent:.2} %"),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
+/// A duration to three digits.
+fn about(ns: u64) -> String {
+    let digits = ns.checked_ilog10().map_or(1, |log| log + 1);
+    let unit = 10_u64.pow(digits.saturating_sub(3));
+    model::format_duration(ns.saturating_add(unit / 2) / unit * unit)
+}
+
+/// `1 client`, `2 clients`.
+fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", model::format_count(n))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Findings on the generator itself: was it quick enough to be no part of what it measured?
+
+use model::{Load, NS_PER_US, Severity};
+use stats::Histogram;
+
+use super::{View, Words, about, count};
+
+/// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
+const LAG_NS_MIN: u64 = 100 * NS_PER_US;
+
+/// Lag above this share of the service time changes what is measured.
+const LAG_PERCENT: u64 = 5;
+
+/// Threads that wait for a CPU longer than this are part of every response time.
+const RUN_DELAY_PERCENT_MAX: f64 = 10.0;
+
+enum Generator {
+    Lag { p99_ns: u64, service_ns: u64 },
+    Saturated { percent: f64 },
+    ConnectFailed { failed: u32, of: u32 },
+    IdleClients { idle: u64, of: u32 },
+}
+
+impl Generator {
+    fn words(self) -> Words {
+        match self {
+            Generator::Lag { p99_ns, service_ns } => Words {
+                id: "generator_lag",
+                severity: Severity::Warning,
+                text: format!(
+                    "The generator itself was late: p99 of its lag is {}, the median service \
+                     time {}.",
+                    about(p99_ns),
+                    about(service_ns)
+                ),
+                advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+            },
+            Generator::Saturated { percent } => Words {
+                id: "generator_saturated",
+                severity: Severity::Warning,
+                text: format!(
+                    "The generator's threads waited for a CPU for {percent:.0} % of the service \
+                     time: response times contain its own waiting."
+                ),
+                advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+            },
+            Generator::ConnectFailed { failed, of } => Words {
+                id: "connect_failed",
+                severity: Severity::Warning,
+                text: format!("{failed} of {of} clients could not connect."),
+                advice: "Raise the server's limit of connections, or use fewer clients.",
+            },
+            Generator::IdleClients { idle, of } => Words {
+                id: "idle_clients",
+                severity: Severity::Warning,
+                text: format!("{} of {of} finished nothing.", count(idle, "client")),
+                advice: "Look for connections that were lost, or clients that wait for a lock for \
+                         ever: the others had less company than the plan says.",
+            },
+        }
+    }
+}
+
+pub(super) fn look(view: &View) -> Vec<Words> {
+    let all = [lag(view), saturated(view), connect_failed(view), idle_clients(view)];
+    all.into_iter().flatten().map(Generator::words).collect()
+}
+
+fn lag(view: &View) -> Option<Generator> {
+    let p99_ns = view.group.measured.lag.as_ref().and_then(|lag: &Histogram| lag.quantile(0.99))?;
+    let service_ns = view.sum.service.quantile(0.5)?;
+    let late = p99_ns > LAG_NS_MIN && p99_ns > service_ns / 100 * LAG_PERCENT;
+    late.then_some(Generator::Lag { p99_ns, service_ns })
+}
+
+/// Said once, with the first group: threads are the whole generator's.
+fn saturated(view: &View) -> Option<Generator> {
+    let percent = view.tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
+    let saturated = percent > RUN_DELAY_PERCENT_MAX && view.index == 0;
+    saturated.then_some(Generator::Saturated { percent })
+}
+
+fn connect_failed(view: &View) -> Option<Generator> {
+    let failed = view.group.connect_failed;
+    let of = failed + view.group.connected;
+    (failed > 0).then_some(Generator::ConnectFailed { failed, of })
+}
+
+/// Only where every client must have had its turn: closed load, and twice as many transactions
+/// as clients.
+fn idle_clients(view: &View) -> Option<Generator> {
+    let told = view.told?;
+    let finished = view.sum.counts.finished();
+    let busy = told.load == Load::Closed && finished >= 2 * u64::from(told.clients);
+    if !busy || view.group.clients.is_empty() {
+        return None;
+    }
+    let finishers = view.group.clients.iter().filter(|of| of.count > 0);
+    let mut finishers: Vec<u32> = finishers.map(|of| of.client).collect();
+    finishers.sort_unstable();
+    finishers.dedup();
+    let idle = u64::from(told.clients).saturating_sub(finishers.len() as u64);
+    (idle > 0).then_some(Generator::IdleClients { idle, of: told.clients })
+}

@@ -1,0 +1,94 @@
+//! Findings on how transactions ended.
+
+use model::{ErrorCount, Severity};
+
+use super::{View, Words, count, percent, percent_text};
+
+/// Below this share of failures they are a note: the figures are those of the others.
+const FAILED_PERCENT_NOTED: f64 = 0.1;
+
+/// From this share on, the run measured something else than the workload.
+const FAILED_PERCENT_MAX: f64 = 50.0;
+
+enum Ending {
+    NothingFinished { offered: u64, failed: u64 },
+    Failed { failed: u64, offered: u64, most: Option<ErrorCount> },
+    Unknown { unknown: u64 },
+    Retried { retried: u64, offered: u64 },
+}
+
+impl Ending {
+    fn words(self) -> Words {
+        match self {
+            Ending::NothingFinished { offered, failed } => Words {
+                id: "nothing_finished",
+                severity: Severity::Invalid,
+                text: format!(
+                    "Nothing finished: {} offered, {} failed.",
+                    count(offered, "transaction"),
+                    model::format_count(failed)
+                ),
+                advice: "Look at the errors; check that the data are there and that the user may \
+                         write.",
+            },
+            Ending::Failed { failed, offered, most } => Words {
+                id: "failed",
+                severity: match percent(failed, offered) {
+                    ..FAILED_PERCENT_NOTED => Severity::Note,
+                    ..FAILED_PERCENT_MAX => Severity::Warning,
+                    _ => Severity::Invalid,
+                },
+                text: format!(
+                    "{} of {} failed ({}){}.",
+                    model::format_count(failed),
+                    count(offered, "transaction"),
+                    percent_text(percent(failed, offered)),
+                    most.map(|most| format!(", mostly {}", most.kind.name())).unwrap_or_default()
+                ),
+                advice: "They are not in the response times of finished ones, and count as \
+                         infinite in the offered percentiles.",
+            },
+            Ending::Unknown { unknown } => Words {
+                id: "unknown_commits",
+                severity: Severity::Warning,
+                text: format!(
+                    "The connection broke during {}: nobody knows whether they happened.",
+                    count(unknown, "COMMIT")
+                ),
+                advice: "The database holds between committed and committed + unknown.",
+            },
+            Ending::Retried { retried, offered } => Words {
+                id: "retried",
+                severity: Severity::Note,
+                text: format!(
+                    "{} after conflicts, for {}.",
+                    count(retried, "further attempt"),
+                    count(offered, "transaction"),
+                ),
+                advice: "Response times span all attempts.",
+            },
+        }
+    }
+}
+
+pub(super) fn look(view: &View) -> Vec<Words> {
+    let counts = &view.sum.counts;
+    let (offered, failed) = (counts.offered(), counts.failed);
+    let (unknown, retried) = (counts.unknown, counts.retried);
+    let most = view.group.measured.errors.iter().max_by_key(|error| error.count).cloned();
+    let all = [
+        nothing_finished(view),
+        (failed > 0).then_some(Ending::Failed { failed, offered, most }),
+        (unknown > 0).then_some(Ending::Unknown { unknown }),
+        (retried > 0).then_some(Ending::Retried { retried, offered }),
+    ];
+    all.into_iter().flatten().map(Ending::words).collect()
+}
+
+/// A run that goes on may still finish something.
+fn nothing_finished(view: &View) -> Option<Ending> {
+    let counts = &view.sum.counts;
+    let (offered, failed) = (counts.offered(), counts.failed);
+    let nothing = view.tally.ended.is_some() && counts.finished() == 0;
+    nothing.then_some(Ending::NothingFinished { offered, failed })
+}

@@ -1,0 +1,97 @@
+//! Findings on the samples: are they enough, within range, and all there?
+
+use model::{NS_PER_S, Severity};
+use stats::{Histogram, order_statistic_interval};
+
+use super::{View, Words, count};
+
+enum Samples {
+    TooFew { have: u64, needed: u64, quantile: &'static str },
+    Overflow { overflow: u64, highest_ns: u64 },
+    BooksDisagree { what: &'static str, counted: u64, timed: u64 },
+}
+
+impl Samples {
+    fn words(self) -> Words {
+        match self {
+            Samples::TooFew { have, needed, quantile } => Words {
+                id: "few_samples",
+                severity: Severity::Note,
+                text: format!(
+                    "{} are too few for {quantile}, which needs {}.",
+                    count(have, "finished transaction"),
+                    model::format_count(needed)
+                ),
+                advice: "Measure longer; until then, read the maximum.",
+            },
+            Samples::Overflow { overflow, highest_ns } => Words {
+                id: "overflow",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} took longer than the {} that histograms tell apart; percentiles among \
+                     them are given as the maximum.",
+                    count(overflow, "transaction"),
+                    super::about(highest_ns)
+                ),
+                advice: "Raise the range of the recording in the plan.",
+            },
+            Samples::BooksDisagree { what, counted, timed } => Words {
+                id: "books_disagree",
+                severity: Severity::Invalid,
+                text: format!(
+                    "{} {what} transactions were counted and {} timed: samples were lost or \
+                     counted twice.",
+                    model::format_count(counted),
+                    model::format_count(timed)
+                ),
+                advice: "Do not use the figures: this is an error of dbdyno, or of the file that \
+                         they were read from. Please report it.",
+            },
+        }
+    }
+}
+
+pub(super) fn look(view: &View) -> Vec<Words> {
+    let mut all: Vec<Samples> = books(view);
+    all.extend(too_few(view));
+    all.extend(overflow(view));
+    all.into_iter().map(Samples::words).collect()
+}
+
+/// The lowest quantile of those that are read most that the samples do not suffice for.
+fn too_few(view: &View) -> Option<Samples> {
+    let response = &view.sum.response;
+    if response.is_empty() || view.tally.measured_ns() < NS_PER_S {
+        return None;
+    }
+    let refused = [("p99", 0.99), ("p99.9", 0.999)].into_iter().find_map(|(quantile, q)| {
+        let few = order_statistic_interval(response, q, 0.95).err()?;
+        Some((quantile, few))
+    });
+    let (quantile, few) = refused?;
+    Some(Samples::TooFew { have: few.have, needed: few.needed, quantile })
+}
+
+fn overflow(view: &View) -> Option<Samples> {
+    let overflow = view.sum.response.overflow();
+    let highest_ns = view.sum.response.range().highest_ns;
+    (overflow > 0).then_some(Samples::Overflow { overflow, highest_ns })
+}
+
+/// Counts and histograms are kept apart by the engine, and must agree.
+fn books(view: &View) -> Vec<Samples> {
+    let sum = &view.sum;
+    let books: [(&'static str, u64, &Histogram); 3] = [
+        ("finished", sum.counts.finished(), &sum.response),
+        ("failed", sum.counts.failed, &sum.failures),
+        ("unfinished", sum.counts.unfinished, &sum.unfinished),
+    ];
+    let wrong = books.into_iter().filter(|(_, counted, times)| *counted != times.count());
+    wrong
+        .map(|(what, counted, times)| Samples::BooksDisagree {
+            what,
+            counted,
+            timed: times.count(),
+        })
+        .collect()
+}

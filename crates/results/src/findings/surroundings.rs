@@ -1,0 +1,116 @@
+//! Findings on what the run was made with: build, machine, host and durability of the database.
+
+use model::{Severity, Target};
+
+use super::Words;
+use crate::tally::Tally;
+
+/// More time stolen by other virtual machines than this is noise that no repetition removes.
+const STEAL_PERCENT_MAX: f64 = 2.0;
+
+/// Modes in which a commit that was acknowledged may be lost, and how.
+const NOT_DURABLE: &[(&str, &str)] = &[
+    ("synchronous=off", "a loss of power may lose commits and damage the file"),
+    ("synchronous=0", "a loss of power may lose commits and damage the file"),
+    ("journal=off", "a crash damages the file"),
+    ("journal=memory", "a crash damages the file"),
+    ("fsync=off", "a loss of power may lose commits and damage the data"),
+    ("full_page_writes=off", "a loss of power may damage the data"),
+    ("synchronous_commit=off", "a crash may lose the last commits"),
+    ("innodb_flush_log_at_trx_commit=0", "a crash may lose the last second of commits"),
+    ("innodb_flush_log_at_trx_commit=2", "a loss of power may lose the last second of commits"),
+];
+
+enum Surroundings {
+    DebugBuild,
+    NoisyMachine { percent: f64 },
+    Embedded,
+    SameHost,
+    NotDurable { mode: String, how: &'static str },
+}
+
+impl Surroundings {
+    fn words(self) -> Words {
+        match self {
+            Surroundings::DebugBuild => Words {
+                id: "debug_build",
+                severity: Severity::Warning,
+                text: "dbdyno itself was built without optimisation: its own cost is part of the \
+                       figures."
+                    .to_owned(),
+                advice: "Build it with --release.",
+            },
+            Surroundings::NoisyMachine { percent } => Words {
+                id: "noisy_machine",
+                severity: Severity::Warning,
+                text: format!(
+                    "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
+                ),
+                advice: "Use a machine of its own, or repeat and interleave the runs.",
+            },
+            Surroundings::Embedded => Words {
+                id: "same_host",
+                severity: Severity::Note,
+                text: "The database lives within the generator and shares its CPUs.".to_owned(),
+                advice: "The client's CPU time contains the database's.",
+            },
+            Surroundings::SameHost => Words {
+                id: "same_host",
+                severity: Severity::Note,
+                text: "Generator and server share one host: they compete for its CPUs, and no \
+                       network is part of the figures."
+                    .to_owned(),
+                advice: "Use two hosts if users do.",
+            },
+            Surroundings::NotDurable { mode, how } => Words {
+                id: "not_durable",
+                severity: Severity::Note,
+                text: format!("{mode}: {how}."),
+                advice: "Compare only with runs of the same durability.",
+            },
+        }
+    }
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let debug = tally.fact("build", "profile") == Some("debug");
+    let steal = tally.fact("machine", "steal_percent").and_then(|text| text.parse().ok());
+    let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
+    let all = [
+        debug.then_some(Surroundings::DebugBuild),
+        noisy.map(|percent| Surroundings::NoisyMachine { percent }),
+        host(tally),
+        not_durable(tally),
+    ];
+    all.into_iter().flatten().map(Surroundings::words).collect()
+}
+
+/// Where the server is, as its URL tells: a file, this host, or another one.
+fn host(tally: &Tally) -> Option<Surroundings> {
+    let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
+    let local = |name: &str| {
+        name == "localhost" || name == "::1" || name.starts_with("127.") || name.starts_with('/')
+    };
+    let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(local));
+    match target.hosts.as_slice() {
+        _ if target.scheme == "sim" => None,
+        _ if target.scheme == "managed" || socket => Some(Surroundings::SameHost),
+        [] => Some(Surroundings::Embedded),
+        hosts if hosts.iter().any(|host| local(&host.name)) => Some(Surroundings::SameHost),
+        _ => None,
+    }
+}
+
+fn not_durable(tally: &Tally) -> Option<Surroundings> {
+    let modes = &tally.description.as_ref()?.modes;
+    let has = |mode: &str| modes.iter().any(|m| m.eq_ignore_ascii_case(mode));
+    let found = NOT_DURABLE.iter().find(|(mode, _)| has(mode));
+    if let Some((mode, how)) = found {
+        return Some(Surroundings::NotDurable { mode: (*mode).to_owned(), how });
+    }
+    // https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode loses durability with it.
+    let lazy = has("journal=wal") && has("synchronous=normal");
+    let mode = "journal=wal with synchronous=normal".to_owned();
+    let how = "a loss of power may lose the last commits";
+    lazy.then_some(Surroundings::NotDurable { mode, how })
+}

@@ -1,0 +1,254 @@
+//! Every finding has a made-up run that raises it, and a plain run raises none but notes.
+
+use model::{ClientMoments, ErrorCount, Event, NS_PER_MS, NS_PER_S, RefusalKind, StopReason};
+use stats::Histogram;
+
+use super::*;
+use crate::made_up::{Made, check, second};
+
+fn ids(made: &Made) -> Vec<String> {
+    judge(&made.tally()).into_iter().map(|finding| finding.id).collect()
+}
+
+/// Changes a plain run so that it raises `id`, and only then.
+fn raises(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    from(Made::closed(), id, severity, change);
+}
+
+fn from(mut made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    assert!(!ids(&made).iter().any(|found| found == id), "{id} without a reason");
+    change(&mut made);
+    let findings = judge(&made.tally());
+    let found = findings.iter().find(|finding| finding.id == id);
+    let found = found.unwrap_or_else(|| panic!("no {id} in {:?}", ids(&made)));
+    assert_eq!(found.severity, severity, "{id}");
+    assert!(found.text.ends_with(['.', ')']) && !found.text.contains("  "), "{}", found.text);
+}
+
+#[test]
+fn a_plain_run_raises_only_notes() {
+    assert_eq!(ids(&Made::closed()), ["same_host", "failed", "retried", "closed_load"]);
+    let severities = judge(&Made::closed().tally()).into_iter().map(|finding| finding.severity);
+    assert!(severities.into_iter().all(|severity| severity == Severity::Note));
+}
+
+#[test]
+fn a_late_generator_is_found() {
+    raises("generator_lag", Severity::Warning, |made| {
+        let mut lag = Histogram::default();
+        lag.record_n(3 * NS_PER_MS, 100_000);
+        made.seconds[5].lag = Some(lag);
+    });
+    raises("generator_saturated", Severity::Warning, |made| {
+        made.fact("client", "run_delay_share_percent", "23.5");
+    });
+    raises("connect_failed", Severity::Warning, |made| made.connect_failed = 3);
+    raises("idle_clients", Severity::Warning, |made| {
+        made.moments.truncate(7);
+        made.moments[0].count = 0;
+    });
+}
+
+#[test]
+fn clients_that_had_no_turn_yet_are_not_idle() {
+    let mut made = Made::closed();
+    made.description.groups[0].clients = 50_000;
+    assert!(!ids(&made).contains(&"idle_clients".to_owned()));
+}
+
+#[test]
+fn a_lag_of_a_few_microseconds_is_none_however_fast_the_database() {
+    let mut made = Made::closed();
+    made.seconds = (0..60).map(|index| second(index, 100)).collect();
+    for second in &mut made.seconds {
+        let kind = second.kind(0);
+        kind.response = None;
+        kind.response.get_or_insert_default().record_n(200_000, 100);
+    }
+    let mut lag = Histogram::default();
+    lag.record_n(50_000, 1000);
+    made.seconds[0].lag = Some(lag);
+    assert!(!ids(&made).contains(&"generator_lag".to_owned()));
+}
+
+#[test]
+fn what_was_offered_and_not_taken_is_found() {
+    let found = ids(&Made::open_overloaded());
+    for id in ["dropped_arrivals", "unfinished", "carried_in"] {
+        assert!(found.iter().any(|f| f == id), "{id} in {found:?}");
+    }
+    assert!(!found.contains(&"closed_load".to_owned()));
+    raises("dropped_arrivals", Severity::Warning, |made| made.kind(0).counts.dropped = 1);
+    raises("unfinished", Severity::Warning, |made| {
+        let kind = made.kind(0);
+        kind.counts.unfinished = 1;
+        kind.unfinished.get_or_insert_default().record(NS_PER_S);
+    });
+    let mut open = Made::open_overloaded();
+    open.seconds[4].kind(0).carried = 16;
+    from(open, "carried_in", Severity::Warning, |made| made.seconds[4].kind(0).carried = 17);
+    from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
+        made.description.groups[0].load = model::Load::Closed;
+    });
+}
+
+#[test]
+fn failures_matter_by_their_share() {
+    let fail = |made: &mut Made, n: u64| {
+        let kind = made.kind(1);
+        kind.counts.failed = n;
+        kind.failures = Some(Histogram::default());
+        kind.failures.get_or_insert_default().record_n(NS_PER_S, n);
+    };
+    let plain = || {
+        let mut made = Made::closed();
+        let second = made.seconds.iter_mut().find(|second| second.second == 17);
+        let kind = second.expect("second 17").kind(1);
+        (kind.counts.failed, kind.failures) = (0, None);
+        made
+    };
+    from(plain(), "failed", Severity::Note, |made| fail(made, 1));
+    from(plain(), "failed", Severity::Warning, |made| fail(made, 1_000));
+    from(plain(), "failed", Severity::Invalid, |made| fail(made, 50_000));
+    raises("unknown_commits", Severity::Warning, |made| {
+        made.kind(1).counts.unknown = 1;
+        made.kind(1).counts.failed = 1;
+        made.kind(1).failures.get_or_insert_default().record(NS_PER_S);
+    });
+    raises("nothing_finished", Severity::Invalid, |made| made.seconds.clear());
+    let mut calm = Made::closed();
+    calm.seconds.iter_mut().flat_map(|s| &mut s.kinds).for_each(|kind| kind.counts.retried = 0);
+    from(calm, "retried", Severity::Note, |made| made.kind(0).counts.retried = 1);
+}
+
+#[test]
+fn the_commonest_error_is_named_with_the_failures() {
+    let mut made = Made::closed();
+    let message = "Deadlock found".to_owned();
+    let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99 };
+    made.seconds[10].errors.push(error);
+    let findings = judge(&made.tally());
+    let failed = findings.iter().find(|finding| finding.id == "failed").expect("two failed");
+    assert!(failed.text.contains(", mostly deadlock."), "{}", failed.text);
+}
+
+#[test]
+fn samples_are_enough_within_range_and_all_there() {
+    raises("few_samples", Severity::Note, |made| {
+        made.seconds.retain(|second| second.second < 3);
+    });
+    raises("overflow", Severity::Warning, |made| {
+        let kind = made.kind(0);
+        kind.counts.committed += 1;
+        kind.response.get_or_insert_default().record(7_200 * NS_PER_S);
+    });
+    raises("books_disagree", Severity::Invalid, |made| made.kind(0).counts.committed += 1);
+}
+
+#[test]
+fn data_that_break_their_rules_make_a_run_invalid() {
+    raises("checks_failed_before", Severity::Invalid, |made| {
+        made.before = Some(vec![check("3.3.2.1", 2), check("3.3.2.2", 0)]);
+    });
+    raises("checks_failed", Severity::Invalid, |made| {
+        made.after = Some(vec![check("3.3.2.1", 1)]);
+    });
+    raises("crosscheck_mismatch", Severity::Invalid, |made| {
+        let (change, committed) = (13_001, 13_000);
+        made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
+    });
+    raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
+}
+
+#[test]
+fn an_unknown_commit_may_have_happened() {
+    let mut made = Made::closed();
+    let (change, committed) = (13_001, 13_000);
+    made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 1 }];
+    assert!(!ids(&made).contains(&"crosscheck_mismatch".to_owned()));
+}
+
+#[test]
+fn a_run_that_did_not_go_as_planned_says_so() {
+    raises("run_failed", Severity::Invalid, |made| {
+        made.reason = Some(StopReason::Failed { why: "all connections were lost".to_owned() });
+    });
+    raises("queue_full", Severity::Warning, |made| made.reason = Some(StopReason::QueueFull));
+    raises("interrupted", Severity::Note, |made| made.reason = Some(StopReason::Interrupted));
+    raises("too_short", Severity::Invalid, |made| made.measured_ns = 900 * NS_PER_MS);
+    raises("short", Severity::Note, |made| made.measured_ns = 9 * NS_PER_S);
+    raises("no_ramp_up", Severity::Note, |made| made.description.phases.ramp_up_ns = 0);
+}
+
+#[test]
+fn a_run_that_is_not_steady_says_so() {
+    raises("drifting", Severity::Warning, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400 - 2 * i.unsigned_abs())).collect();
+    });
+    raises("uneven", Severity::Warning, |made| {
+        let n = |i: i64| if i % 10 < 5 { 500 } else { 100 };
+        made.seconds = (0..60).map(|i| second(i, n(i))).collect();
+    });
+    raises("stalled", Severity::Note, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400)).collect();
+        made.seconds[30].commits_tenths[3..6].fill(0);
+    });
+    raises("stalled", Severity::Warning, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400)).collect();
+        made.seconds.remove(30);
+    });
+}
+
+#[test]
+fn build_machine_and_durability_are_looked_at() {
+    raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
+    raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
+    raises("not_durable", Severity::Note, |made| {
+        made.description.modes[1] = "synchronous=normal".to_owned();
+    });
+    raises("not_durable", Severity::Note, |made| {
+        made.description.modes = vec!["synchronous=OFF".to_owned()];
+    });
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
+    });
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "mariadb:///bench?socket=/run/mysqld.sock".to_owned();
+    });
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "sqlite:/tmp/a.sqlite".to_owned();
+    });
+}
+
+#[test]
+fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
+    let mut made = Made::closed();
+    let say = |id: &str| {
+        let text = "As the lab saw it.".to_owned();
+        Event::Finding(Finding { id: id.to_owned(), severity: Severity::Warning, text })
+    };
+    made.more.extend([say("settings_changed"), say("closed_load")]);
+    let found = ids(&made);
+    assert_eq!(found[0], "settings_changed");
+    assert_eq!(found.iter().filter(|id| *id == "closed_load").count(), 1);
+}
+
+#[test]
+fn with_several_groups_a_finding_says_which() {
+    let mut made = Made::closed();
+    made.description.groups.push(made.description.groups[0].clone());
+    made.description.groups[1].name = "readers".to_owned();
+    let findings = judge(&made.tally());
+    let of = |id: &str| findings.iter().find(|finding| finding.id == id).map(|f| f.text.as_str());
+    assert!(of("retried").is_some_and(|text| text.starts_with("Group users: ")));
+    assert!(of("nothing_finished").is_some_and(|text| text.starts_with("Group readers: ")));
+}
+
+#[test]
+fn a_client_counts_once_however_many_kinds_it_did() {
+    let mut made = Made::closed();
+    let of_client_0: Vec<ClientMoments> =
+        (0..8).map(|kind| ClientMoments { kind, client: 0, ..made.moments[0] }).collect();
+    made.moments = of_client_0;
+    assert!(ids(&made).contains(&"idle_clients".to_owned()));
+}

@@ -1,0 +1,16 @@
+//! How results look as text: the report of a run, its live view, and what they are made of.
+//!
+//! Everything here is a function from values to lines. Not here: what is true (report), and any
+//! terminal (dbdyno).
+
+pub mod figures;
+pub mod list;
+pub mod live;
+pub mod spark;
+pub mod table;
+pub mod text;
+
+pub use list::run_list;
+pub use spark::sparkline;
+pub use table::{Align, Column, Table};
+pub use text::{Style, text};

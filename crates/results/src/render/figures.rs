@@ -1,0 +1,177 @@
+//! Numbers as they are read: few digits, thousands apart, a unit that fits.
+
+use model::{Arrivals, Load, QueueFull};
+
+/// What stands where there is no number.
+pub const NONE: &str = "–";
+
+/// `value` to so many significant digits, whole digits never cut off: `0.812`, `4.21`, `12.3`,
+/// `1,234`.
+pub fn significant(value: f64, digits: usize) -> String {
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    // Rounded first, since rounding may bring one more digit: 9.999 is 10.0.
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let magnitude = if rounded == 0.0 { 0 } else { rounded.abs().log10().floor() as i32 };
+    let wanted = i32::try_from(digits).unwrap_or(3) - 1 - magnitude;
+    let decimals = if rounded == 0.0 { 0 } else { usize::try_from(wanted).unwrap_or(0).min(6) };
+    let cut = if wanted >= 0 { rounded } else { value };
+    thousands(&format!("{cut:.decimals$}"))
+}
+
+/// A time in milliseconds, to three digits.
+pub fn ms(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
+}
+
+/// A rate, to four digits.
+pub fn rate(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
+}
+
+/// A number as it was written: no more decimals than it has, at most three.
+pub fn exact(value: f64) -> String {
+    let text = format!("{value:.3}");
+    thousands(text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A value and half the width of its interval, to two digits of the latter.
+pub fn with_error(value: f64, half_width: f64) -> String {
+    if half_width <= 0.0 {
+        return format!("{} ± 0", significant(value, 4));
+    }
+    let magnitude = half_width.log10().floor() as i32;
+    let decimals = usize::try_from(1 - magnitude).unwrap_or(0).min(6);
+    let fixed = |value: f64| thousands(&format!("{value:.decimals$}"));
+    format!("{} ± {}", fixed(value), fixed(half_width))
+}
+
+/// A share in percent, to a tenth.
+pub fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.1}"))
+}
+
+/// A size: `34 MiB`, `1.2 GiB`.
+pub fn bytes(n: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", significant(value, 3), units[unit])
+}
+
+/// Seconds: `7.4 s`, `60 s`, `1h30m`.
+pub fn seconds(value: f64) -> String {
+    if value >= 120.0 {
+        return model::format_duration((value.round() * 1e9) as u64);
+    }
+    let text = format!("{value:.1}");
+    format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// `1 client`, `1,500 clients`.
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", model::format_count(n))
+}
+
+/// How load is offered, in words.
+pub fn load(load: &Load) -> String {
+    match load {
+        Load::Closed => "closed".to_owned(),
+        Load::Open { arrivals, rate_per_s, queue, queue_full } => {
+            let order = match arrivals {
+                Arrivals::Poisson => "Poisson",
+                Arrivals::Uniform => "uniform",
+            };
+            let full = match queue_full {
+                QueueFull::Drop => "then dropped",
+                QueueFull::Stop => "then the run stops",
+            };
+            let (rate, queue) = (exact(*rate_per_s), model::format_count(*queue));
+            format!("open, {rate} arrivals/s ({order}), at most {queue} queued, {full}")
+        }
+        Load::KeyThink { scale: 1.0 } => "keying and thinking times".to_owned(),
+        Load::KeyThink { scale } => {
+            format!("keying and thinking times × {}", exact(*scale))
+        }
+    }
+}
+
+fn thousands(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), model::format_count);
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+/// Text in lines of at most `width`, broken at blanks.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        let length = line.chars().count();
+        if length == 0 {
+            line.push_str(word);
+        } else if length + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_they_deserve() {
+        let check = |value: f64, digits: usize, expect: &str| {
+            assert_eq!(significant(value, digits), expect, "{value}");
+        };
+        check(0.0, 3, "0");
+        check(0.000_812_3, 3, "0.000812");
+        check(0.812_3, 3, "0.812");
+        check(4.2123, 3, "4.21");
+        check(9.999, 3, "10.0");
+        check(12.34, 3, "12.3");
+        check(999.7, 3, "1,000");
+        check(1234.4, 3, "1,234");
+        check(28_394.4, 4, "28,394");
+        check(473.24, 4, "473.2");
+        check(-1234.5, 4, "-1,234");
+        check(f64::NAN, 4, NONE);
+    }
+
+    #[test]
+    fn a_value_has_the_digits_that_its_error_allows() {
+        assert_eq!(with_error(473.24, 2.13), "473.2 ± 2.1");
+        assert_eq!(with_error(28_394.24, 131.0), "28,394 ± 131");
+        assert_eq!(with_error(4.732, 0.051), "4.732 ± 0.051");
+        assert_eq!(with_error(400.0, 0.0), "400.0 ± 0");
+        assert_eq!((exact(500.0), exact(0.25)), ("500".to_owned(), "0.25".to_owned()));
+    }
+
+    #[test]
+    fn sizes_and_durations_have_a_unit_that_fits() {
+        assert_eq!(bytes(34 << 20), "34.0 MiB");
+        assert_eq!(bytes(12), "12.0 B");
+        assert_eq!(seconds(7.4), "7.4 s");
+        assert_eq!(seconds(60.0), "60 s");
+        assert_eq!(seconds(5400.0), "1h30m");
+    }
+
+    #[test]
+    fn text_is_broken_at_blanks_only() {
+        assert_eq!(wrap("a bb ccc dddd", 6), ["a bb", "ccc", "dddd"]);
+        assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
+    }
+}

@@ -1,0 +1,50 @@
+//! A series in one line of text.
+
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A value of nothing at all: a standstill is not a small value.
+const STANDSTILL: char = '_';
+
+/// `values` as blocks from zero to their maximum, at most `width` of them.
+///
+/// Where there are more values than blocks, a block shows the smallest of its values: a mean
+/// would hide the one bad second that people look for.
+pub fn sparkline(values: &[f64], width: usize) -> String {
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let n = values.len().min(width);
+    let lowest = |block: usize| {
+        let (from, to) = (block * values.len() / n, (block + 1) * values.len() / n);
+        values[from..to].iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    (0..n).map(|block| level(lowest(block), most)).collect()
+}
+
+fn level(value: f64, most: f64) -> char {
+    if value <= 0.0 || most <= 0.0 {
+        return STANDSTILL;
+    }
+    let level = (value / most * LEVELS.len() as f64).ceil() as usize;
+    LEVELS[level.clamp(1, LEVELS.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_begin_at_zero() {
+        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 10), "_▁▄█");
+        assert_eq!(sparkline(&[0.0, 0.0], 10), "__");
+        assert_eq!(sparkline(&[], 10), "");
+    }
+
+    #[test]
+    fn the_worst_second_stays_visible_in_a_narrow_line() {
+        let mut values = vec![100.0; 3600];
+        values[1234] = 0.0;
+        let line = sparkline(&values, 60);
+        assert_eq!(line.chars().count(), 60);
+        assert_eq!(line.chars().filter(|c| *c == STANDSTILL).count(), 1);
+        assert_eq!(line.chars().position(|c| c == STANDSTILL), Some(1234 * 60 / 3600));
+    }
+}

@@ -1,0 +1,143 @@
+//! Small tables with aligned columns. Not here: borders, colours, anything that does not fit.
+
+/// How the cells of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
+    Left,
+    /// Whole numbers.
+    Right,
+    /// Numbers with decimals: their points stand below each other.
+    Point,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    title: &'static str,
+    align: Align,
+    spare: u8,
+}
+
+impl Column {
+    /// A column that is always shown.
+    pub fn new(title: &'static str, align: Align) -> Column {
+        Column { title, align, spare: 0 }
+    }
+
+    /// A column that is left out where the page is too narrow: the one with the highest `rank`
+    /// first.
+    pub fn spare(title: &'static str, align: Align, rank: u8) -> Column {
+        Column { title, align, spare: rank }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+impl Table {
+    /// An empty table.
+    pub fn new(columns: impl Into<Vec<Column>>) -> Table {
+        Table { columns: columns.into(), rows: Vec::new() }
+    }
+
+    /// Adds a row; it must have a cell for each column.
+    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let cells = cells.into();
+        assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
+        self.rows.push(cells);
+    }
+
+    /// Title and rows, as wide as needed, without spare columns that do not fit in `width`.
+    pub fn lines(&self, width: usize) -> Vec<String> {
+        let mut columns: Vec<(u8, Vec<String>)> = (0..self.columns.len())
+            .map(|index| (self.columns[index].spare, self.column(index)))
+            .collect();
+        while total(&columns) > width {
+            let most = columns.iter().map(|(spare, _)| *spare).max().unwrap_or(0);
+            if most == 0 {
+                break;
+            }
+            columns.retain(|(spare, _)| *spare != most);
+        }
+        let line = |row: usize| {
+            let cells: Vec<&str> = columns.iter().map(|(_, cells)| cells[row].as_str()).collect();
+            cells.join(GAP).trim_end().to_owned()
+        };
+        (0..=self.rows.len()).map(line).collect()
+    }
+
+    /// A column's cells with its title first, all of one width.
+    fn column(&self, index: usize) -> Vec<String> {
+        let Column { title, align, .. } = self.columns[index];
+        let fraction_of = |cell: &str| cell.find('.').map_or(0, |at| length(&cell[at..]));
+        let cells = || self.rows.iter().map(move |row| row[index].as_str());
+        let fraction = cells().map(fraction_of).max().unwrap_or(0);
+        let mut column = vec![title.to_owned()];
+        column.extend(cells().map(|cell| match align {
+            Align::Point => format!("{cell}{}", " ".repeat(fraction - fraction_of(cell))),
+            Align::Left | Align::Right => cell.to_owned(),
+        }));
+        let width = column.iter().map(|cell| length(cell)).max().unwrap_or(0);
+        for cell in &mut column {
+            let pad = " ".repeat(width - length(cell));
+            *cell = match align {
+                Align::Left => format!("{cell}{pad}"),
+                Align::Right | Align::Point => format!("{pad}{cell}"),
+            };
+        }
+        column
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn total(columns: &[(u8, Vec<String>)]) -> usize {
+    let cells: usize = columns.iter().map(|(_, cells)| length(&cells[0])).sum();
+    cells + GAP.len() * columns.len().saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let columns = [
+            Column::new("kind", Align::Left),
+            Column::spare("calls", Align::Right, 1),
+            Column::spare("trips", Align::Right, 2),
+            Column::new("p99", Align::Point),
+        ];
+        let mut table = Table::new(columns);
+        for (kind, p99) in [("new_order", "4.21"), ("pay", "123"), ("x", "12.3"), ("y", "–")] {
+            table.row([kind, "1,000", "7", p99].map(str::to_owned));
+        }
+        table
+    }
+
+    #[test]
+    fn points_stand_below_each_other() {
+        insta::assert_snapshot!(table().lines(80).join("\n"), @r"
+        kind       calls  trips     p99
+        new_order  1,000      7    4.21
+        pay        1,000      7  123
+        x          1,000      7   12.3
+        y          1,000      7    –
+        ");
+    }
+
+    #[test]
+    fn a_narrow_page_has_fewer_columns() {
+        assert!(table().lines(27)[0].contains("calls") && !table().lines(27)[0].contains("trips"));
+        assert_eq!(table().lines(3)[0].split_whitespace().collect::<Vec<_>>(), ["kind", "p99"]);
+    }
+}

@@ -1,0 +1,490 @@
+//! The sections of the page, in the order in which they are read; an empty one is left out.
+
+use model::{Severity, Until, format_count};
+
+use crate::render::figures::{self, NONE, count, ms, percent, rate, significant, wrap};
+use crate::render::spark::sparkline;
+use crate::render::table::{Align, Column, Table};
+use crate::report::{CountsReport, GroupReport, Latency, Report, TransactionReport};
+
+use super::{Ink, REPEAT, Style};
+
+/// The label of a line of facts.
+const LABEL: usize = 12;
+
+/// Errors shown; the JSON has all of them.
+const ERRORS_MOST: usize = 8;
+
+pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    let modes = report.modes.iter().map(|mode| format!(", {mode}"));
+    let target = report.target.clone() + &modes.collect::<String>();
+    lines.extend(labelled("target", &target, style));
+    for group in &report.groups {
+        let until = match group.until {
+            Until::Time => String::new(),
+            Until::Transactions(n) => format!(", until {}", count(n, "transaction")),
+            Until::TransactionsPerClient(n) => {
+                format!(", until {} of each client", count(n, "transaction"))
+            }
+        };
+        let clients = count(group.clients.into(), "client");
+        let place = placement(&report.placement);
+        let load = format!("{clients}{place}, {}{until}", figures::load(&group.load));
+        let label = if report.groups.len() > 1 { &group.name } else { "load" };
+        lines.extend(labelled(label, &load, style));
+        lines.extend(labelled("", group.closed_form.as_deref().unwrap_or_default(), style));
+        lines.extend(parameters(group, style));
+    }
+    let phases = &report.phases;
+    let (ramp_up, measured) = (phases.ramp_up_s, report.measured_seconds);
+    let planned = if (measured - phases.measure_s).abs() > 0.05 && phases.measure_s > 0.0 {
+        format!(" of {}", figures::seconds(phases.measure_s))
+    } else {
+        String::new()
+    };
+    let (ramp_up, measured) = (figures::seconds(ramp_up), figures::seconds(measured));
+    let seed = report.seed;
+    let phases = format!("{ramp_up} ramp-up, {measured}{planned} measured, seed {seed}");
+    lines.extend(labelled("phases", &phases, style));
+    lines
+}
+
+fn placement(name: &str) -> &str {
+    match name {
+        "thread" => ", a thread each",
+        "loop" => " on event loops",
+        _ => " in virtual time",
+    }
+}
+
+fn parameters(group: &GroupReport, style: &Style) -> Vec<String> {
+    let pairs = group.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+    let pairs: Vec<String> = pairs.collect();
+    labelled(&group.workload, &pairs.join(" "), style)
+}
+
+/// A label and its words, with the words of all labels below each other; nothing without words.
+fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    hanging(label, words, LABEL, style.width)
+}
+
+fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
+    let lines = wrap(words, width.saturating_sub(indent).max(20));
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    labels.zip(lines).map(|(label, line)| format!("{label:<indent$}{line}")).collect()
+}
+
+fn title(words: &str, style: &Style) -> String {
+    style.ink(Ink::Bold, words)
+}
+
+pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
+    let counts = &report.block.counts;
+    let CountsReport { offered, finished, failed, dropped, unfinished, .. } = *counts;
+    let parts = [
+        (finished, "finished"),
+        (failed, "failed"),
+        (dropped, "dropped"),
+        (unfinished, "unfinished"),
+    ];
+    let sum: Vec<String> = parts.map(|(n, word)| format!("{} {word}", format_count(n))).into();
+    let offered = count(offered, "transaction");
+    let mut lines = wrap(&format!("{offered} offered = {}", sum.join(" + ")), style.width);
+    let mut more = vec![format!("{} committed", format_count(counts.committed))];
+    if counts.rolled_back > 0 {
+        more.push(format!("{} rolled back by design", format_count(counts.rolled_back)));
+    }
+    if counts.unknown > 0 {
+        more.push(format!("{} unknown among the failed", format_count(counts.unknown)));
+    }
+    if counts.retried > 0 {
+        more.push(count(counts.retried, "further attempt"));
+    }
+    if counts.carried_in > 0 {
+        more.push(format!("{} carried in from the ramp-up", format_count(counts.carried_in)));
+    }
+    lines.extend(wrap(&more.join(", "), style.width));
+    let block = &report.block;
+    if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {
+        let of = [block.reads_per_second, block.writes_per_second, block.others_per_second];
+        let [reads, writes, others] = of.map(rate);
+        let qps = significant(qps, 4);
+        lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
+    }
+    lines
+}
+
+/// Quantiles in tables: field and title.
+const SHOWN: [(&str, &str); 5] =
+    [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
+
+/// Too few, as a rule, for quantiles that anybody asks for.
+const FAILED: &str = "of the failed";
+
+pub(super) fn latency(report: &Report, style: &Style) -> Vec<String> {
+    let block = &report.block;
+    let counts = &block.counts;
+    let waits = block.wait_ms.note.is_none();
+    let lost = counts.offered > counts.finished;
+    let rows = [
+        ("response", &block.response_ms, true),
+        ("  service", &block.service_ms, waits),
+        ("  wait", &block.wait_ms, waits),
+        ("of all offered", &block.offered_ms, lost),
+        (FAILED, &block.failed_ms, counts.failed > 0),
+    ];
+    let rows: Vec<(&str, &Latency)> =
+        rows.into_iter().filter(|(_, _, shown)| *shown).map(|(name, of, _)| (name, of)).collect();
+    let mut columns =
+        vec![Column::new("latency in ms", Align::Left), Column::new("count", Align::Right)];
+    columns.push(Column::spare("mean", Align::Point, 2));
+    columns.extend(SHOWN.map(|(field, title)| {
+        let spare = u8::from(field == "p90");
+        Column::spare(title, Align::Point, spare)
+    }));
+    columns.push(Column::new("max", Align::Point));
+    let mut table = Table::new(columns);
+    for (name, of) in &rows {
+        let mut cells = vec![(*name).to_owned(), format_count(of.count), ms(of.mean)];
+        cells.extend(SHOWN.map(|(field, _)| quantile(of, field)));
+        cells.push(ms(of.max));
+        table.row(cells);
+    }
+    let mut lines = table.lines(style.width);
+    lines[0] = title(&lines[0], style);
+    let mut words: Vec<String> = intervals(&block.response_ms).into_iter().collect();
+    for (name, of) in rows.iter().filter(|(name, _)| *name != FAILED) {
+        let reasons = reasons(name.trim(), of).into_iter();
+        words.extend(reasons.filter(|reason| !words.contains(reason)).collect::<Vec<_>>());
+    }
+    lines.extend(words.iter().flat_map(|words| wrap(words, style.width)));
+    lines
+}
+
+/// A quantile, its lower bound, infinity, or nothing.
+fn quantile(of: &Latency, field: &str) -> String {
+    if let Some(value) = of.get(field) {
+        return significant(value, 3);
+    }
+    if let Some(value) = of.at_least.get(field) {
+        return format!("≥ {}", significant(*value, 3));
+    }
+    if of.infinite.iter().any(|name| name == field) { "∞".to_owned() } else { NONE.to_owned() }
+}
+
+fn intervals(of: &Latency) -> Option<String> {
+    let known = SHOWN.iter().filter(|(field, _)| matches!(*field, "p50" | "p99" | "p999"));
+    let known = known.filter_map(|(field, title)| {
+        let [low, high] = of.intervals.get(field)?;
+        Some(format!("{title} {} to {}", significant(*low, 3), significant(*high, 3)))
+    });
+    let known: Vec<String> = known.collect();
+    let words = "95 % intervals within this run";
+    (!known.is_empty()).then(|| format!("{words}: {}", known.join(", ")))
+}
+
+const UNFINISHED: &str = "unfinished work counts its age when the run was over";
+
+/// Why quantiles of a row have no number, those with the same reason together. Too few samples
+/// are too few for all rows.
+fn reasons(name: &str, of: &Latency) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (field, title) in SHOWN {
+        let Some(reason) = of.reasons.get(field) else { continue };
+        // A bound stands in the table; what it comes from is the same for all.
+        let reason = if of.at_least.get(field).is_some() { UNFINISHED } else { reason.as_str() };
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, titles)) => titles.push(title),
+            None => by_reason.push((reason, vec![title])),
+        }
+    }
+    let line = |(reason, titles): (&str, Vec<&str>)| {
+        let titles = titles.join(", ");
+        match reason.strip_prefix("infinite: ") {
+            Some(why) => format!("∞ {why}"),
+            None if reason == UNFINISHED => format!("≥ {reason}"),
+            None if reason.starts_with("n too small") => format!("{titles}: {reason}"),
+            None => format!("{titles} {name}: {reason}"),
+        }
+    };
+    by_reason.into_iter().map(line).collect()
+}
+
+pub(super) fn transactions(report: &Report, style: &Style) -> Vec<String> {
+    let kinds = || report.block.transactions.iter().filter(|(_, of)| of.calls + of.dropped > 0);
+    if kinds().next().is_none() {
+        return Vec::new();
+    }
+    let mut table = Table::new([
+        Column::new("transaction", Align::Left),
+        Column::new("calls", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::spare("retried", Align::Right, 3),
+        Column::new("TPS", Align::Point),
+        Column::new("% of time", Align::Point),
+        Column::spare("trips", Align::Point, 4),
+        Column::new("p50 ms", Align::Point),
+        Column::spare("p95", Align::Point, 2),
+        Column::new("p99", Align::Point),
+        Column::new("max", Align::Point),
+    ]);
+    for (name, of) in kinds() {
+        let TransactionReport { calls, failed, retried, .. } = *of;
+        let response = &of.response_ms;
+        table.row([
+            name.to_owned(),
+            format_count(calls),
+            format_count(failed),
+            format_count(retried),
+            rate(of.tps),
+            percent(of.ratio_percent),
+            of.round_trips
+                .filter(|trips| *trips > 0.0)
+                .map_or(NONE.to_owned(), |trips| significant(trips, 3)),
+            quantile(response, "p50"),
+            quantile(response, "p95"),
+            quantile(response, "p99"),
+            ms(response.max),
+        ]);
+    }
+    let mut lines = table.lines(style.width);
+    lines[0] = title(&lines[0], style);
+    if kinds().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none()) {
+        lines.push(format!("{NONE} too few samples for a 95 % interval"));
+    }
+    lines
+}
+
+/// Each group beside the others, where there are several.
+pub(super) fn groups(report: &Report, style: &Style) -> Vec<String> {
+    let blocks = report.groups.iter().filter_map(|group| Some((group, group.block.as_ref()?)));
+    let blocks: Vec<_> = blocks.collect();
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::new([
+        Column::new("group", Align::Left),
+        Column::spare("workload", Align::Left, 1),
+        Column::new("clients", Align::Right),
+        Column::new("offered", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::new("TPS", Align::Point),
+        Column::new("p50 ms", Align::Point),
+        Column::new("p99", Align::Point),
+        Column::new("max", Align::Point),
+    ]);
+    for (group, block) in blocks {
+        table.row([
+            group.name.clone(),
+            group.workload.clone(),
+            format_count(group.clients.into()),
+            format_count(block.counts.offered),
+            format_count(block.counts.failed),
+            rate(block.tps),
+            quantile(&block.response_ms, "p50"),
+            quantile(&block.response_ms, "p99"),
+            ms(block.response_ms.max),
+        ]);
+    }
+    let mut lines = table.lines(style.width);
+    lines[0] = title(&lines[0], style);
+    lines
+}
+
+/// Commits in each whole second of the measured window, all groups together.
+fn per_second(report: &Report) -> Vec<f64> {
+    let n = report.measured_seconds as usize;
+    let mut seconds = vec![0.0; n];
+    for row in &report.seconds {
+        let index = usize::try_from(row.second).ok();
+        if let Some(second) = index.and_then(|index| seconds.get_mut(index)) {
+            *second += row.commits as f64;
+        }
+    }
+    seconds
+}
+
+pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
+    let seconds = per_second(report);
+    let steady = &report.block.stability;
+    let (Some(slowest), Some(median)) = (steady.slowest_second, steady.median_tps) else {
+        return Vec::new();
+    };
+    let most = seconds.iter().copied().fold(0.0, f64::max);
+    let whole = count(seconds.len() as u64, "second");
+    let mut facts = vec![
+        format!("min {} (second {})", figures::exact(slowest.tps), slowest.second),
+        format!("median {}", figures::exact(median)),
+        format!("max {}", figures::exact(most)),
+    ];
+    facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
+    facts.push(match steady.stalls {
+        0 => "no standstill".to_owned(),
+        n => format!(
+            "{} ({} ms in all, the longest {} ms)",
+            count(n, "standstill"),
+            significant(steady.stalled_ms, 3),
+            significant(steady.longest_stall_ms, 3)
+        ),
+    });
+    let most = figures::exact(most);
+    let narrow = seconds.len() > style.width;
+    let worst = if narrow { ", each block the worst of its seconds" } else { "" };
+    let words = format!("commits in each of {whole}, from 0 to {most}{worst}");
+    let mut lines = vec![title(&words, style)];
+    lines.push(sparkline(&seconds, style.width));
+    lines.extend(wrap(&facts.join(", "), style.width));
+    lines
+}
+
+pub(super) fn measures(report: &Report, style: &Style) -> Vec<String> {
+    let measures = || report.block.measures.iter().filter(|(_, of)| of.count > 0);
+    if measures().next().is_none() {
+        return Vec::new();
+    }
+    let mut table = Table::new([
+        Column::new("measure", Align::Left),
+        Column::new("unit", Align::Left),
+        Column::new("count", Align::Right),
+        Column::new("sum", Align::Right),
+        Column::new("mean", Align::Point),
+        Column::new("p50", Align::Point),
+        Column::new("p99", Align::Point),
+        Column::new("max", Align::Point),
+    ]);
+    for (name, of) in measures() {
+        table.row([
+            name.to_owned(),
+            of.unit.clone(),
+            format_count(of.count),
+            format_count(of.sum),
+            ms(of.mean),
+            ms(of.p50),
+            ms(of.p99),
+            ms(of.max),
+        ]);
+    }
+    let mut lines = table.lines(style.width);
+    lines[0] = title(&lines[0], style);
+    lines
+}
+
+pub(super) fn errors(report: &Report, style: &Style) -> Vec<String> {
+    let errors = &report.block.errors;
+    if errors.is_empty() {
+        return Vec::new();
+    }
+    let words = "errors, those of attempts that were tried again among them";
+    let mut lines = vec![title(words, style)];
+    for error in errors.iter().take(ERRORS_MOST) {
+        let code = if error.code == 0 { String::new() } else { format!(" {}", error.code) };
+        let label = format!("{:>9}  ", format_count(error.count));
+        let words = format!("{}{code}: {}", error.kind, error.message);
+        lines.extend(hanging(&label, &words, label.len(), style.width));
+    }
+    if errors.len() > ERRORS_MOST {
+        lines.push(format!("{:>9}  more kinds", errors.len() - ERRORS_MOST));
+    }
+    lines
+}
+
+/// Checks, the generator, connecting: a line each.
+pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(labelled("checks", &checks(report), style));
+    lines.extend(labelled("generator", &generator(report), style));
+    let connect = &report.block.connect_ms;
+    if connect.times.count + connect.failed > 0 {
+        let mean = connect.times.mean.map(|mean| format!(", mean {} ms", significant(mean, 3)));
+        let most = connect.times.max.map(|max| format!(", max {} ms", significant(max, 3)));
+        let failed = (connect.failed > 0).then(|| format!(", {} failed", connect.failed));
+        let connected = format!("{} connected", format_count(connect.times.count));
+        let parts = [Some(connected), mean, most, failed];
+        let words: String = parts.into_iter().flatten().collect();
+        lines.extend(labelled("sessions", &words, style));
+    }
+    lines
+}
+
+fn checks(report: &Report) -> String {
+    let mut parts = Vec::new();
+    let checks = [(&report.checks.before, "before the load"), (&report.checks.after, "after it")];
+    for (results, when) in checks {
+        let Some(results) = results else { continue };
+        let held = results.iter().filter(|check| check.failed == 0).count();
+        parts.push(format!("{held} of {} hold {when}", results.len()));
+    }
+    for check in &report.crosschecks {
+        let (change, kind) = (check.change, &check.transaction);
+        let ours = format_count(check.committed);
+        parts.push(if check.matches {
+            format!("the database counts {ours} commits of {kind}, as we do")
+        } else {
+            format!("the database counts {change} commits of {kind}, we {ours}")
+        });
+    }
+    parts.join("; ")
+}
+
+fn generator(report: &Report) -> String {
+    let mut parts = Vec::new();
+    if let Some(client) = &report.client {
+        let each = client.cpu_us_per_query.map(|us| format!(", {} µs a query", significant(us, 3)));
+        let cpu = significant(client.cpu_seconds, 3);
+        parts.push(format!("{cpu} s of CPU{}", each.unwrap_or_default()));
+        parts.push(format!("{} of memory", figures::bytes(client.max_rss_bytes)));
+        if client.bytes_in + client.bytes_out > 0 {
+            let (out, back) = (figures::bytes(client.bytes_out), figures::bytes(client.bytes_in));
+            parts.push(format!("{out} out and {back} in"));
+        }
+    }
+    let lag = &report.block.lag_us;
+    if lag.count > 0 {
+        let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
+        parts.push(format!("lag p50 {p50}, p99 {p99}, max {max} µs"));
+    }
+    parts.join("; ")
+}
+
+pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
+    if report.findings.is_empty() {
+        let verdict = "Can it be trusted? Nothing was seen that speaks against it.";
+        return vec![title(verdict, style)];
+    }
+    let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
+    let verdict = match (n(Severity::Invalid), n(Severity::Warning)) {
+        (0, 0) => "Nothing was seen that speaks against it. Worth knowing:".to_owned(),
+        (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
+        _ => "No.".to_owned(),
+    };
+    let mut lines = vec![title(&format!("Can it be trusted? {verdict}"), style)];
+    for finding in &report.findings {
+        let (word, ink) = match finding.severity {
+            Severity::Invalid => ("INVALID", Ink::Red),
+            Severity::Warning => ("warning", Ink::Yellow),
+            Severity::Note => ("note", Ink::Dim),
+        };
+        let mut words = hanging(word, &finding.text, LABEL, style.width);
+        if let Some(first) = words.first_mut() {
+            *first = first.replacen(word, &style.ink(ink, word), 1);
+        }
+        lines.extend(words);
+    }
+    lines
+}
+
+pub(super) fn footer(report: &Report, style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for declaration in &report.declarations {
+        lines.extend(wrap(declaration, style.width));
+    }
+    let Report { started, run_id, .. } = report;
+    let version = format!("{}, dbdyno {}", report.name, report.dbdyno);
+    lines.extend(labelled("run", &format!("{run_id}, {version}, begun {started}"), style));
+    lines.extend(labelled("repeat", &format!("{REPEAT} {run_id}"), style));
+    lines
+}

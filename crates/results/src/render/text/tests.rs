@@ -1,0 +1,282 @@
+//! Whole pages, as they are read.
+
+use model::{Event, GroupDescription, NS_PER_S};
+
+use super::*;
+use crate::made_up::Made;
+use crate::report::Options;
+
+fn page(made: &Made) -> String {
+    text(&Report::of(&made.tally()), &Style::default())
+}
+
+#[test]
+fn a_plain_closed_run_reads_like_a_page() {
+    insta::assert_snapshot!(page(&Made::closed()), @r"
+    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 6.6 within this run), p99 84.4 ms
+
+    target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
+    load        8 clients, a thread each, closed
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
+    27,108 committed, 117 rolled back by design, 299 further attempts, 8 carried in from the ramp-up
+    11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
+
+    latency in ms    count     mean   p50   p90   p95   p99  p99.9    max
+    response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
+    of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
+    of the failed        2  5,000     –     –     –     –        –  5,000
+    95 % intervals within this run: p50 13.3 to 13.7, p99 80.9 to 88.0, p99.9 145 to 172
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms     p95    p99    max
+    new_order     12,232       0      125  201.9        57.9   25.0   19.1    56.2    81.4  145
+    payment       11,785       2      135  196.4        28.0   25.0    9.55   28.3    41.8   99.9
+    order_status   1,065       0       19   17.75        0.8   25.0    3.16    9.10   14.3   35.0
+    delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
+    stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
+
+    commits in each of 60 seconds, from 0 to 473
+    ██████████████████████████████████████████▆█████████████████
+    min 307 (second 42), median 452.5, max 473, CV 4.8 %, no standstill
+
+    measure  unit   count      sum  mean   p50   p99   max
+    lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
+
+    errors, those of attempts that were tried again among them
+           15  busy 5: database is locked
+
+    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
+                commits of new_order, as we do
+    generator   41.3 s of CPU, 56.9 µs a query; 34.0 MiB of memory; 58.1 MiB out and 108 MiB in; lag
+                p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    note        The database lives within the generator and shares its CPUs. The client's CPU time
+                contains the database's.
+    note        2 of 27,227 transactions failed (less than 0.01 %), mostly busy. They are not in the
+                response times of finished ones, and count as infinite in the offered percentiles.
+    note        299 further attempts after conflicts, for 27,227 transactions. Response times span
+                all attempts.
+    note        Closed load: a slow database is asked less often. For what users see who arrive at a
+                rate, offer one (--rate).
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun
+                2026-02-25T06:13:20Z
+    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    ");
+}
+
+#[test]
+fn an_overloaded_open_run_tells_the_truth_first() {
+    insta::assert_snapshot!(page(&Made::open_overloaded()), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered),
+    p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
+    load        16 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued,
+                then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
+    24,350 committed, 250 carried in from the ramp-up
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+
+    latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     17.9     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
+    95 % intervals within this run: p50 2,571 to 2,575, p99 2,668 to 2,676, p99.9 2,722 to 2,762
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
+    new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
+    payment       10,550       0        0  172.2        26.1   25.0   2,569  2,632  2,645  2,694
+    order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
+    delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
+    stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
+
+    commits in each of 60 seconds, from 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no standstill
+
+    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
+                commits of new_order, as we do
+    generator   41.3 s of CPU, 61.2 µs a query; 34.0 MiB of memory; 54.1 MiB out and 100 MiB in; lag
+                p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? With care: 3 warnings.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
+                more than the system can take. Read the offered percentiles, not the finished ones;
+                lower the rate or add clients.
+    warning     150 of 30,000 transactions had not ended when the run was over (0.50 %); nobody
+                knows how long they would have taken. Read the offered percentiles, in which they
+                count at least their age; lower the rate or allow a longer drain.
+    warning     250 transactions of the ramp-up were still queued or under way when the measured
+                phase began, with 16 clients: the first response times contain that backlog. Lower
+                the rate, or lengthen the ramp-up until the backlog is gone.
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun
+                2026-02-25T06:13:20Z
+    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    ");
+}
+
+#[test]
+fn an_interrupted_run_says_how_far_it_came() {
+    insta::assert_snapshot!(page(&Made::interrupted()), @r"
+    tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms, interrupted after 7.4 s
+
+    target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
+    load        8 clients, a thread each, closed
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 7.4 s of 60 s measured, seed 7
+
+    3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
+    3,348 committed, 18 rolled back by design, 37 further attempts, 8 carried in from the ramp-up
+    11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
+
+    latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
+    response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
+    95 % intervals within this run: p50 13.0 to 14.0, p99 73.7 to 97.8
+    p99.9: n too small: needs at least 3,688 samples, has 3,366
+
+    transaction   calls  failed  retried     TPS  % of time  trips  p50 ms     p95   p99    max
+    new_order     1,559       0       19  208.2        60.0   25.0   19.2    55.9   79.8  119
+    payment       1,440       0       15  194.6        27.0   25.0    9.42   27.2   38.2   67.0
+    order_status    118       0        1   15.95        0.7   25.0    3.01    8.50   –     15.2
+    delivery        118       0        1   15.95       10.7   25.0   43.5   149      –    215
+    stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
+    – too few samples for a 95 % interval
+
+    commits in each of 7 seconds, from 0 to 469
+    ███████
+    min 437 (second 2), median 447, max 469, CV 2.8 %, no standstill
+
+    measure  unit  count     sum  mean   p50   p99   max
+    lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
+
+    checks      2 of 2 hold before the load
+    generator   41.3 s of CPU, 320 µs a query; 34.0 MiB of memory; 10.3 MiB out and 19.2 MiB in; lag
+                p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures are true
+                of that part.
+    note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.
+                Measure a minute or more before you rely on it.
+    note        The database lives within the generator and shares its CPUs. The client's CPU time
+                contains the database's.
+    note        37 further attempts after conflicts, for 3,366 transactions. Response times span all
+                attempts.
+    note        Closed load: a slow database is asked less often. For what users see who arrive at a
+                rate, offer one (--rate).
+    note        3,366 finished transactions are too few for p99.9, which needs 3,688. Measure
+                longer; until then, read the maximum.
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun
+                2026-02-25T06:13:20Z
+    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    ");
+}
+
+#[test]
+fn a_quantile_among_unfinished_work_is_a_lower_bound() {
+    let mut made = Made::closed();
+    let kind = made.kind(0);
+    kind.counts.unfinished = 1000;
+    kind.unfinished.get_or_insert_default().record_n(9 * NS_PER_S, 1000);
+    let page = page(&made);
+    assert!(page.starts_with("tpcc on SQLite 3.54.1: 12,115 NOPM"));
+    assert!(page.contains("within this run), p99 ≥ 9,000 ms\n"), "{page}");
+    assert!(page.contains("\n≥ unfinished work counts its age"), "{page}");
+}
+
+#[test]
+fn a_long_run_shows_its_worst_seconds() {
+    let mut made = Made::closed();
+    made.measured_ns = 300 * NS_PER_S;
+    made.seconds = (0..300).map(|i| crate::made_up::second(i, 100)).collect();
+    made.seconds.remove(250);
+    let page = page(&made);
+    assert!(page.contains("each block the worst of its seconds"), "{page}");
+    assert_eq!(page.lines().filter(|line| line.starts_with('█') && line.contains('_')).count(), 1);
+}
+
+#[test]
+fn a_page_is_as_narrow_as_asked() {
+    for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
+        for width in [80, 96, 100] {
+            let page = text(&Report::of(&made.tally()), &Style { color: false, width });
+            let widest = page.lines().max_by_key(|line| line.chars().count());
+            assert!(widest.is_some_and(|line| line.chars().count() <= width), "{widest:?}");
+        }
+    }
+}
+
+#[test]
+fn colour_changes_no_word() {
+    let report = Report::of(&Made::open_overloaded().tally());
+    let plain = text(&report, &Style::default());
+    let coloured = text(&report, &Style { color: true, ..Style::default() });
+    assert!(coloured.contains("\x1b[33mwarning\x1b[0m") && !plain.contains('\x1b'));
+    let mut bare = coloured.clone();
+    for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"] {
+        bare = bare.replace(code, "");
+    }
+    assert_eq!(bare, plain);
+}
+
+#[test]
+fn an_invalid_result_says_so_at_the_top() {
+    let mut made = Made::closed();
+    made.after = Some(vec![crate::made_up::check("3.3.2.1", 1)]);
+    assert!(page(&made).lines().take(3).any(|line| line.starts_with("THIS RESULT IS NOT VALID")));
+}
+
+#[test]
+fn several_groups_stand_beside_each_other() {
+    let mut made = Made::closed();
+    let users = made.description.groups[0].clone();
+    made.description.groups.push(GroupDescription { name: "readers".to_owned(), ..users });
+    for second in made.seconds.clone() {
+        made.more.push(Event::Second(model::Second { group: 1, ..second }));
+    }
+    let report = Report::of(&made.tally());
+    let of = |index: usize| report.groups[index].block.as_ref().map(|block| block.counts.offered);
+    assert_eq!(of(0), of(1));
+    assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
+    let names: Vec<&str> = report.block.transactions.iter().map(|(name, _)| name).collect();
+    assert_eq!((names[0], names[5]), ("users.new_order", "readers.new_order"));
+    assert!(page(&made).contains("\nreaders  tpcc  "), "{}", page(&made));
+}
+
+#[test]
+fn a_run_without_a_beginning_is_still_a_page() {
+    let page = text(&Report::of(&crate::Tally::new()), &Style::default());
+    assert!(
+        page.contains("0 transactions offered = 0 finished + 0 failed + 0 dropped + 0 unfinished")
+    );
+}
+
+#[test]
+fn a_report_is_read_as_it_was_written() {
+    let mut open = Made::open_overloaded();
+    open.measured_ns = 59 * NS_PER_S + 250_000_000;
+    for made in [Made::closed(), open, Made::interrupted(), Made::running()] {
+        let report = Report::with(&made.tally(), Options { per_client: true });
+        let json = serde_json::to_string(&report).expect("a report is JSON");
+        let read: Report = serde_json::from_str(&json).expect("what we wrote");
+        assert_eq!(read, report);
+        assert_eq!(text(&read, &Style::default()), text(&report, &Style::default()));
+    }
+}

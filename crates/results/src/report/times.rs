@@ -1,0 +1,284 @@
+//! Distributions of times as they are reported: a quantile only where the samples suffice for
+//! it, and otherwise the reason why there is none.
+
+use model::{NS_PER_MS, NS_PER_US};
+use serde::{Deserialize, Serialize};
+use stats::{Histogram, Offered, OfferedQuantile, TooFew, order_statistic_interval};
+
+use super::{CountsReport, Named};
+
+/// The quantiles of a [`Latency`], by the names of their fields.
+const QUANTILES: [(&str, f64); 5] =
+    [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+const CONFIDENCE: f64 = 0.95;
+
+/// A distribution of times in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How many samples.
+    pub count: u64,
+    /// The shortest.
+    pub min: Option<f64>,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The standard deviation.
+    pub sd: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 90 % are at or below it.
+    pub p90: Option<f64>,
+    /// 95 % are at or below it.
+    pub p95: Option<f64>,
+    /// 99 % are at or below it.
+    pub p99: Option<f64>,
+    /// 99.9 % are at or below it.
+    pub p999: Option<f64>,
+    /// The longest, exact.
+    pub max: Option<f64>,
+    /// The 95 % interval of each quantile from order statistics: the error within this run, as
+    /// if samples were independent; between runs it is larger.
+    pub intervals: Named<[f64; 2]>,
+    /// Samples above the range of the histogram; a quantile among them is given as the maximum.
+    pub overflow: u64,
+    /// Lower bounds of quantiles that are null.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub at_least: Named<f64>,
+    /// Quantiles that are null because they fall among lost work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub infinite: Vec<String>,
+    /// Why a field is null, by its name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// What else must be known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The generator's own lateness in microseconds: from when a transaction was due and its client
+/// free until its first request went out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LagTimes {
+    /// How many samples.
+    pub count: u64,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 99 % are at or below it.
+    pub p99: Option<f64>,
+    /// The longest.
+    pub max: Option<f64>,
+}
+
+/// How long connecting took, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConnectTimes {
+    /// Of those that succeeded.
+    #[serde(flatten)]
+    pub times: Latency,
+    /// How many did not.
+    pub failed: u64,
+}
+
+/// Nanoseconds as milliseconds.
+pub(super) fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS as f64
+}
+
+/// Nanoseconds as microseconds.
+pub(super) fn us(ns: u64) -> f64 {
+    ns as f64 / NS_PER_US as f64
+}
+
+/// A number to six decimals, or nothing where it does not exist.
+pub(super) fn known(value: f64) -> Option<f64> {
+    value.is_finite().then(|| (value * 1e6).round() / 1e6)
+}
+
+/// Why there is no quantile.
+pub(crate) fn too_few(few: TooFew) -> String {
+    let (needed, have) = (model::format_count(few.needed), model::format_count(few.have));
+    match few.have {
+        0 => "no samples".to_owned(),
+        1 => format!("n too small: needs at least {needed} samples, has one"),
+        _ => format!("n too small: needs at least {needed} samples, has {have}"),
+    }
+}
+
+impl Latency {
+    /// The distribution of times that were all seen to end.
+    pub fn of(histogram: &Histogram) -> Latency {
+        let mut latency = Latency::extremes(histogram);
+        for (name, q) in QUANTILES {
+            let interval = order_statistic_interval(histogram, q, CONFIDENCE);
+            match (interval, histogram.quantile(q)) {
+                (Ok(interval), Some(value)) => {
+                    latency.set(name, ms(value));
+                    latency.intervals.push(name, [ms(interval.low), ms(interval.high)]);
+                }
+                (Err(few), _) => latency.reasons.push(name, too_few(few)),
+                (Ok(_), None) => latency.reasons.push(name, "no samples".to_owned()),
+            }
+        }
+        latency
+    }
+
+    /// The distribution of times of all that was offered.
+    pub fn offered(offered: &Offered, counts: &CountsReport) -> Latency {
+        let mut latency = Latency::extremes(offered.finished);
+        latency.count = offered.count();
+        if offered.count() > offered.finished.count() {
+            let lost = "not known: not all that was offered has finished";
+            latency.mean = None;
+            latency.sd = None;
+            latency.max = None;
+            for name in ["mean", "sd", "max"] {
+                latency.reasons.push(name, lost.to_owned());
+            }
+        }
+        for (name, q) in QUANTILES {
+            if let Err(few) = enough(offered, q) {
+                latency.reasons.push(name, too_few(few));
+                continue;
+            }
+            match offered.quantile(q) {
+                OfferedQuantile::Exact(ns) => latency.set(name, ms(ns)),
+                OfferedQuantile::AtLeast(ns) => {
+                    let unfinished = transactions(counts.unfinished);
+                    let reason = format!(">= {}: {unfinished} unfinished", ms(ns));
+                    latency.at_least.push(name, ms(ns));
+                    latency.reasons.push(name, reason);
+                }
+                OfferedQuantile::Infinite => {
+                    latency.infinite.push(name.to_owned());
+                    latency.reasons.push(name, infinite(counts));
+                }
+                OfferedQuantile::Empty => latency.reasons.push(name, "no samples".to_owned()),
+            }
+        }
+        latency
+    }
+
+    /// All but the quantiles.
+    fn extremes(histogram: &Histogram) -> Latency {
+        let any = !histogram.is_empty();
+        Latency {
+            count: histogram.count(),
+            min: any.then(|| ms(histogram.min())),
+            mean: known(histogram.mean() / NS_PER_MS as f64),
+            sd: known(histogram.sd() / NS_PER_MS as f64),
+            max: any.then(|| ms(histogram.max())),
+            overflow: histogram.overflow(),
+            ..Latency::default()
+        }
+    }
+
+    fn set(&mut self, name: &str, value: f64) {
+        let field = match name {
+            "p50" => &mut self.p50,
+            "p90" => &mut self.p90,
+            "p95" => &mut self.p95,
+            "p99" => &mut self.p99,
+            "p999" => &mut self.p999,
+            _ => unreachable!("{name} is not in QUANTILES"),
+        };
+        *field = Some(value);
+    }
+
+    /// A quantile by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        match name {
+            "p50" => self.p50,
+            "p90" => self.p90,
+            "p95" => self.p95,
+            "p99" => self.p99,
+            "p999" => self.p999,
+            _ => None,
+        }
+    }
+}
+
+/// The same rule as for finished work: as many samples as a finite interval needs.
+fn enough(offered: &Offered, q: f64) -> Result<(), TooFew> {
+    match order_statistic_interval(offered.finished, q, CONFIDENCE) {
+        Err(few) if offered.count() < few.needed => {
+            Err(TooFew { needed: few.needed, have: offered.count() })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn infinite(counts: &CountsReport) -> String {
+    let lost = counts.failed + counts.dropped;
+    let (lost, offered) = (model::format_count(lost), transactions(counts.offered));
+    format!("infinite: {lost} of {offered} were dropped or failed")
+}
+
+fn transactions(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} transaction{plural}", model::format_count(count))
+}
+
+impl LagTimes {
+    /// The distribution of lags.
+    pub fn of(histogram: Option<&Histogram>) -> LagTimes {
+        let Some(lag) = histogram else { return LagTimes::default() };
+        let quantile = |q| {
+            let enough = order_statistic_interval(lag, q, CONFIDENCE).is_ok();
+            lag.quantile(q).filter(|_| enough).map(us)
+        };
+        LagTimes {
+            count: lag.count(),
+            p50: quantile(0.50),
+            p99: quantile(0.99),
+            max: (!lag.is_empty()).then(|| us(lag.max())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values_ms: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values_ms.into_iter().for_each(|value| histogram.record(value * NS_PER_MS));
+        histogram
+    }
+
+    #[test]
+    fn a_quantile_without_enough_samples_is_a_reason() {
+        let latency = Latency::of(&of(1..=1200));
+        assert!(latency.p99.is_some() && latency.p999.is_none());
+        let reason = latency.reasons.get("p999").map(String::as_str);
+        assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 1,200"));
+        assert_eq!(latency.max, Some(1200.0));
+        let [low, high] = *latency.intervals.get("p99").expect("enough samples");
+        let p99 = latency.p99.expect("enough samples");
+        assert!(low < p99 && p99 < high, "{low} {p99} {high}");
+    }
+
+    #[test]
+    fn nothing_has_no_figures_and_says_so() {
+        let latency = Latency::of(&Histogram::default());
+        assert_eq!((latency.count, latency.min, latency.mean), (0, None, None));
+        assert!(latency.reasons.iter().all(|(_, why)| why == "no samples"));
+        assert_eq!(latency.reasons.iter().count(), QUANTILES.len());
+    }
+
+    #[test]
+    fn offered_quantiles_tell_the_truth_about_loss() {
+        let finished = of(std::iter::repeat_n(10, 9_000));
+        let unfinished = of(std::iter::repeat_n(500, 800));
+        let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 200 };
+        let counts =
+            CountsReport { offered: 10_000, unfinished: 800, dropped: 200, ..Default::default() };
+        let latency = Latency::offered(&offered, &counts);
+        assert!(latency.p50.is_some_and(|p50| (p50 - 10.0).abs() < 0.1));
+        assert_eq!((latency.p95, latency.p99, latency.max), (None, None, None));
+        assert!(latency.at_least.get("p95").is_some_and(|p95| (p95 - 500.0).abs() < 1.0));
+        let reason = |name| latency.reasons.get(name).map(String::as_str).unwrap_or_default();
+        assert!(reason("p95").ends_with(": 800 transactions unfinished"), "{}", reason("p95"));
+        assert_eq!(reason("p99"), "infinite: 200 of 10,000 transactions were dropped or failed");
+        assert_eq!(latency.infinite, ["p99", "p999"]);
+    }
+}

@@ -1,0 +1,116 @@
+//! Events as bytes and text that are read for ever, and back. Not here: where they are kept.
+//!
+//! Seconds and moments are CBOR maps with the field names of `model`, deflated: names repeat in
+//! every second and histograms are half zeros, so that deflating saves most of it. Their rows
+//! carry the number of their format. All other events are JSON text.
+
+use std::fmt;
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use model::Event;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The format of blobs: CBOR, deflated (RFC 8949, RFC 1951). Another way gets another number.
+pub(super) const CBOR_DEFLATED: i64 = 1;
+
+/// The longest blob that is inflated: 64 kinds of five histograms at their largest (0.5 MB) are
+/// 160 MB. More is not ours, or damaged.
+const INFLATED_BYTES_MAX: u64 = 256 << 20;
+
+/// Why something stored cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// A newer dbdyno wrote it.
+    Newer(String),
+    /// It is damaged.
+    Damaged(String),
+}
+
+fn damaged(error: impl fmt::Display) -> Unreadable {
+    Unreadable::Damaged(error.to_string())
+}
+
+/// A value as a blob of format [`CBOR_DEFLATED`].
+pub(super) fn to_blob<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
+    let mut plain = Vec::new();
+    ciborium::into_writer(value, &mut plain).map_err(|error| error.to_string())?;
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&plain).map_err(|error| error.to_string())?;
+    encoder.finish().map_err(|error| error.to_string())
+}
+
+/// A value from a blob.
+pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result<T, Unreadable> {
+    if format != CBOR_DEFLATED {
+        return Err(Unreadable::Newer(format!("a blob of format {format}")));
+    }
+    let mut plain = Vec::new();
+    let mut decoder = DeflateDecoder::new(blob).take(INFLATED_BYTES_MAX);
+    decoder.read_to_end(&mut plain).map_err(damaged)?;
+    ciborium::from_reader(plain.as_slice()).map_err(damaged)
+}
+
+/// An event as JSON.
+pub(super) fn to_json<T: Serialize>(value: &T) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+/// A value from JSON.
+pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable> {
+    serde_json::from_str(text).map_err(damaged)
+}
+
+/// The kinds of events that are kept as JSON; an event of any other kind is from the future.
+const KINDS: [&str; 6] = ["phase", "connected", "ended", "checked", "crosschecked", "output"];
+
+/// The kind of an event that is kept as JSON: the tag under which serde writes it.
+pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
+    match event {
+        Event::Phase { .. } => Some("phase"),
+        Event::Connected { .. } => Some("connected"),
+        Event::Ended { .. } => Some("ended"),
+        Event::Checked { .. } => Some("checked"),
+        Event::Crosschecked { .. } => Some("crosschecked"),
+        Event::Output { .. } => Some("output"),
+        Event::Begun { .. }
+        | Event::Fact(_)
+        | Event::Second(_)
+        | Event::Clients { .. }
+        | Event::Finding(_) => None,
+    }
+}
+
+/// An event of `kind` from its JSON.
+pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadable> {
+    if !KINDS.contains(&kind) {
+        return Err(Unreadable::Newer(format!("an event '{kind}'")));
+    }
+    from_json(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blob_of_another_format_or_damaged_is_told_apart() {
+        let blob = to_blob(&vec![1_u32, 2, 3]).expect("numbers can be written");
+        assert_eq!(from_blob::<Vec<u32>>(CBOR_DEFLATED, &blob), Ok(vec![1, 2, 3]));
+        assert!(matches!(from_blob::<Vec<u32>>(2, &blob), Err(Unreadable::Newer(_))));
+        let short = &blob[..blob.len() - 1];
+        let read = from_blob::<Vec<u32>>(CBOR_DEFLATED, short);
+        assert!(matches!(read, Err(Unreadable::Damaged(_))), "{read:?}");
+    }
+
+    #[test]
+    fn an_event_of_the_future_is_not_taken_for_damage() {
+        let read = event_from_json("moved", "{}");
+        assert!(matches!(read, Err(Unreadable::Newer(_))), "{read:?}");
+        let read = event_from_json("phase", "{}");
+        assert!(matches!(read, Err(Unreadable::Damaged(_))), "{read:?}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What the store says when it cannot. Not here: when it says so.
+
+use std::fmt;
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+/// What kind of trouble it is: what a caller branches on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// There is no such file.
+    Missing,
+    /// It is a directory, no SQLite file, or a database of somebody else's.
+    NotAStore,
+    /// A newer dbdyno has written it.
+    Newer {
+        /// The version of its format.
+        found: u32,
+        /// The newest version that is known here.
+        known: u32,
+    },
+    /// It is damaged.
+    Corrupt,
+    /// It may only be read, or not even that.
+    ReadOnly,
+    /// No space is left for it.
+    DiskFull,
+    /// Another process holds it for longer than we wait.
+    Busy,
+    /// No run is called that.
+    UnknownRun,
+    /// More than one run is called that.
+    AmbiguousRun,
+    /// Anything else.
+    Other,
+}
+
+/// What went wrong with the store, in one sentence that names the file and what to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    /// For whoever branches.
+    pub kind: StoreErrorKind,
+    /// For whoever reads.
+    pub message: String,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl StoreError {
+    pub(super) fn new(kind: StoreErrorKind, message: String) -> StoreError {
+        StoreError { kind, message }
+    }
+
+    pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
+        let message = format!(
+            "the store {} is damaged ({what}): restore it from a copy, or move it away and begin \
+             a new one",
+            path.display()
+        );
+        StoreError::new(StoreErrorKind::Corrupt, message)
+    }
+
+    /// A newer format, or an event that only a newer dbdyno knows.
+    pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
+        let message = format!(
+            "the store {} is of version {found}, and this dbdyno knows versions up to {known}: \
+             use a newer dbdyno",
+            path.display()
+        );
+        StoreError::new(StoreErrorKind::Newer { found, known }, message)
+    }
+
+    /// What SQLite said, in our words.
+    pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
+        use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
+        let store = format!("the store {}", path.display());
+        let (kind, message) = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (Busy, format!("{store} is held by another process: try again when it is done"))
+            }
+            Some(ErrorCode::DiskFull) => {
+                (DiskFull, format!("no space is left for {store}: free some, or name another file"))
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => (
+                ReadOnly,
+                format!("{store} may only be read: get the right to write to it, or copy it"),
+            ),
+            Some(ErrorCode::CannotOpen) => (
+                ReadOnly,
+                format!(
+                    "{store} cannot be opened: you need the right to write to it and to its \
+                     folder, or copy it to a folder where you have that"
+                ),
+            ),
+            Some(ErrorCode::DatabaseCorrupt) => return StoreError::damaged(path, error),
+            Some(ErrorCode::NotADatabase) => {
+                (NotAStore, format!("{} is no store of dbdyno: name another file", path.display()))
+            }
+            _ => (Other, format!("{store}: {error}")),
+        };
+        StoreError::new(kind, message)
+    }
+
+    /// What the file system said when the store's folder was made.
+    pub(super) fn of_folder(path: &Path, folder: &Path, error: &std::io::Error) -> StoreError {
+        use std::io::ErrorKind;
+        let kind = match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreErrorKind::ReadOnly,
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreErrorKind::DiskFull,
+            _ => StoreErrorKind::Other,
+        };
+        let message = format!(
+            "the folder {} for the store {} cannot be made ({error}): name another file",
+            folder.display(),
+            path.display()
+        );
+        StoreError::new(kind, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sqlite_says_is_told_with_the_file_and_a_remedy() {
+        let check = |code: i32, kind: StoreErrorKind| {
+            let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            let error = StoreError::of(Path::new("/data/runs.sqlite"), &failure);
+            assert_eq!(error.kind, kind, "{error}");
+            assert!(error.message.contains("/data/runs.sqlite"), "{error}");
+            assert!(error.message.contains(": "), "no remedy: {error}");
+        };
+        check(rusqlite::ffi::SQLITE_BUSY, StoreErrorKind::Busy);
+        check(rusqlite::ffi::SQLITE_FULL, StoreErrorKind::DiskFull);
+        check(rusqlite::ffi::SQLITE_READONLY, StoreErrorKind::ReadOnly);
+        check(rusqlite::ffi::SQLITE_CANTOPEN, StoreErrorKind::ReadOnly);
+        check(rusqlite::ffi::SQLITE_CORRUPT, StoreErrorKind::Corrupt);
+        check(rusqlite::ffi::SQLITE_NOTADB, StoreErrorKind::NotAStore);
+        check(rusqlite::ffi::SQLITE_IOERR, StoreErrorKind::Other);
+    }
+}

@@ -1,0 +1,373 @@
+//! What is read from a store: lists, names, and runs as the stream of events that they were.
+//!
+//! Not here: anything that writes. A reader never waits for a writer, nor the other way round.
+
+use std::path::Path;
+
+use model::{ClientMoments, Event, Fact, Finding, RunId, Severity};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::codec::{self, Unreadable};
+use super::error::{StoreError, StoreErrorKind};
+use super::process::{Fate, Process};
+use super::schema::VERSION;
+use super::{Status, severity_by_name, unix_ms};
+
+/// A run whose writer has not been heard of for this long is interrupted: many times the second
+/// between heartbeats, and as long as a writer pauses at most when the disk is full.
+const SILENCE_MS_MAX: i64 = 30_000;
+
+/// The fewest characters that name a run: a slip of the finger must not choose one.
+const NAME_CHARACTERS_MIN: usize = 4;
+
+/// Which runs are listed, newest first. The default is all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// This run alone.
+    pub run: Option<RunId>,
+    /// Those with a group of this workload.
+    pub workload: Option<String>,
+    /// Those in this status.
+    pub status: Option<Status>,
+    /// Those with this label, and this value of it if one is given.
+    pub label: Option<(String, Option<String>)>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// A run as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Its name.
+    pub run: RunId,
+    /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// When it ended; none while it runs, and of a run that was killed.
+    pub ended_unix_ms: Option<i64>,
+    /// Whether it runs, and how it ended.
+    pub status: Status,
+    /// Its plan's name.
+    pub name: String,
+    /// The workloads of its groups, joined by `+`.
+    pub workload: String,
+    /// The target's URL, without a password.
+    pub target: String,
+    /// Product and version.
+    pub database: String,
+    /// How many clients, all groups together.
+    pub clients: u64,
+    /// Commits a second, once it has ended.
+    pub tps: Option<f64>,
+    /// New orders a minute, where the workload has them.
+    pub nopm: Option<f64>,
+    /// The 99th percentile of response times.
+    pub p99_ns: Option<u64>,
+    /// The length of the measured window.
+    pub measured_ns: Option<u64>,
+    /// The worst of its findings.
+    pub worst_finding: Option<Severity>,
+    /// How many events are missing, since they could not be written.
+    pub events_lost: u64,
+    /// The version of dbdyno that ran it.
+    pub dbdyno: String,
+    /// Its labels, by key.
+    pub labels: Vec<(String, String)>,
+}
+
+/// A reader's hold on the file.
+pub(super) struct Reader<'a> {
+    pub path: &'a Path,
+    pub connection: &'a Connection,
+}
+
+const LIST: &str = r#"
+SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
+       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno,
+       status, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
+FROM run
+WHERE (?1 IS NULL OR instr('+' || workload || '+', '+' || ?1 || '+') > 0)
+  AND (?2 IS NULL OR EXISTS (SELECT 1 FROM label
+       WHERE label.run = number AND key = ?2 AND (?3 IS NULL OR value = ?3)))
+  AND (?4 IS NULL OR id = ?4)
+ORDER BY started_unix_ms DESC, id DESC
+"#;
+
+/// All of a run in the order in which it happened: five tables, each in order, merged.
+const EVENTS: &str = r#"
+SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
+FROM fact WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'second', format, body, NULL FROM second WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > ?2
+ORDER BY seq
+"#;
+
+impl Reader<'_> {
+    /// The runs that `filter` lets through, newest first.
+    pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
+        let (key, value) = match &filter.label {
+            Some((key, value)) => (Some(key), value.as_ref()),
+            None => (None, None),
+        };
+        let here = Process::current();
+        let now_ms = unix_ms();
+        let mut select = self.connection.prepare_cached(LIST).map_err(|e| self.said(&e))?;
+        let run = filter.run.as_ref().map(|run| &run.0);
+        let selected = select.query(params![filter.workload, key, value, run]);
+        let mut rows = selected.map_err(|e| self.said(&e))?;
+        let mut runs = Vec::new();
+        while filter.limit.is_none_or(|limit| runs.len() < limit) {
+            let Some(row) = rows.next().map_err(|e| self.said(&e))? else {
+                break;
+            };
+            let status = self.status(row, &here, now_ms)?;
+            if filter.status.is_none_or(|wanted| wanted == status) {
+                runs.push(self.run_row(row, status)?);
+            }
+        }
+        Ok(runs)
+    }
+
+    fn run_row(&self, row: &Row<'_>, status: Status) -> Result<RunRow, StoreError> {
+        let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
+        let labels = self.labels(number)?;
+        let read = || -> rusqlite::Result<RunRow> {
+            Ok(RunRow {
+                run: RunId(row.get("id")?),
+                started_unix_ms: row.get("started_unix_ms")?,
+                ended_unix_ms: row.get("ended_unix_ms")?,
+                status,
+                name: row.get("name")?,
+                workload: row.get("workload")?,
+                target: row.get("target")?,
+                database: row.get("database")?,
+                clients: row.get("clients").map(unsigned)?,
+                tps: row.get("tps")?,
+                nopm: row.get("nopm")?,
+                p99_ns: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned),
+                measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
+                worst_finding: row
+                    .get::<_, Option<String>>("worst_finding")?
+                    .and_then(|name| severity_by_name(&name)),
+                events_lost: row.get("events_lost").map(unsigned)?,
+                dbdyno: row.get("dbdyno")?,
+                labels,
+            })
+        };
+        read().map_err(|e| self.said(&e))
+    }
+
+    fn status(&self, row: &Row<'_>, here: &Process, now_ms: i64) -> Result<Status, StoreError> {
+        let stored: String = row.get("status").map_err(|e| self.said(&e))?;
+        let stored = Status::by_name(&stored).ok_or_else(|| {
+            let what = Unreadable::Newer(format!("the status '{stored}'"));
+            self.unreadable("the list", what)
+        })?;
+        if stored != Status::Running {
+            return Ok(stored);
+        }
+        let alive = is_alive(row, here, now_ms).map_err(|e| self.said(&e))?;
+        Ok(if alive { Status::Running } else { Status::Interrupted })
+    }
+
+    /// The run that is called `name`: its id, the beginning or end of its id if that is one
+    /// run's alone, or `last`.
+    pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
+        let name = name.trim().to_ascii_lowercase();
+        if name == "last" {
+            let sql = "SELECT id FROM run ORDER BY started_unix_ms DESC, id DESC LIMIT 1";
+            let last = self.connection.query_row(sql, (), |row| row.get(0)).optional();
+            let none = || format!("the store {} has no run yet", self.path.display());
+            return last
+                .map_err(|e| self.said(&e))?
+                .map(RunId)
+                .ok_or_else(|| StoreError::new(StoreErrorKind::UnknownRun, none()));
+        }
+        if name.len() < NAME_CHARACTERS_MIN {
+            let message = format!(
+                "'{name}' is too short to name a run: give at least {NAME_CHARACTERS_MIN} \
+                 characters of its id, or 'last'"
+            );
+            return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
+        }
+        let ids = self.called(&name).map_err(|e| self.said(&e))?;
+        match ids.as_slice() {
+            [id] => Ok(RunId(id.clone())),
+            [] => {
+                let store = self.path.display();
+                let message = format!("no run in {store} is called '{name}': list them to see all");
+                Err(StoreError::new(StoreErrorKind::UnknownRun, message))
+            }
+            _ => {
+                let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let more = if ids.len() > 5 { ", ..." } else { "" };
+                let message = format!(
+                    "'{name}' may be any of {} runs ({shown}{more}): give more characters, of \
+                     the beginning or of the end",
+                    ids.len()
+                );
+                Err(StoreError::new(StoreErrorKind::AmbiguousRun, message))
+            }
+        }
+    }
+
+    fn called(&self, name: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = "SELECT id FROM run
+                   WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+                   ORDER BY id = ?1 DESC, started_unix_ms DESC, id DESC";
+        let mut select = self.connection.prepare_cached(sql)?;
+        let ids = select.query_map([name], |row| row.get(0))?;
+        let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
+        if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }
+    }
+
+    /// The run's number in this file.
+    pub(super) fn number(&self, run: &RunId) -> Result<i64, StoreError> {
+        let sql = "SELECT number FROM run WHERE id = ?";
+        let number = self.connection.query_row(sql, [&run.0], |row| row.get(0)).optional();
+        number.map_err(|e| self.said(&e))?.ok_or_else(|| {
+            let message = format!("the store {} has no run {run}", self.path.display());
+            StoreError::new(StoreErrorKind::UnknownRun, message)
+        })
+    }
+
+    /// A text of the run's own row.
+    pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
+        let number = self.number(run)?;
+        let sql = format!("SELECT {column} FROM run WHERE number = ?");
+        let text = self.connection.query_row(&sql, [number], |row| row.get(0));
+        text.map_err(|e| self.said(&e))
+    }
+
+    /// The run's labels, by key.
+    pub(super) fn labels(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let sql = "SELECT key, value FROM label WHERE run = ? ORDER BY key";
+            let mut select = self.connection.prepare_cached(sql)?;
+            let pairs = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            pairs.collect()
+        };
+        read().map_err(|e| self.said(&e))
+    }
+
+    /// Hands every event after `after` to `visit` and returns the place of the last one.
+    ///
+    /// All is read as it was at one instant, whatever is written meanwhile.
+    pub(super) fn events_after(
+        &self,
+        run: &RunId,
+        after: u64,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<u64, StoreError> {
+        let snapshot = self.connection.unchecked_transaction().map_err(|e| self.said(&e))?;
+        let number = self.number(run)?;
+        if after == 0 {
+            visit(self.begun(run, number)?);
+        }
+        let mut last = after;
+        let mut select = snapshot.prepare_cached(EVENTS).map_err(|e| self.said(&e))?;
+        let selected = select.query(params![number, i64::try_from(after).unwrap_or(i64::MAX)]);
+        let mut rows = selected.map_err(|e| self.said(&e))?;
+        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
+            last = row.get(0).map(unsigned).map_err(|e| self.said(&e))?;
+            match event_of(row).map_err(|e| self.said(&e))? {
+                Ok(event) => visit(event),
+                Err(why) => return Err(self.unreadable(&format!("event {last} of {run}"), why)),
+            }
+        }
+        Ok(last)
+    }
+
+    fn begun(&self, run: &RunId, number: i64) -> Result<Event, StoreError> {
+        let sql = "SELECT plan, description FROM run WHERE number = ?";
+        let texts = self.connection.query_row(sql, [number], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (plan, description): (String, String) = texts.map_err(|e| self.said(&e))?;
+        let description = codec::from_json(&description)
+            .map_err(|why| self.unreadable(&format!("the description of {run}"), why))?;
+        Ok(Event::Begun { run: run.clone(), plan, description: Box::new(description) })
+    }
+
+    fn unreadable(&self, what: &str, why: Unreadable) -> StoreError {
+        match why {
+            Unreadable::Damaged(why) => {
+                StoreError::damaged(self.path, format!("{what} cannot be read: {why}"))
+            }
+            Unreadable::Newer(why) => {
+                let kind = StoreErrorKind::Newer { found: VERSION, known: VERSION };
+                let message = format!(
+                    "the store {} has, in {what}, {why} that this dbdyno does not know: use a \
+                     newer dbdyno",
+                    self.path.display()
+                );
+                StoreError::new(kind, message)
+            }
+        }
+    }
+
+    pub(super) fn said(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(self.path, error)
+    }
+}
+
+/// SQLite's integers have a sign; ours are written from numbers without one.
+fn unsigned(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or(0)
+}
+
+/// Whether any run is being written at this moment.
+pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
+    let here = Process::current();
+    let now_ms = unix_ms();
+    let sql = "SELECT * FROM run WHERE status = 'running'";
+    let mut select = connection.prepare(sql)?;
+    let mut rows = select.query(())?;
+    while let Some(row) = rows.next()? {
+        if is_alive(row, &here, now_ms)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the writer of a run without an end is still at work.
+fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
+    let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
+    if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {
+        return Ok(false);
+    }
+    let process = Process {
+        boot_id: row.get("boot_id")?,
+        pid_namespace: row.get("pid_namespace")?,
+        pid: row.get("pid")?,
+        start_ticks: row.get("pid_start_time").map(unsigned)?,
+    };
+    Ok(process.fate(here) != Fate::Gone)
+}
+
+fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
+    let source = row.get_ref(1)?.as_str()?;
+    Ok(match source {
+        "fact" => {
+            Ok(Event::Fact(Fact { about: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
+        }
+        "event" => codec::event_from_json(row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?),
+        "second" => codec::from_blob(row.get(2)?, row.get_ref(3)?.as_blob()?).map(Event::Second),
+        "client" => {
+            let group = row.get(2)?;
+            codec::from_blob::<Vec<ClientMoments>>(row.get(3)?, row.get_ref(4)?.as_blob()?)
+                .map(|moments| Event::Clients { group, moments })
+        }
+        _ => {
+            let name: String = row.get(3)?;
+            let (id, text) = (row.get(2)?, row.get(4)?);
+            severity_by_name(&name)
+                .map(|severity| Event::Finding(Finding { id, severity, text }))
+                .ok_or_else(|| Unreadable::Newer(format!("the severity '{name}'")))
+        }
+    })
+}

@@ -1,0 +1,295 @@
+//! How a store file is laid out, and how one is opened. Not here: what is done with it.
+//!
+//! Everything that happened in a run has a `seq`, its place in the run's stream of events; a gap
+//! is an event that was lost. Migrations only ever add; what version 1 wrote is read for ever.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+
+use super::error::{StoreError, StoreErrorKind};
+
+/// "dbdy": what `file` and SQLite find at offset 68 of a store.
+pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
+
+/// How long we wait for another process: far longer than any transaction of ours, shorter than
+/// anyone waits for an answer.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest log that is kept after it was taken into the file.
+const WAL_KEPT_BYTES: i64 = 1 << 20;
+
+/// The step from each version to the next.
+const MIGRATIONS: [&str; 1] = [VERSION_1];
+
+/// `number` stands for the run in all other tables, and is never used again. Small columns come
+/// first, so that a list reads no overflow pages.
+const VERSION_1: &str = r#"
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    started_unix_ms INTEGER NOT NULL,
+    ended_unix_ms INTEGER,
+    heartbeat_unix_ms INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    pid_namespace TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    pid_start_time INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    workload TEXT NOT NULL,
+    target TEXT NOT NULL,
+    "database" TEXT NOT NULL,
+    clients INTEGER NOT NULL,
+    tps REAL,
+    nopm REAL,
+    p99_ns INTEGER,
+    measured_ns INTEGER,
+    worst_finding TEXT,
+    events_lost INTEGER NOT NULL DEFAULT 0,
+    dbdyno TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    description TEXT NOT NULL,
+    report TEXT
+) STRICT;
+CREATE INDEX run_by_start ON run (started_unix_ms);
+CREATE TABLE fact (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    about TEXT NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE event (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE second (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    "group" INTEGER NOT NULL,
+    second INTEGER NOT NULL,
+    format INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE client (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    "group" INTEGER NOT NULL,
+    format INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE finding (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE label (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (run, key)
+) STRICT, WITHOUT ROWID;
+"#;
+
+/// The newest version of the format that is known here.
+pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// Whether a file may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IfMissing {
+    /// It and its folders are.
+    Create,
+    /// It is an error.
+    Refuse,
+}
+
+/// Opens the store at `path`, brings it to our version, and sets what every connection needs.
+pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
+    if path.is_dir() {
+        let message = format!("{} is a folder: name a file in it", path.display());
+        return Err(StoreError::new(StoreErrorKind::NotAStore, message));
+    }
+    if path.exists() {
+        look(path)?;
+    } else if if_missing == IfMissing::Create {
+        create(path)?;
+    } else {
+        let message =
+            format!("there is no store {}: run something first, or name another", path.display());
+        return Err(StoreError::new(StoreErrorKind::Missing, message));
+    }
+    connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+    let connection = opened.map_err(|error| StoreError::of(path, &error))?;
+    migrate(path, &connection)?;
+    Ok(connection)
+}
+
+/// Makes a store under another name and links it to `path` when it is whole: nobody ever sees
+/// half of one. If somebody else was quicker, theirs is the store.
+fn create(path: &Path) -> Result<(), StoreError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
+    }
+    let mut new = path.as_os_str().to_owned();
+    // Two threads of one process may come here, too.
+    new.push(format!("-{}-{:?}.new", std::process::id(), thread::current().id()));
+    let new = Path::new(&new);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let made = connect(new, flags).map(drop).map_err(|error| StoreError {
+        message: error.message.replace(&new.display().to_string(), &path.display().to_string()),
+        ..error
+    });
+    let linked = made.and_then(|()| match fs::hard_link(new, path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            // Some file systems have no links; those who share one have.
+            fs::rename(new, path).map_err(|error| StoreError::of_folder(path, path, &error))
+        }
+        _ => Ok(()),
+    });
+    // It is gone already where it was renamed.
+    let _ = fs::remove_file(new);
+    linked
+}
+
+/// Refuses what is not ours without touching it.
+///
+/// The header is read through SQLite and not through `std::fs`: closing a file of our own would
+/// drop all locks that this process holds on it (fcntl(2)), a running writer's among them.
+/// `immutable` takes no locks and makes no files. It may find a header that is ahead of its file
+/// while another process takes its log into it; so damage is told by [`migrate`], under a lock.
+fn look(path: &Path) -> Result<(), StoreError> {
+    let looked = || -> rusqlite::Result<Owner> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_URI
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        owner(&Connection::open_with_flags(immutable_uri(path), flags)?)
+    };
+    match looked() {
+        Ok(Owner::Somebody) => Err(foreign(path)),
+        Ok(Owner::Nobody | Owner::Dbdyno) => Ok(()),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
+        Err(error) => Err(StoreError::of(path, &error)),
+    }
+}
+
+/// Whose a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner {
+    /// It is empty.
+    Nobody,
+    Dbdyno,
+    Somebody,
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
+    let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let n_pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+    Ok(match (id, n_pages) {
+        (APPLICATION_ID, _) => Owner::Dbdyno,
+        (_, 0) => Owner::Nobody,
+        _ => Owner::Somebody,
+    })
+}
+
+fn foreign(path: &Path) -> StoreError {
+    let message = format!(
+        "{} is an SQLite database, but no store of dbdyno: name another file",
+        path.display()
+    );
+    StoreError::new(StoreErrorKind::NotAStore, message)
+}
+
+/// The path as a URI (sqlite.org/uri.html, section 3.1).
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                uri.push(char::from(*byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(said)?;
+    if owner(connection).map_err(said)? == Owner::Somebody {
+        return Err(foreign(path));
+    }
+    prepare(connection).map_err(said)?;
+    let found = version(connection).map_err(said)?;
+    if found > VERSION {
+        return Err(StoreError::newer(path, found, VERSION));
+    }
+    if found < VERSION {
+        add_what_is_new(connection).map_err(said)?;
+    }
+    let mode = write_ahead(connection).map_err(said)?;
+    if mode != "wal" {
+        let message = format!(
+            "the store {} cannot be in WAL mode where it lies (it is in mode {mode}): name a file \
+             on a local disk",
+            path.display()
+        );
+        return Err(StoreError::new(StoreErrorKind::Other, message));
+    }
+    Ok(())
+}
+
+/// What holds for every connection. `auto_vacuum` counts only before the first table is made.
+///
+/// `synchronous=NORMAL`: a commit is not flushed to the disk. A killed process loses nothing
+/// that it has committed; a power failure may lose the commits since the last checkpoint, never
+/// the file. Nobody checkpoints but where we say so: not while a run is measured.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Takes every step from the found version on. Two processes may come here at once: the second
+/// finds nothing to do.
+fn add_what_is_new(connection: &Connection) -> rusqlite::Result<()> {
+    let all = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let found = version(&all)? as usize;
+    for step in MIGRATIONS.iter().skip(found) {
+        all.execute_batch(step)?;
+    }
+    all.pragma_update(None, "application_id", APPLICATION_ID)?;
+    all.pragma_update(None, "user_version", VERSION.max(found as u32))?;
+    all.commit()
+}
+
+/// Switches to WAL mode, and returns the mode that was granted.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
+    connection.query_row("PRAGMA journal_mode=WAL", (), |row| row.get(0))
+}

@@ -1,0 +1,118 @@
+//! Laws of files that are none, not ours, or damaged.
+
+use super::*;
+
+fn refused(path: &Path) -> StoreError {
+    let error = Store::open(path).expect_err("no store");
+    assert!(error.message.contains(&path.display().to_string()), "{error}");
+    assert_eq!(Store::open_existing(path).expect_err("no store").kind, error.kind);
+    error
+}
+
+#[test]
+fn what_is_no_store_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    assert_eq!(refused(folder.path()).kind, StoreErrorKind::NotAStore);
+
+    let words = "not a database at all\n".repeat(100);
+    fs::write(at("words"), &words).expect("a file");
+    assert_eq!(refused(&at("words")).kind, StoreErrorKind::NotAStore);
+    assert_eq!(fs::read_to_string(at("words")).expect("a file"), words);
+
+    let foreign = Connection::open(at("a ?#% b.db")).expect("a database");
+    foreign.execute_batch("PRAGMA journal_mode=WAL; CREATE TABLE mine (x)").expect("a table");
+    drop(foreign);
+    let before = fs::read(at("a ?#% b.db")).expect("a file");
+    let error = refused(&at("a ?#% b.db"));
+    assert_eq!(error.kind, StoreErrorKind::NotAStore);
+    assert!(error.message.contains("no store of dbdyno"), "{error}");
+    assert_eq!(fs::read(at("a ?#% b.db")).expect("a file"), before);
+
+    let missing = Store::open_existing(&at("none")).expect_err("no store");
+    assert_eq!(missing.kind, StoreErrorKind::Missing);
+    assert!(!at("none").exists());
+    fs::write(at("empty"), "").expect("a file");
+    Store::open(&at("empty")).expect("an empty file becomes a store");
+    Store::open_existing(&at("empty")).expect("and is one");
+}
+
+#[test]
+fn a_store_of_a_newer_version_is_refused() {
+    let (_folder, store) = new_store();
+    let connection = raw(&store);
+    connection.pragma_update(None, "user_version", 99).expect("a version");
+    let error = refused(store.path());
+    assert_eq!(error.kind, StoreErrorKind::Newer { found: 99, known: schema::VERSION });
+    assert!(error.message.contains("use a newer dbdyno"), "{error}");
+}
+
+#[test]
+fn an_event_of_a_newer_version_is_told_and_not_passed_over() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    write(&store, &begun, every_event()).expect("written");
+    raw(&store).execute("UPDATE event SET kind = 'moved' WHERE seq = 4", ()).expect("an event");
+    let error = store.events(&run_of(&begun), &mut |_| ()).expect_err("it is unknown");
+    assert!(matches!(error.kind, StoreErrorKind::Newer { .. }), "{error}");
+    assert!(error.message.contains("'moved'"), "{error}");
+}
+
+#[test]
+fn a_damaged_store_is_called_damaged() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    let events = (0..500).map(|n| Event::Second(full_second(n))).collect();
+    write(&store, &begun, events).expect("written");
+    let path = store.path().to_owned();
+    drop(store);
+    let whole = fs::read(&path).expect("a file");
+
+    let mut damaged = whole.clone();
+    let middle = whole.len() / 2;
+    damaged[middle..].fill(0xa5);
+    fs::write(&path, &damaged).expect("a file");
+    let store = Store::open(&path).expect("its beginning is whole");
+    let error = store.events(&run_of(&begun), &mut |_| ()).expect_err("it is damaged");
+    assert_eq!(error.kind, StoreErrorKind::Corrupt, "{error}");
+    drop(store);
+
+    let mut damaged = whole.clone();
+    damaged[100..4096].fill(0xa5);
+    fs::write(&path, &damaged).expect("a file");
+    assert_eq!(refused(&path).kind, StoreErrorKind::Corrupt);
+
+    fs::write(&path, &whole[..middle]).expect("a file");
+    let cut = Store::open(&path).and_then(|store| store.events(&run_of(&begun), &mut |_| ()));
+    assert_eq!(cut.expect_err("it is cut off").kind, StoreErrorKind::Corrupt);
+}
+
+/// Root may write anywhere, so the one who tries is nobody.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_only_be_read_is_told() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mode = |path: &Path, mode: u32| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own folder");
+    };
+    let path = folder.path().join("runs.sqlite");
+    drop(Store::open(&path).expect("a store"));
+    mode(&path, 0o444);
+    mode(folder.path(), 0o555);
+    for path in [path, folder.path().join("new.sqlite"), folder.path().join("deep/new.sqlite")] {
+        let mut command = child_command("open", &path);
+        if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
+            command.uid(65_534).gid(65_534);
+        }
+        let Ok(mut child) = command.spawn() else {
+            println!("SKIPPED: nobody may run this binary where it lies");
+            break;
+        };
+        let heard = hear(&mut child, "opened: ");
+        assert!(heard.contains("opened: ReadOnly"), "{}: {heard}", path.display());
+        child.wait().expect("it has ended");
+    }
+    mode(folder.path(), 0o755);
+}

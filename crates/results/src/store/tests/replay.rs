@@ -1,0 +1,99 @@
+//! Laws of a run and its replay.
+
+use super::*;
+
+#[test]
+fn a_run_is_replayed_exactly_as_it_was_sent() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1_700_000_000_000);
+    write(&store, &begun, every_event()).expect("written");
+    let mut expected = vec![begun.clone()];
+    expected.extend(every_event());
+    let events = replay(&store, &run_of(&begun));
+    assert_eq!(events.len(), expected.len());
+    for (event, expected) in events.iter().zip(&expected) {
+        assert_eq!(event, expected);
+    }
+}
+
+#[test]
+fn a_histogram_of_any_size_is_replayed() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-wide", 1);
+    let mut wide = Histogram::new(Range::default());
+    (0..100_000_u64).for_each(|n| wide.record(n * n * 37));
+    assert!(wide.to_bytes().len() > 10_000, "wider than a reader's scratch buffer");
+    let mut second = Second::new(0, 0);
+    second.kind(0).response = Some(wide.clone());
+    let connected =
+        Event::Connected { group: 0, connected: 1, failed: 0, times: Some(wide.clone()) };
+    let sent = vec![Event::Second(second), connected];
+    write(&store, &begun, sent.clone()).expect("written");
+    assert_eq!(replay(&store, &run_of(&begun))[1..], sent);
+}
+
+#[test]
+fn the_parts_of_a_second_add_up() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    let parts = [second_of(4, 100), second_of(4, 300), second_of(4, 7)];
+    let sent = parts.iter().cloned().map(Event::Second).collect();
+    write(&store, &begun, sent).expect("written");
+    let mut sum = Second::new(0, 4);
+    seconds(&replay(&store, &run_of(&begun))).iter().for_each(|part| sum.add(part));
+    let mut expected = Second::new(0, 4);
+    parts.iter().for_each(|part| expected.add(part));
+    assert_eq!(sum, expected);
+}
+
+#[test]
+fn a_run_can_be_followed_while_it_is_written() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    let writer = store.writer_with(&begun, quick()).expect("a writer");
+    let (mut last, mut n_seen) = (0, 0);
+    let mut follow = |n: usize| {
+        until("what was sent can be read", || {
+            let seen = &mut |_| n_seen += 1;
+            last = store.events_after(writer.run(), last, seen).expect("a replay");
+            last as usize >= n
+        });
+    };
+    for n in 1..=3 {
+        writer.send(Event::Second(full_second(n as i64)));
+        follow(n);
+    }
+    // An empty replay from 0 hands out the beginning each time; after that nothing comes twice.
+    assert!(n_seen >= 4, "{n_seen}");
+    assert_eq!(last, 3);
+    assert_eq!(store.events_after(writer.run(), 2, &mut |_| n_seen = 0).expect("a replay"), 3);
+    assert_eq!(n_seen, 0);
+}
+
+#[test]
+fn a_finished_run_is_listed_with_its_figures() {
+    let (_folder, store) = new_store();
+    let begun = begun_with("0197-aaaa", 1_700_000_000_000, &["tpcc", "arm", "tpcc"]);
+    write(&store, &begun, every_event()).expect("written");
+    let row = only(&store);
+    assert_eq!(row.status, Status::Completed);
+    assert_eq!((row.name.as_str(), row.workload.as_str()), ("a plan", "tpcc+arm"));
+    assert_eq!((row.tps, row.nopm, row.p99_ns), (Some(17.5), None, Some(1_234_567)));
+    assert_eq!((row.clients, row.measured_ns), (24, Some(60_000_000_000)));
+    assert_eq!((row.worst_finding, row.events_lost), (Some(Severity::Invalid), 0));
+    assert_eq!(row.started_unix_ms, 1_700_000_000_000);
+    assert!(row.ended_unix_ms > Some(1_700_000_000_000));
+    let report = store.report_json(&row.run).expect("a run");
+    assert_eq!(report.as_deref(), Some("{\"report\": 1}"));
+    assert_eq!(store.plan(&row.run).expect("a run"), "name = 'a plan'\n");
+}
+
+#[test]
+fn a_run_is_stored_once() {
+    let (_folder, store) = new_store();
+    write(&store, &begun("0197-aaaa", 1), Vec::new()).expect("written");
+    let error = store.writer(&begun("0197-aaaa", 2)).expect_err("there is one");
+    assert!(error.message.contains("has a run 0197-aaaa already"), "{error}");
+    let error = store.writer(&output("hello")).expect_err("no beginning");
+    assert!(error.message.contains("Begun"), "{error}");
+}

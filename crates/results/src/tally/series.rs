@@ -1,0 +1,308 @@
+//! A run second by second, in bounded memory. Not here: whole phases, which are sums of their own.
+//!
+//! A second is the sum of its parts, and a part may come long after its second: in an overloaded
+//! open load what was intended at second 5 ends at second 60. A quantile of what had come first
+//! would show the fast ones only, so the response times of a second are kept until late parts
+//! are impossible:
+//! - the [`WHOLE_MOST`] seconds that were touched last, as histograms (264 KiB each);
+//! - the last [`KEPT_SECONDS`], packed (some kB each), and whole again when a part comes;
+//! - older ones as three quantiles, which are withdrawn if a part comes even so.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use model::{Counts, Second, Traffic};
+use stats::Histogram;
+
+/// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
+const WHOLE_MOST: usize = 12;
+
+/// Seconds of a group whose histogram is kept: half an hour, some 7 MB.
+const KEPT_SECONDS: i64 = 1800;
+
+/// Quantiles of the response times of one second, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantiles {
+    /// The median.
+    pub p50_ns: u64,
+    /// 95 % are at or below it.
+    pub p95_ns: u64,
+    /// 99 % are at or below it.
+    pub p99_ns: u64,
+}
+
+impl Quantiles {
+    /// Those of `histogram`; none of nothing.
+    pub fn of(histogram: &Histogram) -> Option<Quantiles> {
+        Some(Quantiles {
+            p50_ns: histogram.quantile(0.50)?,
+            p95_ns: histogram.quantile(0.95)?,
+            p99_ns: histogram.quantile(0.99)?,
+        })
+    }
+}
+
+/// The response times of one second, as far as they are kept.
+#[derive(Clone, Debug, Default)]
+enum Kept {
+    #[default]
+    Nothing,
+    Whole(Box<Histogram>),
+    Packed(Vec<u8>),
+    Settled(Quantiles),
+    /// Settled, and then more came: there is no telling.
+    Unknown,
+}
+
+impl Kept {
+    fn histogram(&self) -> Option<Histogram> {
+        match self {
+            Kept::Whole(histogram) => Some((**histogram).clone()),
+            Kept::Packed(bytes) => {
+                Some(Histogram::from_bytes(bytes).expect("bytes that we have packed ourselves"))
+            }
+            Kept::Nothing | Kept::Settled(_) | Kept::Unknown => None,
+        }
+    }
+
+    fn add(&mut self, other: &Histogram) {
+        *self = match std::mem::take(self) {
+            Kept::Whole(mut mine) => {
+                mine.add(other);
+                Kept::Whole(mine)
+            }
+            Kept::Nothing => Kept::Whole(Box::new(other.clone())),
+            Kept::Settled(_) | Kept::Unknown => Kept::Unknown,
+            packed @ Kept::Packed(_) => {
+                let mut mine = packed.histogram().expect("packed is kept");
+                mine.add(other);
+                Kept::Whole(Box::new(mine))
+            }
+        };
+    }
+
+    fn pack(&mut self) {
+        if let Kept::Whole(histogram) = self {
+            *self = Kept::Packed(histogram.to_bytes());
+        }
+    }
+
+    fn settle(&mut self) {
+        if let Some(quantiles) = self.histogram().as_ref().and_then(Quantiles::of) {
+            *self = Kept::Settled(quantiles);
+        }
+    }
+}
+
+/// One second of one group.
+#[derive(Clone, Debug, Default)]
+pub struct SecondTally {
+    /// What became of those intended in it.
+    pub counts: Counts,
+    /// Commits that finished in it, by kind.
+    pub commits_by_kind: Vec<u64>,
+    /// Commits that finished in it, by tenth.
+    pub tenths: [u32; 10],
+    /// What the transactions that ended in it moved.
+    pub traffic: Traffic,
+    /// The longest response time of those intended in it, in nanoseconds; 0 without any.
+    pub max_ns: u64,
+    response: Kept,
+}
+
+impl SecondTally {
+    /// Commits that finished in it.
+    pub fn commits(&self) -> u64 {
+        self.commits_by_kind.iter().sum()
+    }
+
+    /// The response times of those intended in it that finished; none if there are none, or
+    /// they are no longer kept.
+    pub fn response(&self) -> Option<Histogram> {
+        self.response.histogram()
+    }
+
+    /// Quantiles of the response times; none of nothing, or where they are not known any more.
+    pub fn quantiles(&self) -> Option<Quantiles> {
+        match &self.response {
+            Kept::Settled(quantiles) => Some(*quantiles),
+            kept => kept.histogram().as_ref().and_then(Quantiles::of),
+        }
+    }
+
+    fn add(&mut self, part: &Second) {
+        for (mine, other) in self.tenths.iter_mut().zip(part.commits_tenths) {
+            *mine += other;
+        }
+        for kind in &part.kinds {
+            self.counts.add(&kind.counts);
+            self.traffic += kind.traffic;
+            let index = usize::from(kind.kind);
+            if index >= self.commits_by_kind.len() {
+                self.commits_by_kind.resize(index + 1, 0);
+            }
+            self.commits_by_kind[index] += kind.commits;
+            if let Some(response) = &kind.response {
+                self.max_ns = self.max_ns.max(response.max());
+                self.response.add(response);
+            }
+        }
+    }
+}
+
+/// The seconds of one group, ramp-up (negative) and drain included.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    seconds: BTreeMap<i64, SecondTally>,
+    /// The seconds with an open histogram, the one touched last at the end.
+    whole: VecDeque<i64>,
+    /// Every second before this one is settled.
+    settled_before: Option<i64>,
+}
+
+impl Series {
+    /// The second `second`, if anything happened in it.
+    pub fn get(&self, second: i64) -> Option<&SecondTally> {
+        self.seconds.get(&second)
+    }
+
+    /// All seconds in which anything happened, in the order of time.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, &SecondTally)> {
+        self.seconds.iter().map(|(second, tally)| (*second, tally))
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> Option<i64> {
+        self.seconds.keys().next().copied()
+    }
+
+    /// The last of them.
+    pub fn last(&self) -> Option<i64> {
+        self.seconds.keys().next_back().copied()
+    }
+
+    pub(super) fn add(&mut self, part: &Second) {
+        if !happened(part) {
+            return;
+        }
+        self.seconds.entry(part.second).or_default().add(part);
+        self.whole.retain(|second| *second != part.second);
+        self.whole.push_back(part.second);
+        if self.whole.len() > WHOLE_MOST
+            && let Some(oldest) = self.whole.pop_front()
+            && let Some(second) = self.seconds.get_mut(&oldest)
+        {
+            second.response.pack();
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        let (Some(first), Some(last)) = (self.first(), self.last()) else { return };
+        let edge = last - KEPT_SECONDS;
+        let from = self.settled_before.unwrap_or(first);
+        if from < edge {
+            for (_, second) in self.seconds.range_mut(from..edge) {
+                second.response.settle();
+            }
+            self.settled_before = Some(edge);
+        }
+    }
+}
+
+/// Whether `part` says anything of its own second; one that only begins a window of service,
+/// wait and lag does not.
+fn happened(part: &Second) -> bool {
+    let kinds = &part.kinds;
+    part.commits_tenths.iter().any(|&n| n > 0)
+        || kinds.iter().any(|kind| {
+            kind.counts.offered() > 0
+                || kind.commits > 0
+                || kind.traffic.queries() > 0
+                || kind.response.is_some()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(second: i64, response_ms: u64) -> Second {
+        let mut part = Second::new(0, second);
+        let kind = part.kind(0);
+        kind.counts.committed = 1;
+        let mut histogram = Histogram::default();
+        histogram.record(response_ms * 1_000_000);
+        kind.response = Some(histogram);
+        part
+    }
+
+    fn p99_ms(series: &Series, second: i64) -> Option<u64> {
+        let quantiles = series.get(second).and_then(SecondTally::quantiles);
+        quantiles.map(|q| (q.p99_ns + 500_000) / 1_000_000)
+    }
+
+    #[test]
+    fn a_part_that_comes_a_minute_late_still_moves_the_quantile() {
+        let mut series = Series::default();
+        for second in 0..100 {
+            series.add(&part(second, 10));
+        }
+        assert!(series.get(5).is_some_and(|s| matches!(s.response, Kept::Packed(_))));
+        assert_eq!(p99_ms(&series, 5), Some(10));
+        series.add(&part(5, 90_000));
+        assert_eq!(
+            series.get(5).map(|s| (s.counts.committed, s.max_ns)),
+            Some((2, 90_000_000_000))
+        );
+        let p99 = p99_ms(&series, 5).expect("kept");
+        assert!((89_900..=90_100).contains(&p99), "{p99}");
+    }
+
+    #[test]
+    fn the_order_of_parts_does_not_matter() {
+        let (mut forward, mut backward) = (Series::default(), Series::default());
+        for i in 0..200_i64 {
+            forward.add(&part(i % 50, 1 + i.unsigned_abs()));
+            let i = 199 - i;
+            backward.add(&part(i % 50, 1 + i.unsigned_abs()));
+        }
+        for second in 0..50 {
+            assert_eq!(p99_ms(&forward, second), p99_ms(&backward, second));
+        }
+    }
+
+    #[test]
+    fn a_settled_second_says_nothing_rather_than_something_wrong() {
+        let mut series = Series::default();
+        for second in 0..KEPT_SECONDS + 100 {
+            series.add(&part(second, 10));
+        }
+        assert_eq!(p99_ms(&series, 5), Some(10));
+        assert!(series.get(5).is_some_and(|s| s.response().is_none()));
+        series.add(&part(5, 90_000));
+        assert_eq!(p99_ms(&series, 5), None);
+        assert_eq!(
+            series.get(5).map(|s| (s.counts.committed, s.max_ns)),
+            Some((2, 90_000_000_000))
+        );
+    }
+
+    #[test]
+    fn memory_is_bounded_by_open_histograms() {
+        let mut series = Series::default();
+        for second in 0..500 {
+            series.add(&part(second, 10));
+        }
+        let open = series.iter().filter(|(_, s)| matches!(s.response, Kept::Whole(_))).count();
+        assert_eq!(open, WHOLE_MOST);
+    }
+
+    #[test]
+    fn a_part_that_only_begins_a_window_is_no_second() {
+        let mut series = Series::default();
+        let mut window = Second::new(0, -10);
+        window.lag = Some(Histogram::default());
+        series.add(&window);
+        assert_eq!(series.first(), None);
+    }
+}

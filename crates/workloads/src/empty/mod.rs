@@ -1,0 +1,127 @@
+//! The workload that asks for nothing: `SELECT ?`, so that what is measured is ourselves.
+//!
+//! Not here: tables, transactions and randomness. A conversation is as thin as the contract
+//! allows, since its cost is the floor below every other reading.
+
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Number,
+    Parameter, ParameterKind, Placeholder, Places, Statement, StatementId, StatementKind, Value,
+    Workload, World, execute,
+};
+
+use crate::{Entry, Make};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "empty",
+    summary: "a statement without a table: measures the overhead of client and connection",
+    parameters: PARAMETERS,
+    make,
+};
+
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "statements",
+        kind: ParameterKind::Count { min: 0, max: 1000 },
+        default: "1",
+        help: "how many times a transaction asks its statement",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "keying",
+        kind: ParameterKind::Durations(1),
+        default: "0s",
+        help: "how long a user keys before a transaction, in key/think load",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "thinking",
+        kind: ParameterKind::Durations(1),
+        default: "0s",
+        help: "how long a user thinks after it on average, in key/think load",
+        shapes_data: false,
+    },
+];
+
+/// The only statement.
+const ASK: StatementId = StatementId(0);
+
+struct Empty {
+    n_statements: u64,
+    kinds: [Kind; 1],
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let kind = Kind {
+        name: "empty",
+        weight: 1,
+        keying_ns: make.settings.durations_ns("keying")[0],
+        thinking_ns: make.settings.durations_ns("thinking")[0],
+    };
+    let n_statements = make.settings.count("statements");
+    Ok(Arc::new(Empty { n_statements, kinds: [kind] }))
+}
+
+impl Workload for Empty {
+    fn identity(&self) -> Identity {
+        Identity { workload: ENTRY.name.to_owned(), version: 1, ..Identity::default() }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        vec![
+            "No table is read and no transaction is begun: this measures the client, the \
+              connection and the way to the executor, not a database at work."
+                .to_owned(),
+        ]
+    }
+
+    /// Where the server infers a value's type from its place (`$1`), the place must say one, or
+    /// the number would be taken for text.
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        let sql = match dialect.placeholder {
+            Placeholder::Question => "SELECT ?",
+            Placeholder::Dollar => "SELECT CAST(? AS BIGINT)",
+        };
+        vec![Statement { name: "empty", kind: StatementKind::Read, sql: dialect.sql(sql) }]
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, _client: u32) -> Box<dyn Client> {
+        Box::new(User { n_statements: self.n_statements, nth: 0 })
+    }
+}
+
+struct User {
+    n_statements: u64,
+    nth: i64,
+}
+
+impl Client for User {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        self.nth = number.nth() as i64;
+        0
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let session = world.session();
+            for _ in 0..self.n_statements {
+                execute(session, ASK, &[Value::Int(self.nth)]).await?;
+            }
+            Ok(Done::Committed)
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
+//!
+//! Grouped tables joined on keys: no common table expression, window or full join, so that every
+//! database we know runs them, and nothing quadratic. Not here: when they run (lab).
+
+use model::Check;
+
+/// All twelve, in order.
+pub(super) fn checks() -> Vec<Check> {
+    let check = |(id, title, sql): &(&'static str, &'static str, &str)| {
+        let sql = sql.replace("{delivered}", DELIVERED).replace("{paid}", PAID);
+        Check { id, title, sql }
+    };
+    CONDITIONS.iter().map(check).collect()
+}
+
+/// Amounts of delivered lines by customer.
+const DELIVERED: &str = "(SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS sum_ol_amount \
+     FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+     WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id)";
+
+/// Payments by customer.
+const PAID: &str = "(SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS sum_h_amount \
+     FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id)";
+
+static CONDITIONS: [(&str, &str, &str); 12] = [
+    (
+        "3.3.2.1",
+        "w_ytd is the sum of d_ytd of the warehouse's districts",
+        "SELECT w_id, w_ytd, sum_d_ytd FROM warehouse \
+         LEFT JOIN (SELECT d_w_id, SUM(d_ytd) AS sum_d_ytd FROM district GROUP BY d_w_id) d \
+         ON d_w_id = w_id \
+         WHERE sum_d_ytd IS NULL OR w_ytd <> sum_d_ytd",
+    ),
+    (
+        "3.3.2.2",
+        "d_next_o_id - 1 is the largest o_id, and the largest no_o_id where there is any",
+        "SELECT d_w_id, d_id, d_next_o_id, max_o_id, max_no_o_id FROM district \
+         LEFT JOIN (SELECT o_w_id, o_d_id, MAX(o_id) AS max_o_id FROM orders \
+         GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id \
+         LEFT JOIN (SELECT no_w_id, no_d_id, MAX(no_o_id) AS max_no_o_id FROM new_order \
+         GROUP BY no_w_id, no_d_id) n ON no_w_id = d_w_id AND no_d_id = d_id \
+         WHERE max_o_id IS NULL OR d_next_o_id - 1 <> max_o_id \
+         OR d_next_o_id - 1 <> max_no_o_id",
+    ),
+    (
+        "3.3.2.3",
+        "the no_o_id of a district have no gaps: largest - smallest + 1 is their number",
+        "SELECT no_w_id, no_d_id, MIN(no_o_id) AS min_no_o_id, MAX(no_o_id) AS max_no_o_id, \
+         COUNT(*) AS n_new_orders FROM new_order GROUP BY no_w_id, no_d_id \
+         HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*)",
+    ),
+    (
+        "3.3.2.4",
+        "the sum of o_ol_cnt of a district is its number of order lines",
+        "SELECT d_w_id, d_id, sum_o_ol_cnt, n_order_lines FROM district \
+         LEFT JOIN (SELECT o_w_id, o_d_id, SUM(o_ol_cnt) AS sum_o_ol_cnt FROM orders \
+         GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id \
+         LEFT JOIN (SELECT ol_w_id, ol_d_id, COUNT(*) AS n_order_lines FROM order_line \
+         GROUP BY ol_w_id, ol_d_id) l ON ol_w_id = d_w_id AND ol_d_id = d_id \
+         WHERE COALESCE(sum_o_ol_cnt, 0) <> COALESCE(n_order_lines, 0)",
+    ),
+    (
+        "3.3.2.5",
+        "o_carrier_id is null exactly where the order is in new_order",
+        "SELECT o_w_id, o_d_id, o_id, o_carrier_id, no_o_id FROM orders \
+         LEFT JOIN new_order ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id \
+         WHERE (o_carrier_id IS NULL AND no_o_id IS NULL) \
+         OR (o_carrier_id IS NOT NULL AND no_o_id IS NOT NULL)",
+    ),
+    (
+        "3.3.2.6",
+        "o_ol_cnt is the number of the order's lines",
+        "SELECT o_w_id, o_d_id, o_id, o_ol_cnt, n_order_lines FROM orders \
+         LEFT JOIN (SELECT ol_w_id, ol_d_id, ol_o_id, COUNT(*) AS n_order_lines \
+         FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id) l \
+         ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+         WHERE o_ol_cnt <> COALESCE(n_order_lines, 0)",
+    ),
+    (
+        "3.3.2.7",
+        "ol_delivery_d is null exactly where the order's o_carrier_id is",
+        "SELECT ol_w_id, ol_d_id, ol_o_id, ol_number, ol_delivery_d, o_carrier_id \
+         FROM order_line \
+         JOIN orders ON o_w_id = ol_w_id AND o_d_id = ol_d_id AND o_id = ol_o_id \
+         WHERE (ol_delivery_d IS NULL AND o_carrier_id IS NOT NULL) \
+         OR (ol_delivery_d IS NOT NULL AND o_carrier_id IS NULL)",
+    ),
+    (
+        "3.3.2.8",
+        "w_ytd is the sum of h_amount paid at the warehouse",
+        "SELECT w_id, w_ytd, sum_h_amount FROM warehouse \
+         LEFT JOIN (SELECT h_w_id, SUM(h_amount) AS sum_h_amount FROM history \
+         GROUP BY h_w_id) h ON h_w_id = w_id \
+         WHERE w_ytd <> COALESCE(sum_h_amount, 0)",
+    ),
+    (
+        "3.3.2.9",
+        "d_ytd is the sum of h_amount paid at the district",
+        "SELECT d_w_id, d_id, d_ytd, sum_h_amount FROM district \
+         LEFT JOIN (SELECT h_w_id, h_d_id, SUM(h_amount) AS sum_h_amount FROM history \
+         GROUP BY h_w_id, h_d_id) h ON h_w_id = d_w_id AND h_d_id = d_id \
+         WHERE d_ytd <> COALESCE(sum_h_amount, 0)",
+    ),
+    (
+        "3.3.2.10",
+        "c_balance is what was delivered to the customer less what the customer paid",
+        "SELECT c_w_id, c_d_id, c_id, c_balance, sum_ol_amount, sum_h_amount FROM customer \
+         LEFT JOIN {delivered} l ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
+         LEFT JOIN {paid} h ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id \
+         WHERE c_balance <> COALESCE(sum_ol_amount, 0) - COALESCE(sum_h_amount, 0)",
+    ),
+    (
+        "3.3.2.11",
+        "orders less new orders of a district are the 2100 delivered at the load, as the clause \
+         says, and those delivered since: the sum of c_delivery_cnt",
+        "SELECT d_w_id, d_id, n_orders, n_new_orders, sum_c_delivery_cnt FROM district \
+         LEFT JOIN (SELECT o_w_id, o_d_id, COUNT(*) AS n_orders FROM orders \
+         GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id \
+         LEFT JOIN (SELECT no_w_id, no_d_id, COUNT(*) AS n_new_orders FROM new_order \
+         GROUP BY no_w_id, no_d_id) n ON no_w_id = d_w_id AND no_d_id = d_id \
+         LEFT JOIN (SELECT c_w_id, c_d_id, SUM(c_delivery_cnt) AS sum_c_delivery_cnt \
+         FROM customer GROUP BY c_w_id, c_d_id) c ON c_w_id = d_w_id AND c_d_id = d_id \
+         WHERE COALESCE(n_orders, 0) - COALESCE(n_new_orders, 0) \
+         <> 2100 + COALESCE(sum_c_delivery_cnt, 0)",
+    ),
+    (
+        "3.3.2.12",
+        "c_balance and c_ytd_payment are together what was delivered to the customer",
+        "SELECT c_w_id, c_d_id, c_id, c_balance, c_ytd_payment, sum_ol_amount FROM customer \
+         LEFT JOIN {delivered} l ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
+         WHERE c_balance + c_ytd_payment <> COALESCE(sum_ol_amount, 0)",
+    ),
+];

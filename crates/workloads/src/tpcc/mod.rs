@@ -1,0 +1,304 @@
+//! A workload derived from TPC-C, written from its standard specification, revision 5.11.
+//!
+//! Five transactions of a wholesale supplier over nine tables, row by row, with every update and
+//! check of the specification. Not here: terminals, deferred deliveries, pricing, and every other
+//! thing that makes a result of the TPC; `declarations` says what is left out. TPC-C is a
+//! trademark of the Transaction Processing Performance Council.
+
+mod checks;
+mod delivery;
+mod inputs;
+mod new_order;
+mod order_status;
+mod parameters;
+mod payment;
+mod population;
+mod random;
+mod schema;
+mod statements;
+mod stock_level;
+mod talk;
+
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
+    KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Session,
+    Settings, Statement, Workload, World, query,
+};
+
+use crate::{Entry, Make};
+use inputs::{Deck, Inputs};
+use parameters::Decided;
+use talk::{Talk, Words};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "tpcc",
+    summary: "orders of a wholesale supplier, derived from TPC-C 5.11: five kinds, nine tables",
+    parameters: parameters::PARAMETERS,
+    make,
+};
+
+/// The names of the kinds, in the order of the parameters.
+const KINDS: [&str; parameters::N_KINDS] =
+    ["new_order", "payment", "order_status", "delivery", "stock_level"];
+
+/// Places of the measures.
+const ORDER_LINES: u16 = 0;
+const BRAND_LINES: u16 = 1;
+const ORDER_TOTAL: u16 = 2;
+const ORDERS_DELIVERED: u16 = 3;
+const DELIVERIES_SKIPPED: u16 = 4;
+
+/// The measures: name and unit, by place.
+static MEASURES: [Measure; 5] = [
+    counter("order_lines", "rows"),
+    counter("brand_lines", "rows"),
+    counter("order_total", "cents"),
+    counter("orders_delivered", "orders"),
+    counter("deliveries_skipped", "districts"),
+];
+
+const fn counter(name: &'static str, unit: &'static str) -> Measure {
+    Measure { name, unit, kind: MeasureKind::Counter }
+}
+
+const NS_PER_MINUTE: u64 = 60_000_000_000;
+
+struct Tpcc {
+    decided: Arc<Decided>,
+    kinds: Vec<Kind>,
+    rows: population::Rows,
+    declarations: Vec<String>,
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let decided = Arc::new(Decided::new(make)?);
+    let kind = |(index, name): (usize, &&'static str)| Kind {
+        name,
+        weight: decided.weights[index],
+        keying_ns: decided.keying_ns[index],
+        thinking_ns: decided.thinking_ns[index],
+    };
+    let kinds = KINDS.iter().enumerate().map(kind).collect();
+    let rows = population::Rows::new(decided.data);
+    let declarations = declarations(make.settings, &decided);
+    Ok(Arc::new(Tpcc { decided, kinds, rows, declarations }))
+}
+
+impl Workload for Tpcc {
+    fn identity(&self) -> Identity {
+        self.decided.data.identity()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn measures(&self) -> &[Measure] {
+        &MEASURES
+    }
+
+    fn headlines(&self) -> Vec<Headline> {
+        let headline = |name, title, kinds: std::ops::Range<KindIndex>| Headline {
+            name,
+            title,
+            kinds: kinds.collect(),
+            per_ns: NS_PER_MINUTE,
+        };
+        let n_kinds = KINDS.len() as KindIndex;
+        vec![headline("nopm", "NOPM", 0..1), headline("tpm", "TPM", 0..n_kinds)]
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        self.declarations.clone()
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        statements::declare(dialect)
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, number: Number) -> KindIndex {
+        Deck::new().kind(&self.decided, number)
+    }
+
+    fn client(&self, _client: u32) -> Box<dyn Client> {
+        Box::new(Terminal {
+            decided: Arc::clone(&self.decided),
+            deck: Deck::new(),
+            inputs: None,
+            words: Words::default(),
+        })
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.rows)
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        checks::checks()
+    }
+
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+        Some(("SELECT SUM(d_next_o_id) FROM district".to_owned(), inputs::NEW_ORDER))
+    }
+}
+
+/// What a reader must know before comparing a result with anything. The defaults are what the
+/// specification says, so whoever changes one leaves it.
+fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
+    let mut all: Vec<String> = [
+        "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",
+        "Delivery is executed at once and in one database transaction, not deferred through a \
+         queue (2.7.2); districts without an undelivered order are skipped and counted (2.7.4.2).",
+        "Think times are exponential and truncated at ten times their mean (5.2.5.4).",
+        "No terminals: there are no screens, menus or their response times (2.2, 5.2.5); keying \
+         and thinking times are kept in key/think load only.",
+        "No foreign keys are declared; w_ytd and d_ytd have 16 digits instead of 12 (1.3.1).",
+        "Each transaction runs at the isolation level that the database has by default (3.4.1 \
+         asks for more where that is weaker); rows are locked where an update depends on them.",
+        "Within a New-Order and a Payment the rows that others wait for are updated first, \
+         before any plain read.",
+        "Dates are the instant of the load, fixed for all data, and the time since the start of \
+         the run; they do not tell the time of day.",
+        "Condition 3.3.2.11 is applied after runs with the deliveries since the load added.",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    if decided.data.warehouses == 1 {
+        all.push("One warehouse: there are no remote lines, and no remote customers.".to_owned());
+    }
+    for row in parameters::PARAMETERS.iter().filter(|row| !row.shapes_data) {
+        let written = settings.written().find(|(name, _)| *name == row.name);
+        if let Some((name, text)) = written
+            && row.parse(text) != row.parse(row.default)
+        {
+            all.push(format!("{name} is {text}, not the specification's {}.", row.default));
+        }
+    }
+    all
+}
+
+/// One user: a terminal of clause 2.4.1.1 without its screen.
+struct Terminal {
+    decided: Arc<Decided>,
+    deck: Deck,
+    inputs: Option<Inputs>,
+    words: Words,
+}
+
+impl Client for Terminal {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        let kind = self.deck.kind(&self.decided, number);
+        self.inputs = Some(Inputs::draw(&self.decided, number, kind));
+        kind
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let inputs = self.inputs.as_ref().expect("the engine decides inputs first");
+            let date_us = self.decided.data.loaded_at_us + run_time_us(world.clock);
+            let measured_before = world.measured.len();
+            let mut talk = Talk {
+                session: world.sessions[0].as_mut(),
+                date_us,
+                words: &mut self.words,
+                measured: world.measured,
+            };
+            let said = transact(&mut talk, inputs).await;
+            if said.is_err() {
+                talk.measured.truncate(measured_before);
+            }
+            said
+        })
+    }
+}
+
+fn run_time_us(clock: &dyn Clock) -> i64 {
+    (clock.now() / 1_000) as i64
+}
+
+/// From BEGIN to COMMIT or ROLLBACK.
+async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+    let begin = match inputs {
+        Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,
+        _ => Request::Begin,
+    };
+    control(talk.session, begin).await?;
+    let said = match inputs {
+        Inputs::NewOrder(order) => new_order::converse(talk, order).await,
+        Inputs::Payment(payment) => payment::converse(talk, payment).await,
+        Inputs::OrderStatus(asked) => order_status::converse(talk, asked).await,
+        Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
+        Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
+    };
+    let ended = match said {
+        Ok(done @ Done::Committed) => control(talk.session, Request::Commit).await.map(|()| done),
+        Ok(done @ Done::RolledBack) => {
+            control(talk.session, Request::Rollback).await.map(|()| done)
+        }
+        Err(refusal) => Err(refusal),
+    };
+    if let Err(refusal) = &ended
+        && !refusal.kind.breaks_session()
+    {
+        // Where the database has rolled back already this is refused or does nothing; either
+        // way the first refusal is the one to tell.
+        control(talk.session, Request::Rollback).await.ok();
+    }
+    ended
+}
+
+async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    query(session, request, &mut |_| Ok(())).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make_with(written: &[(&str, &str)]) -> Arc<dyn Workload> {
+        let settings = Settings::decide("tpcc", ENTRY.parameters, written.iter().copied());
+        let settings = settings.expect("valid");
+        make(&Make { settings: &settings, seed: 1, data: None }).expect("valid")
+    }
+
+    #[test]
+    fn what_leaves_the_specification_is_declared() {
+        let usual = make_with(&[("warehouses", "2")]).declarations();
+        assert!(usual[0].contains("Derived from TPC-C"));
+        let same = [("warehouses", "2"), ("weights", "10,10,1,1,1"), ("home", "fixed")];
+        assert_eq!(make_with(&same).declarations(), usual);
+        let check = |name, value, expect: &str| {
+            let all = make_with(&[("warehouses", "2"), (name, value)]).declarations();
+            assert_eq!(all.len(), usual.len() + 1);
+            assert_eq!(all.last().map(String::as_str), Some(expect));
+        };
+        check("home", "all", "home is all, not the specification's fixed.");
+        check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
+        check(
+            "warehouses",
+            "1",
+            "One warehouse: there are no remote lines, and no remote customers.",
+        );
+    }
+
+    #[test]
+    fn kinds_and_measures_stand_in_their_places() {
+        let workload = make_with(&[]);
+        let kinds: Vec<_> = workload.kinds().iter().map(|kind| (kind.name, kind.weight)).collect();
+        assert_eq!(kinds[usize::from(inputs::NEW_ORDER)], ("new_order", 10));
+        assert_eq!(kinds[usize::from(inputs::DELIVERY)], ("delivery", 1));
+        let names: Vec<_> = workload.measures().iter().map(|measure| measure.name).collect();
+        assert_eq!(names[usize::from(ORDER_TOTAL)], "order_total");
+        assert_eq!(names[usize::from(DELIVERIES_SKIPPED)], "deliveries_skipped");
+        let headlines = workload.headlines();
+        assert_eq!((headlines[0].title, headlines[0].kinds.as_slice()), ("NOPM", &[0][..]));
+        assert_eq!((headlines[1].title, headlines[1].kinds.len()), ("TPM", 5));
+    }
+}

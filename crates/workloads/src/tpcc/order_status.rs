@@ -1,0 +1,62 @@
+//! The Order-Status transaction (clause 2.6): a customer's last order and its lines.
+//!
+//! Not here: its inputs, and how it begins and ends.
+
+use model::{Done, Refusal, RefusalKind, Value};
+
+use super::inputs::{OrderStatus, Who, last_name};
+use super::statements::Ask;
+use super::talk::{Talk, middle, wrong_count};
+
+/// The profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
+pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+    let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
+    let c_id = Value::Int(customer(talk, asked).await?);
+    let mut o_id = 0;
+    talk.one("last order", Ask::LastOrder.id(), &[w_id, d_id, c_id], &mut |row| {
+        o_id = row.int(0)?;
+        row.value(1);
+        row.optional_int(2).map(|_| ())
+    })
+    .await?;
+    let key = [w_id, d_id, o_id.into()];
+    let mut n_lines = 0;
+    talk.visit(Ask::OrderLines.id(), &key, &mut |row| {
+        n_lines += 1;
+        (0..3).try_for_each(|column| row.int(column).map(|_| ()))?;
+        row.cents(3)?;
+        row.value(4);
+        Ok(())
+    })
+    .await?;
+    if n_lines == 0 {
+        let message = format!("order {key:?} has no lines");
+        return Err(Refusal::new(RefusalKind::Shape, message));
+    }
+    Ok(Done::Committed)
+}
+
+/// The customer's number; by last name, that of the middle one by first name.
+async fn customer(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<i64, Refusal> {
+    let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
+    let mut found = std::mem::take(&mut talk.words.namesakes);
+    found.clear();
+    let mut visit = |row: &dyn model::Row| {
+        found.push((row.int(0)?, row.cents(1)?));
+        (2..5).try_for_each(|column| row.text(column).map(|_| ()))
+    };
+    match asked.who {
+        Who::Id(id) => {
+            let values = [w_id, d_id, id.into()];
+            talk.one("customer", Ask::StatusById.id(), &values, &mut visit).await?;
+        }
+        Who::LastName(number) => {
+            let name = last_name(number);
+            let values = [w_id, d_id, Value::Text(name.text())];
+            talk.visit(Ask::StatusByName.id(), &values, &mut visit).await?;
+        }
+    }
+    let chosen = middle(found.len()).map(|place| found[place].0);
+    talk.words.namesakes = found;
+    chosen.ok_or_else(|| wrong_count("customer by last name", &[w_id, d_id], 0))
+}

@@ -1,0 +1,295 @@
+//! The parameters of the workload, and what is decided from them.
+//!
+//! Not here: what is drawn from the decided values (population, inputs).
+
+use model::{BadParameter, Dice, Identity, Parameter, ParameterKind, Stream};
+
+use super::random::{draw_c_load, draw_c_run};
+use crate::Make;
+
+/// How many kinds of transactions there are.
+pub(super) const N_KINDS: usize = 5;
+
+/// The most cards of a deck: a deck is shuffled anew for a kind that is asked without a client.
+const CARDS_MAX: u64 = 1000;
+
+/// Chances are kept in parts of this, so that `0.25` percent is exact.
+pub(super) const CHANCE_UNIT: i64 = 1_000_000;
+
+/// The instant of the load, 2024-01-01T00:00:00Z in microseconds. It is the same for all data
+/// so that the same seed gives the same rows; it is kept beside the data with C-Load.
+const LOADED_AT_US: i64 = 1_704_067_200_000_000;
+
+pub(super) static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "warehouses",
+        kind: ParameterKind::Count { min: 1, max: 100_000 },
+        default: "1",
+        help: "how many warehouses the data have, of about 100 MB each",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "weights",
+        kind: ParameterKind::Counts(N_KINDS),
+        default: "10/10/1/1/1",
+        help: "cards a deck of new_order/payment/order_status/delivery/stock_level",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "home",
+        kind: ParameterKind::Choice(&["fixed", "all"]),
+        default: "fixed",
+        help: "each client keeps its own warehouse, or takes any for each transaction",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "keying",
+        kind: ParameterKind::Durations(N_KINDS),
+        default: "18s/3s/2s/2s/2s",
+        help: "keying times in the order of the weights, in key/think load",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "thinking",
+        kind: ParameterKind::Durations(N_KINDS),
+        default: "12s/12s/10s/5s/5s",
+        help: "mean thinking times in the order of the weights, in key/think load",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "remote_line_percent",
+        kind: ParameterKind::Number { min: 0.0, max: 100.0 },
+        default: "1",
+        help: "order lines that another warehouse supplies",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "remote_customer_percent",
+        kind: ParameterKind::Number { min: 0.0, max: 100.0 },
+        default: "15",
+        help: "payments by a customer of another warehouse",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "rollback_percent",
+        kind: ParameterKind::Number { min: 0.0, max: 100.0 },
+        default: "1",
+        help: "new orders that end in a rollback because of an unused item",
+        shapes_data: false,
+    },
+];
+
+/// Where a client finds its warehouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// It has its own, as a terminal of clause 2.4.1.1.
+    Fixed,
+    /// Each transaction draws one.
+    All,
+}
+
+/// The constants of clause 2.1.6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Constants {
+    /// C for C_LAST at the load.
+    pub(super) c_load: i64,
+    /// C for C_LAST in the run.
+    pub(super) c_last: i64,
+    /// C for C_ID.
+    pub(super) c_id: i64,
+    /// C for OL_I_ID.
+    pub(super) ol_i_id: i64,
+}
+
+/// All that is decided about the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Data {
+    /// What its rows are drawn from.
+    pub(super) seed: u64,
+    /// Its size.
+    pub(super) warehouses: i64,
+    /// C for C_LAST at the load.
+    pub(super) c_load: i64,
+    /// When it was loaded, as its rows tell, in microseconds since 1970.
+    pub(super) loaded_at_us: i64,
+}
+
+/// All that is decided.
+#[derive(Clone, Debug)]
+pub(super) struct Decided {
+    /// The data.
+    pub(super) data: Data,
+    /// What the inputs are drawn from.
+    pub(super) seed: u64,
+    /// Cards a deck, by kind.
+    pub(super) weights: [u64; N_KINDS],
+    /// Where a client finds its warehouse.
+    pub(super) home: Home,
+    /// By kind.
+    pub(super) keying_ns: [u64; N_KINDS],
+    /// By kind.
+    pub(super) thinking_ns: [u64; N_KINDS],
+    /// In parts of [`CHANCE_UNIT`].
+    pub(super) remote_line: i64,
+    /// In parts of [`CHANCE_UNIT`].
+    pub(super) remote_customer: i64,
+    /// In parts of [`CHANCE_UNIT`].
+    pub(super) rollback: i64,
+    /// The constants of the run.
+    pub(super) constants: Constants,
+}
+
+impl Decided {
+    /// Decides everything, or says what cannot be.
+    pub(super) fn new(make: &Make<'_>) -> Result<Decided, BadParameter> {
+        let settings = make.settings;
+        let data = Data::new(make)?;
+        let home = if settings.text("home") == "all" { Home::All } else { Home::Fixed };
+        let chance = |name| (settings.number(name) / 100.0 * CHANCE_UNIT as f64).round() as i64;
+        Ok(Decided {
+            data,
+            seed: make.seed,
+            weights: weights(settings.counts("weights"))?,
+            home,
+            keying_ns: five(settings.durations_ns("keying")),
+            thinking_ns: five(settings.durations_ns("thinking")),
+            remote_line: chance("remote_line_percent"),
+            remote_customer: chance("remote_customer_percent"),
+            rollback: chance("rollback_percent"),
+            constants: Constants::draw(make.seed, data.c_load),
+        })
+    }
+
+    /// The whole deck in order, before it is shuffled (clause 5.2.4.2).
+    pub(super) fn cards(&self) -> impl Iterator<Item = u8> {
+        let counted = self.weights.iter().zip(0u8..);
+        counted.flat_map(|(n_cards, kind)| std::iter::repeat_n(kind, *n_cards as usize))
+    }
+}
+
+impl Data {
+    fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
+        let settings = make.settings;
+        let asked = settings.count("warehouses") as i64;
+        let Some(found) = make.data else {
+            let c_load = draw_c_load(&mut Dice::new(make.seed, Stream::Constants, 0));
+            return Ok(Data {
+                seed: make.seed,
+                warehouses: asked,
+                c_load,
+                loaded_at_us: LOADED_AT_US,
+            });
+        };
+        let warehouses = match settings.is_given("warehouses") {
+            true => asked,
+            false => number(found.scale_of("warehouses"), "warehouses", 1, 100_000)?,
+        };
+        Ok(Data {
+            seed: found.seed,
+            warehouses,
+            c_load: number(found.constant("c_load"), "c_load", 0, 255)?,
+            loaded_at_us: number(found.constant("loaded_at_us"), "loaded_at_us", 0, i64::MAX)?,
+        })
+    }
+
+    /// What is kept beside the data.
+    pub(super) fn identity(&self) -> Identity {
+        Identity {
+            workload: "tpcc".to_owned(),
+            version: 1,
+            scale: vec![("warehouses".to_owned(), self.warehouses.to_string())],
+            seed: self.seed,
+            constants: vec![
+                ("c_load".to_owned(), self.c_load.to_string()),
+                ("loaded_at_us".to_owned(), self.loaded_at_us.to_string()),
+            ],
+        }
+    }
+}
+
+impl Constants {
+    fn draw(seed: u64, c_load: i64) -> Constants {
+        let mut dice = Dice::new(seed, Stream::Constants, 1);
+        Constants {
+            c_load,
+            c_last: draw_c_run(&mut dice, c_load),
+            c_id: dice.uniform(0, 1023),
+            ol_i_id: dice.uniform(0, 8191),
+        }
+    }
+}
+
+fn number(text: Option<&str>, name: &str, min: i64, max: i64) -> Result<i64, BadParameter> {
+    let value = text.and_then(|text| text.parse::<i64>().ok());
+    value.filter(|value| (min..=max).contains(value)).ok_or_else(|| {
+        let found = text.unwrap_or("nothing");
+        BadParameter(format!(
+            "the data say {found} for '{name}', expected {min} to {max}: build them again"
+        ))
+    })
+}
+
+fn weights(counts: &[u64]) -> Result<[u64; N_KINDS], BadParameter> {
+    let sum = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
+    match sum {
+        Some(0) => Err(BadParameter("weights: at least one must be above zero".to_owned())),
+        Some(1..=CARDS_MAX) => Ok(five(counts)),
+        _ => Err(BadParameter(format!(
+            "weights: their sum is the size of a deck and must be at most {CARDS_MAX}"
+        ))),
+    }
+}
+
+fn five(values: &[u64]) -> [u64; N_KINDS] {
+    values.try_into().expect("the kind of the parameter asks for five")
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use model::Settings;
+
+    use super::*;
+
+    pub(in super::super) fn decide(seed: u64, written: &[(&str, &str)]) -> Decided {
+        try_decide(seed, written, None).expect("valid")
+    }
+
+    fn try_decide(
+        seed: u64,
+        written: &[(&str, &str)],
+        data: Option<&Identity>,
+    ) -> Result<Decided, BadParameter> {
+        let settings = Settings::decide("tpcc", PARAMETERS, written.iter().copied())?;
+        Decided::new(&Make { settings: &settings, seed, data })
+    }
+
+    #[test]
+    fn the_data_keep_their_seed_size_and_constants_in_every_run() {
+        let built = decide(5, &[("warehouses", "3")]).data.identity();
+        let run = try_decide(6, &[], Some(&built)).expect("valid");
+        assert_eq!(run.data.identity(), built);
+        assert_eq!((run.seed, run.data.seed, run.data.warehouses), (6, 5, 3));
+        let delta = (run.constants.c_last - run.data.c_load).abs();
+        assert!((65..=119).contains(&delta), "{delta}");
+    }
+
+    #[test]
+    fn a_deck_must_have_cards_and_not_too_many() {
+        let check = |weights: &str, expect: &str| {
+            let error = try_decide(1, &[("weights", weights)], None).expect_err("wrong");
+            assert!(error.0.contains(expect), "{error}");
+        };
+        check("0/0/0/0/0", "above zero");
+        check("996/1/1/1/2", "at most 1000");
+        check("18446744073709551615/1/0/0/0", "at most 1000");
+        assert_eq!(decide(1, &[("weights", "0/0/0/0/7")]).weights, [0, 0, 0, 0, 7]);
+    }
+
+    #[test]
+    fn data_with_broken_constants_are_refused_with_the_remedy() {
+        let mut built = decide(5, &[]).data.identity();
+        built.constants[0].1 = "256".to_owned();
+        let error = try_decide(6, &[], Some(&built)).expect_err("wrong");
+        assert!(error.0.contains("'c_load'") && error.0.contains("build them again"), "{error}");
+    }
+}

@@ -1,0 +1,148 @@
+//! The Payment transaction (clause 2.5): a customer pays, warehouse and district are paid.
+//!
+//! Not here: its inputs, and how it begins and ends.
+
+use std::fmt::Write as _;
+
+use model::{Done, Refusal, Value, execute};
+
+use super::inputs::{Payment, Who, last_name};
+use super::statements::Ask;
+use super::talk::{Talk, middle, wrong_count};
+
+/// The most characters of C_DATA.
+const DATA_MAX: usize = 500;
+
+/// The profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
+/// read, for the reason told at New-Order.
+pub(super) async fn converse(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
+    let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
+    let amount = Value::cents(payment.cents);
+    talk.ask(Ask::WarehousePaid.id(), &[amount, w_id]).await?;
+    talk.ask(Ask::DistrictPaid.id(), &[amount, w_id, d_id]).await?;
+    read_places(talk, w_id, d_id).await?;
+    let c_id = customer_id(talk, payment).await?;
+    pay(talk, payment, c_id).await?;
+    let values = [
+        c_id.into(),
+        payment.customer_district.into(),
+        payment.customer_warehouse.into(),
+        d_id,
+        w_id,
+        talk.date(),
+        amount,
+        Value::Text(&talk.words.short),
+    ];
+    execute(talk.session, Ask::HistoryInsert.id(), &values).await?;
+    Ok(Done::Committed)
+}
+
+/// Reads the addresses of warehouse and district, and leaves H_DATA in `words.short`: both names
+/// with four blanks between.
+async fn read_places(talk: &mut Talk<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), Refusal> {
+    let mut names = std::mem::take(&mut talk.words.short);
+    names.clear();
+    talk.one("warehouse", Ask::WarehouseOfPayment.id(), &[w_id], &mut |row| {
+        names.push_str(row.text(0)?);
+        (1..6).try_for_each(|column| row.text(column).map(|_| ()))
+    })
+    .await?;
+    names.push_str("    ");
+    talk.one("district", Ask::DistrictOfPayment.id(), &[w_id, d_id], &mut |row| {
+        names.push_str(row.text(0)?);
+        (1..6).try_for_each(|column| row.text(column).map(|_| ()))
+    })
+    .await?;
+    talk.words.short = names;
+    Ok(())
+}
+
+/// The customer's number; by last name, that of the middle one by first name.
+async fn customer_id(talk: &mut Talk<'_>, payment: &Payment) -> Result<i64, Refusal> {
+    let number = match payment.who {
+        Who::Id(id) => return Ok(id),
+        Who::LastName(number) => number,
+    };
+    let name = last_name(number);
+    let values = [
+        payment.customer_warehouse.into(),
+        payment.customer_district.into(),
+        Value::Text(name.text()),
+    ];
+    let mut namesakes = std::mem::take(&mut talk.words.namesakes);
+    namesakes.clear();
+    talk.visit(Ask::CustomersByName.id(), &values, &mut |row| {
+        namesakes.push((row.int(0)?, 0));
+        Ok(())
+    })
+    .await?;
+    let chosen = middle(namesakes.len()).map(|place| namesakes[place].0);
+    talk.words.namesakes = namesakes;
+    chosen.ok_or_else(|| wrong_count("customer", &values, 0))
+}
+
+/// Reads the customer, whose row is locked from here on, and books the payment.
+async fn pay(talk: &mut Talk<'_>, payment: &Payment, c_id: i64) -> Result<(), Refusal> {
+    let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
+    let key = [w_id, d_id, c_id.into()];
+    let mut bad_credit = false;
+    talk.one("customer", Ask::CustomerOfPayment.id(), &key, &mut |row| {
+        (0..9).try_for_each(|column| row.text(column).map(|_| ()))?;
+        bad_credit = row.text(10)? == "BC";
+        row.cents(11)?;
+        row.decimal(12, 4)?;
+        row.cents(13).map(|_| ())
+    })
+    .await?;
+    let amount = Value::cents(payment.cents);
+    if !bad_credit {
+        let values = [amount, amount, w_id, d_id, c_id.into()];
+        return talk.ask(Ask::CustomerPays.id(), &values).await.map(|_| ());
+    }
+    let mut data = std::mem::take(&mut talk.words.data);
+    begin_data(&mut data, payment, c_id);
+    talk.one("data of the customer", Ask::CustomerData.id(), &key, &mut |row| {
+        data.push_str(row.text(0)?);
+        Ok(())
+    })
+    .await?;
+    data.truncate(data.floor_char_boundary(DATA_MAX));
+    let values = [amount, amount, Value::Text(&data), w_id, d_id, c_id.into()];
+    talk.ask(Ask::CustomerPaysWithData.id(), &values).await?;
+    talk.words.data = data;
+    Ok(())
+}
+
+/// What is put in front of the data of a customer of bad credit: C_ID, C_D_ID, C_W_ID, D_ID,
+/// W_ID and H_AMOUNT.
+fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
+    let Payment { warehouse, district, customer_warehouse, customer_district, cents, .. } = payment;
+    let (whole, hundredths) = (cents / 100, cents % 100);
+    data.clear();
+    write!(
+        data,
+        "{c_id} {customer_district} {customer_warehouse} {district} {warehouse} \
+         {whole}.{hundredths:02}|"
+    )
+    .expect("a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_bad_credit_begin_with_the_payment() {
+        let payment = Payment {
+            warehouse: 5,
+            district: 4,
+            customer_warehouse: 3,
+            customer_district: 2,
+            who: Who::Id(1),
+            cents: 1_234_05,
+        };
+        let mut data = "old".to_owned();
+        begin_data(&mut data, &payment, 1);
+        assert_eq!(data, "1 2 3 4 5 1234.05|");
+    }
+}

@@ -1,0 +1,218 @@
+//! The random functions of clauses 2.1.6 and 4.3.2: NURand, its constants, names and strings.
+//!
+//! Not here: where they are used (population, inputs), and the dice themselves (model).
+
+use model::Dice;
+
+/// The characters of an a-string (clause 4.3.2.2).
+const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// The characters of an n-string (clause 4.3.2.2).
+const DIGITS: &[u8; 10] = b"0123456789";
+
+/// The syllables of a last name, by digit (clause 4.3.2.3).
+const SYLLABLES: [&str; 10] =
+    ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
+
+/// What 10 % of items and stocks carry in their data (clause 4.3.3.1).
+pub(super) const ORIGINAL: &str = "ORIGINAL";
+
+/// NURand(a, low, high) of clause 2.1.6 with its constant `c`.
+pub(super) fn nurand(dice: &mut Dice, a: i64, c: i64, low: i64, high: i64) -> i64 {
+    let mixed = dice.uniform(0, a) | dice.uniform(low, high);
+    (mixed + c) % (high - low + 1) + low
+}
+
+/// The value of C for C_LAST at the load: any of 0..=255 (clause 2.1.6.1).
+pub(super) fn draw_c_load(dice: &mut Dice) -> i64 {
+    dice.uniform(0, 255)
+}
+
+/// The value of C for C_LAST in a run, uniform among those that clause 2.1.6.1 allows beside
+/// `c_load`. There are always some: one of `c_load` ± 65 lies in 0..=255.
+pub(super) fn draw_c_run(dice: &mut Dice, c_load: i64) -> i64 {
+    let n_allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run)).count();
+    let chosen = dice.uniform(0, n_allowed as i64 - 1) as usize;
+    let mut allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run));
+    allowed.nth(chosen).expect("chosen among as many")
+}
+
+/// The rule of clause 2.1.6.1: C-Delta is within 65..=119 and neither 96 nor 112.
+pub(super) fn is_allowed(c_load: i64, c_run: i64) -> bool {
+    let delta = (c_load - c_run).abs();
+    (65..=119).contains(&delta) && delta != 96 && delta != 112
+}
+
+/// Characters in a buffer that is used again for every row: at most `N` of them.
+#[derive(Clone)]
+pub(super) struct Scrap<const N: usize> {
+    bytes: [u8; N],
+    n_bytes: usize,
+}
+
+impl<const N: usize> Default for Scrap<N> {
+    fn default() -> Self {
+        Scrap { bytes: [0; N], n_bytes: 0 }
+    }
+}
+
+impl<const N: usize> Scrap<N> {
+    /// What it holds.
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.n_bytes]).expect("only ASCII is ever put here")
+    }
+
+    /// A random a-string of `low..=N` characters, its length uniform (clause 4.3.2.2).
+    pub(super) fn a_string(&mut self, dice: &mut Dice, low: usize) {
+        self.n_bytes = dice.uniform(low as i64, N as i64) as usize;
+        fill(dice, ALPHANUMERIC, &mut self.bytes[..self.n_bytes]);
+    }
+
+    /// A random a-string of exactly `N` letters, digits left out.
+    pub(super) fn letters(&mut self, dice: &mut Dice) {
+        self.n_bytes = N;
+        fill(dice, &ALPHANUMERIC[10..], &mut self.bytes);
+    }
+
+    /// A random n-string of exactly `N` digits (clause 4.3.2.2).
+    pub(super) fn n_string(&mut self, dice: &mut Dice) {
+        self.n_bytes = N;
+        fill(dice, DIGITS, &mut self.bytes);
+    }
+
+    /// A random a-string in which, for one row in ten, "ORIGINAL" stands somewhere (clause
+    /// 4.3.3.1).
+    pub(super) fn data_string(&mut self, dice: &mut Dice, low: usize) {
+        self.a_string(dice, low);
+        if dice.chance(1, 10) {
+            let at = dice.uniform(0, (self.n_bytes - ORIGINAL.len()) as i64) as usize;
+            self.bytes[at..at + ORIGINAL.len()].copy_from_slice(ORIGINAL.as_bytes());
+        }
+    }
+
+    /// Replaces what it holds by `parts`, one behind the other. Panics if they do not fit.
+    pub(super) fn set(&mut self, parts: &[&str]) {
+        self.n_bytes = 0;
+        for part in parts {
+            let end = self.n_bytes + part.len();
+            self.bytes[self.n_bytes..end].copy_from_slice(part.as_bytes());
+            self.n_bytes = end;
+        }
+    }
+}
+
+impl Scrap<9> {
+    /// A ZIP code: four random digits and "11111" (clause 4.3.2.7).
+    pub(super) fn zip(&mut self, dice: &mut Dice) {
+        let mut head = Scrap::<4>::default();
+        head.n_string(dice);
+        self.set(&[head.text(), "11111"]);
+    }
+}
+
+/// The longest last name: three syllables of five letters.
+pub(super) type LastName = Scrap<15>;
+
+impl LastName {
+    /// The last name of number 0..=999 (clause 4.3.2.3).
+    pub(super) fn last_name(&mut self, number: i64) {
+        let digit = |place: i64| SYLLABLES[(number / place % 10) as usize];
+        self.set(&[digit(100), digit(10), digit(1)]);
+    }
+}
+
+/// Fills `bytes` from `alphabet`, eight characters a throw: the high half of a product chooses,
+/// the low half goes on. The error against uniform is below 62^8 / 2^64, about 1e-5 in all.
+fn fill(dice: &mut Dice, alphabet: &[u8], bytes: &mut [u8]) {
+    for eight in bytes.chunks_mut(8) {
+        let mut rest = dice.bits();
+        for byte in eight {
+            let wide = u128::from(rest) * alphabet.len() as u128;
+            *byte = alphabet[(wide >> 64) as usize];
+            rest = wide as u64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Stream;
+
+    use super::*;
+
+    fn dice(number: u64) -> Dice {
+        Dice::new(11, Stream::Constants, number)
+    }
+
+    #[test]
+    fn nurand_stays_in_its_range_and_is_not_uniform() {
+        let mut dice = dice(0);
+        for (a, low, high) in [(255, 0, 999), (1023, 1, 3000), (8191, 1, 100_000)] {
+            for c in [0, a / 2, a] {
+                let mut counts = vec![0u32; high as usize + 1];
+                for _ in 0..20_000 {
+                    let drawn = nurand(&mut dice, a, c, low, high);
+                    assert!((low..=high).contains(&drawn), "{drawn} of NURand({a},{low},{high})");
+                    counts[drawn as usize] += 1;
+                }
+                let squares: u64 = counts.iter().map(|n| u64::from(*n).pow(2)).sum();
+                let uniform = 20_000u64.pow(2) / (high - low + 1) as u64 + 20_000;
+                assert!(squares > uniform * 6 / 5, "{squares} against {uniform} for NURand({a})");
+            }
+        }
+    }
+
+    #[test]
+    fn c_run_keeps_its_distance_from_c_load() {
+        let mut seen = std::collections::BTreeSet::new();
+        for number in 0..1000 {
+            let mut dice = dice(number);
+            let c_load = draw_c_load(&mut dice);
+            let c_run = draw_c_run(&mut dice, c_load);
+            assert!((0..=255).contains(&c_load) && (0..=255).contains(&c_run));
+            let delta = (c_load - c_run).abs();
+            assert!((65..=119).contains(&delta) && delta != 96 && delta != 112, "{delta}");
+            seen.insert(delta);
+        }
+        assert_eq!(seen.len(), 53, "every allowed distance occurs");
+    }
+
+    #[test]
+    fn every_c_load_has_a_c_run() {
+        for c_load in 0..=255 {
+            assert!((0..=255).any(|c_run| is_allowed(c_load, c_run)), "{c_load}");
+        }
+    }
+
+    #[test]
+    fn last_names_are_three_syllables() {
+        let check = |number, expect: &str| {
+            let mut name = LastName::default();
+            name.last_name(number);
+            assert_eq!(name.text(), expect);
+        };
+        check(0, "BARBARBAR");
+        check(371, "PRICALLYOUGHT");
+        check(999, "EINGEINGEING");
+        check(777, "CALLYCALLYCALLY");
+    }
+
+    #[test]
+    fn strings_keep_their_lengths_and_characters() {
+        let mut dice = dice(1);
+        let (mut shortest, mut longest) = (usize::MAX, 0);
+        let mut characters = std::collections::BTreeSet::new();
+        for _ in 0..2000 {
+            let mut text = Scrap::<16>::default();
+            text.a_string(&mut dice, 8);
+            shortest = shortest.min(text.text().len());
+            longest = longest.max(text.text().len());
+            characters.extend(text.text().bytes());
+            let mut zip = Scrap::<9>::default();
+            zip.zip(&mut dice);
+            assert!(zip.text().ends_with("11111") && zip.text().len() == 9);
+            assert!(zip.text().bytes().all(|byte| byte.is_ascii_digit()));
+        }
+        assert_eq!((shortest, longest, characters.len()), (8, 16, 62));
+    }
+}

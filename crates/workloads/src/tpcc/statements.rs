@@ -1,0 +1,355 @@
+//! Every statement of the five transactions, in SQL that all our databases understand.
+//!
+//! Written from the transaction profiles of clauses 2.4 to 2.8. What a database must compute is
+//! addition of money and counters, which is right for decimals and for scaled integers alike;
+//! what multiplies rates is computed by the client. Not here: their order (the transactions).
+
+use model::{Dialect, Statement, StatementId, StatementKind};
+
+use StatementKind::{Read, Write};
+
+/// A statement of the list below, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(super) enum Ask {
+    DistrictTakesOrder,
+    DistrictOfOrder,
+    WarehouseTax,
+    CustomerOfOrder,
+    OrderInsert,
+    NewOrderInsert,
+    Item,
+    StockUpdate,
+    OrderLineInsert,
+    WarehousePaid,
+    DistrictPaid,
+    WarehouseOfPayment,
+    DistrictOfPayment,
+    CustomersByName,
+    CustomerOfPayment,
+    CustomerData,
+    CustomerPays,
+    CustomerPaysWithData,
+    HistoryInsert,
+    StatusByName,
+    StatusById,
+    LastOrder,
+    OrderLines,
+    OldestNewOrder,
+    NewOrderDelete,
+    OrderCustomer,
+    OrderCarrier,
+    LinesDelivered,
+    LinesAmount,
+    CustomerReceives,
+    DistrictNextOrder,
+    LowStock,
+    /// The first of ten: one for each district's column of STOCK.
+    Stock,
+}
+
+impl Ask {
+    /// Its place in the declared list.
+    pub(super) fn id(self) -> StatementId {
+        StatementId(self as u16)
+    }
+}
+
+/// The statement that reads stock for an order of `district` (1..=10).
+pub(super) fn stock_of(district: i64) -> StatementId {
+    StatementId(Ask::Stock as u16 + district as u16 - 1)
+}
+
+/// The list in the words of `dialect`.
+pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
+    let lock = dialect.for_update;
+    let one = |(_, name, kind, text): &(Ask, &'static str, StatementKind, &str)| Statement {
+        name,
+        kind: *kind,
+        sql: dialect.sql(&text.replace(FOR_UPDATE, lock)),
+    };
+    let stock = STOCK_NAMES.iter().zip(1..).map(|(name, district)| Statement {
+        name,
+        kind: Read,
+        sql: dialect.sql(&format!(
+            "SELECT s_quantity, s_dist_{district:02}, s_data FROM stock \
+             WHERE s_w_id = ? AND s_i_id = ?{lock}"
+        )),
+    });
+    LIST.iter().map(one).chain(stock).collect()
+}
+
+/// Stands for the dialect's locking clause: a later update depends on what is read.
+const FOR_UPDATE: &str = "{for update}";
+
+static STOCK_NAMES: [&str; 10] = [
+    "stock for district 1",
+    "stock for district 2",
+    "stock for district 3",
+    "stock for district 4",
+    "stock for district 5",
+    "stock for district 6",
+    "stock for district 7",
+    "stock for district 8",
+    "stock for district 9",
+    "stock for district 10",
+];
+
+static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
+    // New-Order, clause 2.4.2.2.
+    (
+        Ask::DistrictTakesOrder,
+        "district takes an order",
+        Write,
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (
+        Ask::DistrictOfOrder,
+        "district of the order",
+        Read,
+        "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (Ask::WarehouseTax, "tax of the warehouse", Read, "SELECT w_tax FROM warehouse WHERE w_id = ?"),
+    (
+        Ask::CustomerOfOrder,
+        "customer of the order",
+        Read,
+        "SELECT c_discount, c_last, c_credit FROM customer \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Ask::OrderInsert,
+        "order is entered",
+        Write,
+        "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, \
+         o_all_local) VALUES (?, ?, ?, ?, ?, NULL, ?, ?)",
+    ),
+    (
+        Ask::NewOrderInsert,
+        "order is queued",
+        Write,
+        "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)",
+    ),
+    (Ask::Item, "item", Read, "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
+    (
+        Ask::StockUpdate,
+        "stock is taken",
+        Write,
+        "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, \
+         s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
+    ),
+    (
+        Ask::OrderLineInsert,
+        "order line is entered",
+        Write,
+        "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, \
+         ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) \
+         VALUES (?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)",
+    ),
+    // Payment, clause 2.5.2.2.
+    (
+        Ask::WarehousePaid,
+        "warehouse is paid",
+        Write,
+        "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?",
+    ),
+    (
+        Ask::DistrictPaid,
+        "district is paid",
+        Write,
+        "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (
+        Ask::WarehouseOfPayment,
+        "warehouse of the payment",
+        Read,
+        "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
+         WHERE w_id = ?",
+    ),
+    (
+        Ask::DistrictOfPayment,
+        "district of the payment",
+        Read,
+        "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
+         WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (
+        Ask::CustomersByName,
+        "customers by name",
+        Read,
+        "SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? \
+         ORDER BY c_first",
+    ),
+    (
+        Ask::CustomerOfPayment,
+        "customer of the payment",
+        Read,
+        "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
+         c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance FROM customer \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
+    ),
+    (
+        Ask::CustomerData,
+        "data of a customer of bad credit",
+        Read,
+        "SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
+    ),
+    (
+        Ask::CustomerPays,
+        "customer pays",
+        Write,
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
+         c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Ask::CustomerPaysWithData,
+        "customer of bad credit pays",
+        Write,
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
+         c_payment_cnt = c_payment_cnt + 1, c_data = ? \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Ask::HistoryInsert,
+        "payment is noted",
+        Write,
+        "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, \
+         h_data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    // Order-Status, clause 2.6.2.2.
+    (
+        Ask::StatusByName,
+        "customers by name, with balance",
+        Read,
+        "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first",
+    ),
+    (
+        Ask::StatusById,
+        "customer, with balance",
+        Read,
+        "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Ask::LastOrder,
+        "last order of a customer",
+        Read,
+        "SELECT o_id, o_entry_d, o_carrier_id FROM orders \
+         WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
+    ),
+    (
+        Ask::OrderLines,
+        "lines of an order",
+        Read,
+        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
+         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+    ),
+    // Delivery, clause 2.7.4.2.
+    (
+        Ask::OldestNewOrder,
+        "oldest undelivered order",
+        Read,
+        "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
+         ORDER BY no_o_id LIMIT 1{for update}",
+    ),
+    (
+        Ask::NewOrderDelete,
+        "order leaves the queue",
+        Write,
+        "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?",
+    ),
+    (
+        Ask::OrderCustomer,
+        "customer of a delivered order",
+        Read,
+        "SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",
+    ),
+    (
+        Ask::OrderCarrier,
+        "order gets its carrier",
+        Write,
+        "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",
+    ),
+    (
+        Ask::LinesDelivered,
+        "lines are delivered",
+        Write,
+        "UPDATE order_line SET ol_delivery_d = ? \
+         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+    ),
+    (
+        Ask::LinesAmount,
+        "amount of an order",
+        Read,
+        "SELECT SUM(ol_amount) FROM order_line \
+         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+    ),
+    (
+        Ask::CustomerReceives,
+        "customer receives",
+        Write,
+        "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    // Stock-Level, clause 2.8.2.2.
+    (
+        Ask::DistrictNextOrder,
+        "next order of a district",
+        Read,
+        "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (
+        Ask::LowStock,
+        "items of low stock",
+        Read,
+        "SELECT COUNT(DISTINCT s_i_id) FROM order_line \
+         JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id \
+         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id < ? AND ol_o_id >= ? AND s_quantity < ?",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use model::{Decimals, Placeholder};
+
+    use super::*;
+
+    fn dialect(placeholder: Placeholder, for_update: &'static str) -> Dialect {
+        Dialect {
+            name: "test",
+            placeholder,
+            decimals: Decimals::Exact,
+            type_name: |of| format!("{of:?}"),
+            table_options: "",
+            for_update,
+            parallel_load: false,
+            indexes_after_load: false,
+            keeps_data: true,
+        }
+    }
+
+    #[test]
+    fn every_statement_stands_at_its_name() {
+        for (place, row) in LIST.iter().enumerate() {
+            assert_eq!(row.0 as usize, place, "{:?}", row.0);
+        }
+        let declared = declare(&dialect(Placeholder::Question, ""));
+        assert_eq!(declared.len(), LIST.len() + 10);
+        assert!(declared[stock_of(1).0 as usize].sql.contains("s_dist_01,"));
+        assert!(declared[stock_of(10).0 as usize].sql.contains("s_dist_10,"));
+    }
+
+    #[test]
+    fn rows_are_locked_where_a_later_update_depends_on_them() {
+        let declared = declare(&dialect(Placeholder::Dollar, " FOR UPDATE"));
+        let locks: Vec<&str> = declared
+            .iter()
+            .filter(|statement| statement.sql.ends_with(" FOR UPDATE"))
+            .map(|statement| statement.name)
+            .collect();
+        assert_eq!(locks.len(), 3 + 10, "{locks:?}");
+        assert!(declared.iter().all(|statement| !statement.sql.contains(['?', '{'])));
+        assert!(declared[Ask::HistoryInsert as usize].sql.ends_with("$7, $8)"));
+    }
+}

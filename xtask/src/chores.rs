@@ -1,0 +1,189 @@
+//! The chores, each a list of steps that are run to the end, timed, and told plainly.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::tidy::check;
+use crate::tree::Tree;
+
+/// Where the table of parameters is kept.
+const PARAMETERS: &str = "docs/parameters.md";
+
+/// How many tests passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+}
+
+/// Checks the tree, says what is wrong with it, and answers whether nothing is.
+pub(crate) fn tidy(root: &Path) -> Result<bool> {
+    let report = check(&Tree::read(root)?);
+    for advice in &report.advice {
+        println!("advice: {advice}");
+    }
+    for failure in &report.failures {
+        println!("{failure}");
+    }
+    println!("tidy: {} to mend, {} to consider", report.failures.len(), report.advice.len());
+    Ok(report.failures.is_empty())
+}
+
+/// Everything that must hold before a change may enter. A step that fails does not hide the next.
+pub(crate) fn everything(root: &Path) -> Result<bool> {
+    let begun = now();
+    let mut tally = Tally::default();
+    let mut failed = Vec::new();
+    let mut step = |name: &'static str, work: &mut dyn FnMut() -> Result<bool>| {
+        println!("== {name}");
+        let begun = now();
+        let good = work().unwrap_or_else(|error| {
+            println!("{error:#}");
+            false
+        });
+        let word = if good { "ok" } else { "FAILED" };
+        println!("== {name}: {word}, {}", seconds(begun.elapsed()));
+        if !good {
+            failed.push(name);
+        }
+    };
+    step("format", &mut || cargo(root, &["fmt", "--all", "--check"]));
+    step("tidy", &mut || tidy(root));
+    let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    step("lints", &mut || cargo(root, &lints));
+    step("tests", &mut || tests(root, &mut tally));
+    step("docs", &mut || docs_are_fresh(root));
+
+    if failed.is_empty() {
+        println!("everything holds, {}", seconds(begun.elapsed()));
+    } else {
+        println!("failed: {}, {}", failed.join(", "), seconds(begun.elapsed()));
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(failed.is_empty())
+}
+
+/// Writes the generated docs again.
+pub(crate) fn docs(root: &Path) -> Result<bool> {
+    let path = root.join(PARAMETERS);
+    std::fs::write(&path, parameters(root)?)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    println!("{PARAMETERS} is written");
+    Ok(true)
+}
+
+fn docs_are_fresh(root: &Path) -> Result<bool> {
+    let written = std::fs::read_to_string(root.join(PARAMETERS))
+        .with_context(|| format!("{PARAMETERS} cannot be read; run 'cargo xtask docs'"))?;
+    match first_difference(&written, &parameters(root)?) {
+        None => Ok(true),
+        Some(line) => {
+            println!("{PARAMETERS}:{line}: not what dbdyno says; run 'cargo xtask docs'");
+            Ok(false)
+        }
+    }
+}
+
+/// The number of the first line in which the two texts differ.
+fn first_difference(written: &str, wanted: &str) -> Option<usize> {
+    if written == wanted {
+        return None;
+    }
+    let same = written.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    Some(same + 1)
+}
+
+/// The parameters as dbdyno lists them.
+fn parameters(root: &Path) -> Result<String> {
+    let list = ["run", "-q", "-p", "dbdyno", "--", "list", "parameters", "--output", "markdown"];
+    let output = Command::new("cargo")
+        .args(list)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        bail!("'dbdyno list parameters --output markdown' failed, {}", output.status);
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Result<bool> {
+    let status = Command::new("cargo")
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .status()
+        .context("cannot start cargo")?;
+    Ok(status.success())
+}
+
+/// Runs all tests, though some fail, and adds up what cargo says of them.
+fn tests(root: &Path, tally: &mut Tally) -> Result<bool> {
+    let mut child = Command::new("cargo")
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo")?;
+    let output = child.stdout.take().expect("it is piped");
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        if let Some(one) = tally_of(&line) {
+            tally.passed += one.passed;
+            tally.failed += one.failed;
+        }
+    }
+    Ok(child.wait()?.success())
+}
+
+/// Reads `test result: ok. 5 passed; 0 failed; ...`.
+fn tally_of(line: &str) -> Option<Tally> {
+    let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
+    let before = |name: &str| {
+        let place = words.iter().position(|word| word.trim_end_matches(';') == name)?;
+        words[place.checked_sub(1)?].parse().ok()
+    };
+    Some(Tally { passed: before("passed")?, failed: before("failed")? })
+}
+
+#[expect(clippy::disallowed_methods, reason = "chores are timed for their reader, not measured")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_tests_are_read_from_cargos_own_lines() {
+        let check = |line: &str, expect: Option<(u64, u64)>| {
+            let expect = expect.map(|(passed, failed)| Tally { passed, failed });
+            assert_eq!(tally_of(line), expect, "{line}");
+        };
+        check("test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured", Some((5, 0)));
+        check("test result: FAILED. 3 passed; 2 failed; 0 ignored", Some((3, 2)));
+        check("test tally ... ok", None);
+        check("test result: a test may print anything", None);
+    }
+
+    #[test]
+    fn stale_docs_are_told_by_line() {
+        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(2));
+        assert_eq!(first_difference("a\n", "a\nb\n"), Some(2));
+    }
+}

@@ -1,0 +1,109 @@
+//! The rules of the house that a machine can check: one small function a rule, all of them pure.
+//!
+//! What needs judgement (names, comments, whether code is in the right room) is deliberately
+//! absent: that is the reviewer's.
+
+mod calls;
+mod layers;
+mod lists;
+mod rust;
+mod shape;
+mod words;
+
+use std::fmt;
+
+use crate::tree::Tree;
+
+/// Something to mend, or to consider.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Trouble {
+    pub(crate) path: String,
+    /// Counted from 1.
+    pub(crate) line: usize,
+    /// What is wrong, and what to do.
+    pub(crate) text: String,
+}
+
+impl Trouble {
+    fn new(path: &str, line: usize, text: impl Into<String>) -> Trouble {
+        Trouble { path: path.to_owned(), line, text: text.into() }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.text)
+    }
+}
+
+/// What the checks say.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Report {
+    /// What must be mended.
+    pub(crate) failures: Vec<Trouble>,
+    /// What a reader may want to think about.
+    pub(crate) advice: Vec<Trouble>,
+}
+
+/// Every rule that must hold, in the order in which a newcomer would ask for it.
+const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
+    layers::table_is_kept,
+    layers::light_rooms_stay_light,
+    shape::files_say_what_they_are,
+    shape::lines_fit,
+    calls::banned_calls,
+    lists::members_are_listed,
+    lists::docs_are_linked,
+    lists::examples_are_tested,
+    words::no_private_paths,
+];
+
+/// What is worth a thought and breaks nothing.
+const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
+    &[shape::long_functions, shape::long_files, calls::unsafe_code];
+
+/// Holds every rule against the tree.
+pub(crate) fn check(tree: &Tree) -> Report {
+    let of = |rules: &[fn(&Tree) -> Vec<Trouble>]| {
+        let mut found: Vec<Trouble> = rules.iter().flat_map(|rule| rule(tree)).collect();
+        found.sort();
+        found
+    };
+    Report { failures: of(RULES), advice: of(ADVICE) }
+}
+
+/// The number of the line that holds the character at `at`.
+fn line_at(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+/// Where `word` stands in `text` as a word of its own, not as a part of another.
+fn places_of_word(text: &str, word: &str) -> Vec<usize> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let (first, last) = (word.starts_with(part), word.ends_with(part));
+    let whole = |&at: &usize| {
+        let joined_before = first && text[..at].ends_with(part);
+        let joined_after = last && text[at + word.len()..].starts_with(part);
+        !joined_before && !joined_after
+    };
+    text.match_indices(word).map(|(at, _)| at).filter(whole).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_within_another_is_not_found() {
+        assert_eq!(places_of_word("eprintln!(); println!()", "println!"), [13]);
+        assert_eq!(places_of_word("tpcc::ENTRY, tpc", "tpc"), [13]);
+        assert_eq!(places_of_word("x.unwrap().y", ".unwrap()"), [1]);
+    }
+
+    #[test]
+    fn troubles_are_told_with_their_place() {
+        let trouble = Trouble::new("a/b.rs", 7, "too long; cut it");
+        assert_eq!(trouble.to_string(), "a/b.rs:7: too long; cut it");
+        assert_eq!(line_at("a\nb\nc", 4), 3);
+    }
+}

@@ -1,0 +1,128 @@
+//! Lists that must be complete: a member that nobody lists is a member that nobody finds.
+
+use super::rust::sources;
+use super::{Trouble, places_of_word};
+use crate::tree::Tree;
+
+/// Rooms whose folders are members of their `ALL`.
+const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
+
+/// Folders of these rooms that are shared by members, and are none themselves.
+const SHARED: &[&str] = &["crates/drivers/src/net", "crates/drivers/src/wire"];
+
+/// Where an example can be run by a test.
+const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/lab/"];
+
+/// Every folder of a family is named in its `ALL`.
+pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
+    let sources = sources(tree);
+    let mut troubles = Vec::new();
+    for family in FAMILIES {
+        let library = format!("{family}/lib.rs");
+        let list = sources.iter().find(|source| source.path == library);
+        let list = list.and_then(|source| list_named_all(&source.code)).unwrap_or_default();
+        for member in tree.folders_with(family, "mod.rs") {
+            let path = format!("{family}/{member}/mod.rs");
+            let for_tests = sources
+                .iter()
+                .any(|source| source.path == path && source.product.trim().is_empty());
+            let shared = SHARED.contains(&format!("{family}/{member}").as_str());
+            if !for_tests && !shared && places_of_word(list, member).is_empty() {
+                let text = format!("'{member}' is not named in ALL of {library}; add it there");
+                troubles.push(Trouble::new(&path, 1, text));
+            }
+        }
+    }
+    troubles
+}
+
+/// The value of the item `ALL`: from behind its `=` to its `;`.
+fn list_named_all(code: &str) -> Option<&str> {
+    let declared = |at: &usize| {
+        let before = code[..*at].trim_end();
+        before.ends_with("static") || before.ends_with("const")
+    };
+    let start = places_of_word(code, "ALL").into_iter().find(declared)?;
+    let (_, value) = code[start..].split_once('=')?;
+    Some(value.split_once(';').map_or(value, |(value, _)| value))
+}
+
+/// Every page of docs can be reached from the front door.
+pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
+    let front = [tree.text("README.md"), tree.text("ARCHITECTURE.md")];
+    let linked = |path: &str| front.iter().flatten().any(|text| text.contains(path));
+    tree.ending("md")
+        .filter(|file| file.path.starts_with("docs/") && !linked(&file.path))
+        .map(|file| {
+            let text = "no reader finds it; link it from README.md or ARCHITECTURE.md";
+            Trouble::new(&file.path, 1, text)
+        })
+        .collect()
+}
+
+/// Every example is run by a test, so that it cannot rot.
+pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
+    let tests = || {
+        tree.ending("rs")
+            .filter(|file| EXAMPLE_TESTS.iter().any(|start| file.path.starts_with(start)))
+    };
+    let tested = |path: &str| {
+        let name = path.trim_start_matches("examples/");
+        tests().any(|file| file.text.contains(name))
+    };
+    tree.ending("toml")
+        .filter(|file| file.path.starts_with("examples/") && !tested(&file.path))
+        .map(|file| {
+            let text = "no test names it; run it in crates/dbdyno/tests or crates/lab";
+            Trouble::new(&file.path, 1, text)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_all_does_not_name_is_told() {
+        let library = "mod sim; mod lite;\nfn f() { ALL.len(); lite::x(); }\n\
+                       pub static ALL: &[&Entry; 1] = &[&sim::ENTRY];\n#[cfg(test)] mod suite;";
+        let tree = Tree::of(&[
+            ("crates/drivers/src/lib.rs", library),
+            ("crates/drivers/src/sim/mod.rs", "x"),
+            ("crates/drivers/src/lite/mod.rs", "x"),
+            ("crates/drivers/src/suite/mod.rs", "x"),
+            ("crates/drivers/src/net/mod.rs", "x"),
+            ("crates/drivers/src/sim/deep/mod.rs", "x"),
+        ]);
+        let found = members_are_listed(&tree);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, "crates/drivers/src/lite/mod.rs");
+    }
+
+    #[test]
+    fn a_page_without_a_link_is_told() {
+        let tree = Tree::of(&[
+            ("README.md", "[a](docs/a.md)"),
+            ("ARCHITECTURE.md", "see docs/b.md"),
+            ("docs/a.md", ""),
+            ("docs/b.md", ""),
+            ("docs/c.md", ""),
+        ]);
+        let found = docs_are_linked(&tree);
+        assert_eq!(found.iter().map(|trouble| &*trouble.path).collect::<Vec<_>>(), ["docs/c.md"]);
+    }
+
+    #[test]
+    fn an_example_without_a_test_is_told() {
+        let tree = Tree::of(&[
+            ("examples/a.toml", ""),
+            ("examples/b.toml", ""),
+            ("crates/dbdyno/tests/examples.rs", "run(\"a.toml\")"),
+            ("crates/model/src/x.rs", "\"b.toml\""),
+        ]);
+        let found = examples_are_tested(&tree);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].path, "examples/b.toml");
+    }
+}

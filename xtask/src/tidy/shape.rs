@@ -1,0 +1,112 @@
+//! The shape of sources: what stands at their top, and how long lines, functions and files are.
+
+use super::Trouble;
+use super::rust::{functions, sources};
+use crate::tree::Tree;
+
+const LINE_LETTERS_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 800;
+
+/// Every source begins with what is here and what is not.
+pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
+    tree.ending("rs")
+        .filter(|file| !file.text.starts_with("//!"))
+        .map(|file| {
+            let text = "the file does not begin with '//!'; say what is here, and what is not";
+            Trouble::new(&file.path, 1, text)
+        })
+        .collect()
+}
+
+/// No line of code is too long. Literals, tables in comments and addresses cannot be broken.
+pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    for source in sources(tree) {
+        // The inside of a literal is blank in `code`: within a long one the whole line is.
+        for (index, (line, code)) in source.text.lines().zip(source.code.lines()).enumerate() {
+            let n_letters = line.chars().count();
+            let trimmed = line.trim_start();
+            let comment = trimmed.starts_with("//");
+            let literal = !comment && (code.contains('"') || code.trim().is_empty());
+            let table = comment && trimmed.trim_start_matches(['/', '!', ' ']).starts_with('|');
+            let address = comment && line.contains("://");
+            if n_letters > LINE_LETTERS_MAX && !literal && !table && !address {
+                let text = format!("{n_letters} letters; a line has at most {LINE_LETTERS_MAX}");
+                troubles.push(Trouble::new(source.path, index + 1, text));
+            }
+        }
+    }
+    troubles
+}
+
+/// Functions that do not fit a screen.
+pub(super) fn long_functions(tree: &Tree) -> Vec<Trouble> {
+    let mut advice = Vec::new();
+    for source in sources(tree) {
+        for function in functions(&source.code) {
+            if function.n_lines > FUNCTION_LINES_MAX {
+                let text = format!(
+                    "'{}' has {} lines; what fits a screen ({FUNCTION_LINES_MAX}) is read at once",
+                    function.name, function.n_lines
+                );
+                advice.push(Trouble::new(source.path, function.line, text));
+            }
+        }
+    }
+    advice
+}
+
+/// Files that may hold more than one idea.
+pub(super) fn long_files(tree: &Tree) -> Vec<Trouble> {
+    let advice = |(path, n_lines): (&str, usize)| {
+        let text = format!("{n_lines} lines; is it one idea?");
+        Trouble::new(path, 1, text)
+    };
+    tree.ending("rs")
+        .map(|file| (file.path.as_str(), file.text.lines().count()))
+        .filter(|(_, n_lines)| *n_lines > FILE_LINES_MAX)
+        .map(advice)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(text: &str) -> Tree {
+        Tree::of(&[("crates/a/src/b.rs", text)])
+    }
+
+    #[test]
+    fn a_file_without_a_purpose_is_told() {
+        assert_eq!(files_say_what_they_are(&tree("//! Here: b.\n")), []);
+        assert_eq!(files_say_what_they_are(&tree("use x;\n//! Late.\n")).len(), 1);
+        assert_eq!(files_say_what_they_are(&tree("")).len(), 1);
+    }
+
+    #[test]
+    fn a_long_line_is_told_unless_it_cannot_be_broken() {
+        let long = "x".repeat(101);
+        let check = |text: String, n_expected: usize| {
+            assert_eq!(lines_fit(&tree(&text)).len(), n_expected, "{text}");
+        };
+        check(long.clone(), 1);
+        check(format!("// {long}"), 1);
+        check(format!("// \"{long}\""), 1);
+        check("é".repeat(100), 0);
+        check(format!("say(\"{long}\")"), 0);
+        check(format!("say(\"\n{long}\n\")"), 0);
+        check(format!("/// | {long} |"), 0);
+        check(format!("// https://example.org/{long}"), 0);
+    }
+
+    #[test]
+    fn long_functions_and_files_are_worth_a_thought() {
+        let body = "x();\n".repeat(70);
+        assert_eq!(long_functions(&tree(&format!("fn f() {{\n{body}}}\n"))).len(), 1);
+        assert_eq!(long_functions(&tree("fn f() {\n}\n")), []);
+        assert_eq!(long_files(&tree(&"\n".repeat(801))).len(), 1);
+        assert_eq!(long_files(&tree(&"\n".repeat(800))), []);
+    }
+}

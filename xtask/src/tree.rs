@@ -1,0 +1,125 @@
+//! The files of the repository, read once, so that every check is a function of text.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+/// A file that git knows or would know.
+#[derive(Clone, Debug)]
+pub(crate) struct File {
+    /// From the root, with slashes.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// All text files, by path.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) files: Vec<File>,
+}
+
+impl Tree {
+    /// Reads what git tracks or would add. Without git, everything but build outputs.
+    pub(crate) fn read(root: &Path) -> Result<Tree> {
+        let mut paths = known_to_git(root).map_or_else(|| walk(root), Ok)?;
+        paths.sort();
+        let read = |path: String| {
+            // What is not text, or was deleted and not yet committed, has no rules to keep.
+            let text = std::fs::read_to_string(root.join(&path)).ok()?;
+            Some(File { path, text })
+        };
+        Ok(Tree { files: paths.into_iter().filter_map(read).collect() })
+    }
+
+    /// A tree made up of path and text.
+    #[cfg(test)]
+    pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
+        let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
+        Tree { files: files.iter().map(file).collect() }
+    }
+
+    /// The text of the file at `path`.
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
+    }
+
+    /// The files whose names end in `.ending`.
+    pub(crate) fn ending(&self, ending: &str) -> impl Iterator<Item = &File> {
+        let ending = format!(".{ending}");
+        self.files.iter().filter(move |file| file.path.ends_with(&ending))
+    }
+
+    /// The folders directly in `folder` that hold a file named `name`, by their own names.
+    pub(crate) fn folders_with<'a>(
+        &'a self,
+        folder: &str,
+        name: &str,
+    ) -> impl Iterator<Item = &'a str> {
+        let (start, end) = (format!("{folder}/"), format!("/{name}"));
+        self.files.iter().filter_map(move |file| {
+            let inner = file.path.strip_prefix(&start)?.strip_suffix(&end)?;
+            (!inner.contains('/')).then_some(inner)
+        })
+    }
+}
+
+/// `None` where git is absent or this is no clone.
+fn known_to_git(root: &Path) -> Option<Vec<String>> {
+    let output = Command::new("git")
+        // A clone that belongs to somebody else may be read all the same.
+        .args(["-c", "safe.directory=*", "ls-files", "-z"])
+        .args(["--cached", "--others", "--exclude-standard"])
+        .current_dir(root)
+        .output()
+        .ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let text = String::from_utf8(output.stdout).ok()?;
+    let mut paths: Vec<String> =
+        text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
+    paths.dedup();
+    Some(paths)
+}
+
+fn walk(root: &Path) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let listing = std::fs::read_dir(root.join(&folder))
+            .with_context(|| format!("cannot list {}", root.join(&folder).display()))?;
+        for entry in listing {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            let skipped = entry.file_name() == "target" || entry.file_name() == ".git";
+            if skipped {
+                continue;
+            } else if entry.file_type()?.is_dir() {
+                folders.push(path);
+            } else if let Some(path) = path.to_str() {
+                paths.push(path.to_owned());
+            }
+        }
+    }
+    Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_and_without_git_the_same_sources_are_found() {
+        let root = crate::root();
+        let found = |paths: Vec<String>| paths.contains(&"xtask/src/tree.rs".to_owned());
+        assert!(found(walk(&root).unwrap()));
+        assert!(Tree::read(&root).unwrap().text("xtask/src/tree.rs").is_some());
+    }
+
+    #[test]
+    fn folders_are_found_by_the_file_that_makes_them_members() {
+        let tree = Tree::of(&[("a/src/one/mod.rs", ""), ("a/src/one/deep/mod.rs", ""), ("b", "")]);
+        assert_eq!(tree.folders_with("a/src", "mod.rs").collect::<Vec<_>>(), ["one"]);
+    }
+}
