@@ -218,10 +218,15 @@ impl Pacer {
                 None => return self.start_now(claim.number, clock),
             },
         };
-        if intended_ns >= self.stop.end_ns() && claim.claimed_ns <= intended_ns {
+        if intended_ns >= self.stop.end_ns() {
             return None;
         }
-        let is_queued = claim.claimed_ns > intended_ns;
+        // Who keys and thinks never waits for another: being late is the generator's lag.
+        let claimed_ns = match self.pace {
+            Pace::KeyThink { .. } => claim.claimed_ns.min(intended_ns),
+            Pace::Closed | Pace::Open(_) => claim.claimed_ns,
+        };
+        let is_queued = claimed_ns > intended_ns;
         if !is_queued && clock::until(clock, intended_ns).await == Woken::Stopped {
             // The run ends early. What is due before its end is still done.
             if intended_ns >= self.stop.end_ns() {
@@ -235,7 +240,7 @@ impl Pacer {
         if claim.intended_ns.is_none() && !self.take_from_budget(intended_ns) {
             return None;
         }
-        let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
+        let slot = Slot { number: claim.number, intended_ns, claimed_ns };
         self.nth += 1;
         Some((slot, clock.now()))
     }

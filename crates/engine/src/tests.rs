@@ -438,6 +438,15 @@ fn keying_and_thinking_give_the_rate_of_their_closed_form() {
 }
 
 #[test]
+fn key_think_load_without_pauses_ends_with_its_window() {
+    let mut job = job(Load::KeyThink { scale: 1.0 }, 5, NS_PER_S, two_ms);
+    job.phases.drain_ns = 3600 * NS_PER_S;
+    let told = tell(job);
+    assert_eq!((told.measured.offered(), told.measured.unfinished), (2500, 0));
+    assert!(told.samples.iter().all(|sample| sample.wait_ns() == 0));
+}
+
+#[test]
 fn a_queue_that_may_not_be_full_ends_the_run() {
     let load = Load::Open {
         arrivals: Arrivals::Uniform,

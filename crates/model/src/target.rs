@@ -102,7 +102,9 @@ impl Target {
 
     fn read_authority(&mut self, text: &str) -> Result<(), BadTarget> {
         let (authority, path) = text.split_once('/').unwrap_or((text, ""));
-        self.path = decode(path)?;
+        // `sqlite:///a/b` is the file /a/b: without a host the path keeps its slash.
+        let slash = if authority.is_empty() && !path.is_empty() { "/" } else { "" };
+        self.path = format!("{slash}{}", decode(path)?);
         let hosts = match authority.rsplit_once('@') {
             None => authority,
             Some((user, hosts)) => {
@@ -239,6 +241,7 @@ mod tests {
         let target = Target::parse("sqlite:/tmp/a.db?journal=wal").expect("valid");
         assert_eq!((target.path.as_str(), target.hosts.len()), ("/tmp/a.db", 0));
         assert_eq!(target.to_string(), "sqlite:/tmp/a.db?journal=wal");
+        assert_eq!(Target::parse("sqlite:///tmp/a.db").expect("valid").path, "/tmp/a.db");
         assert_eq!(Target::parse("sqlite::memory:").expect("valid").path, ":memory:");
     }
 

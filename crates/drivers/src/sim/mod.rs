@@ -34,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
     summary: "No database: answers after a drawn service time, to calibrate and to try out",
     example: "sim:?servers=4&service=exponential:2ms",
     parameters: PARAMETERS,
-    verified: Ok("it is what it is: its arithmetic is tested against the queueing recursion"),
+    verified: Ok("arithmetic, tested against the queueing recursion"),
     open,
 };
 

@@ -18,6 +18,8 @@ pub(super) struct Gate {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
+    /// A read needs no turn.
+    reads_freely: bool,
     /// A transaction is under way that was begun as a request, so its turn is taken.
     in_transaction: bool,
     /// That transaction was begun read-only.
@@ -26,17 +28,23 @@ pub(super) struct Gate {
 
 impl Gate {
     pub(super) fn new(shared: Arc<Shared>, handle: Arc<Handle>) -> Gate {
-        Gate { shared, handle, held: None, in_transaction: false, read_only: false }
+        let queues = shared.options.busy == Busy::Queue;
+        let reads_freely = !(queues && shared.location.is_memory());
+        let (held, in_transaction, read_only) = (None, false, false);
+        Gate { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
     /// Waits until a statement may run.
     #[inline]
     pub(super) fn pass(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
-        let is_inside = self.in_transaction && !(writes && self.read_only);
-        if is_inside && !self.handle.is_cancelled() {
-            return Ok(());
+        let is_free = match writes {
+            true => self.in_transaction && !self.read_only,
+            false => self.in_transaction || self.reads_freely,
+        };
+        match is_free && !self.handle.is_cancelled() {
+            true => Ok(()),
+            false => self.queue_up(connection, writes),
         }
-        self.queue_up(connection, writes)
     }
 
     fn queue_up(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
@@ -61,8 +69,8 @@ impl Gate {
         }
         match writes {
             true => Some(Turn::Exclusive),
-            false if self.shared.location.is_memory() => Some(Turn::Shared),
-            false => None,
+            false if self.reads_freely => None,
+            false => Some(Turn::Shared),
         }
     }
 

@@ -264,15 +264,15 @@ fn set_up(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
     if let Some(bytes) = options.page_size_bytes {
         set(connection, "page_size", &bytes.to_string())?;
     }
+    if !options.read_only && connection.is_readonly("main").map_err(refusal)? {
+        let message = "it may only be read: make it and its directory writable, or open it with \
+                       mode=ro";
+        return Err(Refusal::new(RefusalKind::ReadOnly, message));
+    }
     // The first that reads the file: it may be no database, or locked by another process.
     ask(connection, "schema_version")?;
     check_page_size(connection, shared)?;
     if !options.read_only {
-        if connection.is_readonly("main").map_err(refusal)? {
-            let message = "it may only be read: make it and its directory writable, or open it \
-                           with mode=ro";
-            return Err(Refusal::new(RefusalKind::ReadOnly, message));
-        }
         set_journal(connection, shared)?;
     }
     set(connection, "synchronous", &options.synchronous)?;

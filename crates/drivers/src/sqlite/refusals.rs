@@ -29,6 +29,8 @@ fn kind(code: i32, message: &str) -> RefusalKind {
         ffi::SQLITE_CONSTRAINT_PRIMARYKEY
         | ffi::SQLITE_CONSTRAINT_UNIQUE
         | ffi::SQLITE_CONSTRAINT_ROWID => return RefusalKind::Duplicate,
+        // The index of the log cannot grow: room is what fails there.
+        ffi::SQLITE_IOERR_SHMSIZE => return RefusalKind::DiskFull,
         _ => {}
     }
     match code & 0xff {
@@ -65,6 +67,7 @@ mod tests {
         check(ffi::SQLITE_FULL, RefusalKind::DiskFull);
         check(ffi::SQLITE_READONLY_DBMOVED, RefusalKind::ReadOnly);
         check(ffi::SQLITE_CORRUPT_VTAB, RefusalKind::Corrupt);
+        check(ffi::SQLITE_IOERR_SHMSIZE, RefusalKind::DiskFull);
         check(ffi::SQLITE_IOERR_WRITE, RefusalKind::Other);
         check(ffi::SQLITE_CANTOPEN_ISDIR, RefusalKind::Denied);
     }

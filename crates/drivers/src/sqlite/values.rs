@@ -49,6 +49,7 @@ impl Row for Visited<'_, '_> {
         self.row.as_ref().column_count()
     }
 
+    #[inline]
     fn value(&self, column: usize) -> Value<'_> {
         match self.row.get_ref_unwrap(column) {
             ValueRef::Null => Value::Null,
