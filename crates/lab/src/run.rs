@@ -51,6 +51,8 @@ pub trait Watcher {
     fn building(&mut self, progress: &Progress);
     /// Something to be said now.
     fn note(&mut self, text: &str);
+    /// What is being done at this moment, worth showing while it lasts.
+    fn doing(&mut self, text: &str);
 }
 
 /// A run that has ended.
@@ -344,7 +346,9 @@ fn measure(
     if options.check_before {
         let results = check_all(groups, recount)?;
         let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
-        recount.tell(Event::Checked { after: false, results });
+        if !results.is_empty() {
+            recount.tell(Event::Checked { after: false, results });
+        }
         if !failed.is_empty() {
             return Err(Trouble::Failed(format!(
                 "the data are not consistent before the run, so it was not begun (--check off \
@@ -382,6 +386,7 @@ fn measure(
     }
     if options.check_after && !matches!(ran.reason, StopReason::Failed { .. }) {
         match check_all(groups, recount) {
+            Ok(results) if results.is_empty() => {}
             Ok(results) => recount.tell(Event::Checked { after: true, results }),
             Err(error) => recount.note(format!("the data could not be checked: {error}")),
         }
@@ -406,7 +411,7 @@ fn check_all(groups: &[Opened], recount: &mut Recount<'_>) -> Result<Vec<CheckRe
         seen.push(name);
         let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
         results.extend(check::check(database, workload, &mut |title| {
-            recount.watcher.note(&format!("checking {title}"));
+            recount.watcher.doing(&format!("checking {title}"));
         })?);
     }
     Ok(results)
@@ -502,6 +507,12 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
     let trouble = outcome.err();
     if let Some(trouble) = &trouble {
         recount.tell(Event::Output { text: trouble.to_string() });
+        let reason = match trouble {
+            Trouble::Interrupted(_) => StopReason::Interrupted,
+            Trouble::Usage(why) | Trouble::Failed(why) => StopReason::Failed { why: why.clone() },
+        };
+        let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
+        recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
     let mut found = results::findings::judge(&recount.tally);
     if let Some(why) = recount.writer.as_ref().and_then(Writer::trouble) {
@@ -543,6 +554,7 @@ fn kept(report: &Report) -> (store::Status, Summary) {
     };
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;
-    let p99_ns = block.response_ms.p99.map(ns);
+    // The offered one: what was dropped or never ended must not make a run look good.
+    let p99_ns = block.offered_ms.p99.map(ns);
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
 }

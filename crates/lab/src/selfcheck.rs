@@ -218,6 +218,8 @@ impl Watcher for Listener {
     fn building(&mut self, _progress: &Progress) {}
 
     fn note(&mut self, _text: &str) {}
+
+    fn doing(&mut self, _text: &str) {}
 }
 
 /// Utilisation 0.8 of `servers` with a mean service of 2 ms.

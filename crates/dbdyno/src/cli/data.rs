@@ -131,7 +131,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let mut live = Live::new(matches.get_flag("quiet"));
     let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
     let results = lab::check::check(database, workload, &mut |title| {
-        live.note(&format!("checking {title}"))
+        live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
         true => checksums(database, workload)?,

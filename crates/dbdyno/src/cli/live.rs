@@ -25,6 +25,7 @@ enum Shown {
 pub(crate) struct Live {
     shown: Shown,
     building: Option<ProgressBar>,
+    passing: Option<ProgressBar>,
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
     told: Option<Instant>,
@@ -37,17 +38,21 @@ impl Live {
             (false, true) => Shown::Drawn { all: MultiProgress::new(), bars: Vec::new() },
             (false, false) => Shown::Lines,
         };
-        Live { shown, building: None, phase: None, told: None }
+        Live { shown, building: None, passing: None, phase: None, told: None }
     }
 
     /// Clears what was drawn.
     pub(crate) fn end(&mut self) {
-        if let Some(bar) = self.building.take() {
-            bar.finish_and_clear();
-        }
+        self.clear_passing();
         if let Shown::Drawn { bars, .. } = &mut self.shown {
             bars.drain(..).for_each(|bar| bar.finish_and_clear());
         }
+    }
+
+    /// Clears what is shown of work that is over.
+    fn clear_passing(&mut self) {
+        let passing = self.building.take().into_iter().chain(self.passing.take());
+        passing.for_each(|bar| bar.finish_and_clear());
     }
 
     fn is_due(&mut self) -> bool {
@@ -105,6 +110,7 @@ impl Watcher for Live {
     fn event(&mut self, event: &Event, tally: &Tally) {
         match event {
             Event::Phase { phase, at_ns } if *phase != Phase::Connect => {
+                self.clear_passing();
                 self.phase = Some((now(), *at_ns));
                 self.draw(tally);
             }
@@ -143,10 +149,28 @@ impl Watcher for Live {
         }
     }
 
-    fn note(&mut self, text: &str) {
-        if let Some(bar) = self.building.take() {
-            bar.finish_and_clear();
+    fn doing(&mut self, text: &str) {
+        match &self.shown {
+            Shown::Nothing => {}
+            Shown::Lines => {
+                if self.is_due() {
+                    eprintln!("{text}");
+                }
+            }
+            Shown::Drawn { all, .. } => {
+                let bar = self.passing.get_or_insert_with(|| {
+                    let bar = all.add(ProgressBar::new_spinner());
+                    bar.set_style(style("{spinner} {wide_msg}"));
+                    bar
+                });
+                bar.set_message(text.to_owned());
+                bar.tick();
+            }
         }
+    }
+
+    fn note(&mut self, text: &str) {
+        self.clear_passing();
         match &self.shown {
             Shown::Nothing => {}
             Shown::Lines => eprintln!("{text}"),

@@ -40,12 +40,21 @@ pub(crate) fn command() -> Command {
                 .default_value(LISTED)
                 .help("At most so many; 0 lists all"),
         );
-    let show = Command::new("show").about("Shows a run's report").arg(id()).arg(
-        Arg::new("per_client")
-            .long("per-client")
-            .action(ArgAction::SetTrue)
-            .help("Tell the figures of each client too"),
-    );
+    let show = Command::new("show")
+        .about("Shows a run's report, or its plan")
+        .arg(id())
+        .arg(
+            Arg::new("per_client")
+                .long("per-client")
+                .action(ArgAction::SetTrue)
+                .help("Tell the figures of each client too"),
+        )
+        .arg(
+            Arg::new("plan")
+                .long("plan")
+                .action(ArgAction::SetTrue)
+                .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+        );
     Command::new("runs")
         .about("Lists, shows, exports, labels and removes the runs that were kept")
         .subcommand(list)
@@ -151,20 +160,18 @@ fn report(store: &Store, run: &RunId, options: Options) -> Result<Report, Troubl
     }
     let mut tally = Tally::new();
     store.events(run, &mut |event| tally.add(&event)).map_err(said)?;
-    let mut report = Report::with(&tally, options);
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let rows = store.list(&filter).map_err(said)?;
-    if rows.iter().any(|row| row.status == Status::Interrupted) && kept.is_none() {
-        report.status = results::report::Status::Interrupted;
-        report.reason =
-            Some("its process ended without a word; these are the seconds it kept".to_owned());
-    }
-    Ok(report)
+    let status = rows.first().map_or(Status::Interrupted, |row| row.status);
+    Ok(Report::with_status(&tally, options, status))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let run = found(&store, matches)?;
+    if matches.get_flag("plan") {
+        return print(&store.plan(&run).map_err(said)?);
+    }
     let options = Options { per_client: matches.get_flag("per_client") };
     let report = report(&store, &run, options)?;
     print(&told(&report, matches))

@@ -24,14 +24,16 @@ pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, Refusal> {
     let compiled = compile_options(&connection)?;
     let threadsafe = compiled.iter().find_map(|option| option.strip_prefix("THREADSAFE="));
     let fact = |name: &str, value: &dyn ToString| Fact::new("database", name, value.to_string());
+    // What every result names, since it decides what a commit costs and promises.
+    let mode = |name: &str, value: &dyn ToString| Fact::new("mode", name, value.to_string());
     Ok(vec![
         fact("product", &"SQLite"),
         fact("version", &rusqlite::version()),
         fact("path", &shared.location),
         fact("mode", &if shared.options.read_only { "ro" } else { "rw" }),
-        fact("journal_mode", &ask(&connection, "journal_mode")?),
-        fact("synchronous", &synchronous(&connection)?),
-        fact("busy", &shared.options.busy.name()),
+        mode("journal_mode", &ask(&connection, "journal_mode")?),
+        mode("synchronous", &synchronous(&connection)?),
+        mode("busy", &shared.options.busy.name()),
         fact("busy_timeout_ms", &shared.options.busy_timeout_ms),
         fact("page_size_bytes", &page_size_bytes),
         fact("cache_size_bytes", &cache_size_bytes),

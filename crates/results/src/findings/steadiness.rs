@@ -29,10 +29,6 @@ const CV_MAX: f64 = 0.30;
 /// Stalls of more than this share of the time are a warning, others a note.
 const STALLED_PERCENT_NOTED: f64 = 1.0;
 
-fn seconds(ns: u64) -> String {
-    figures::seconds(ns as f64 / NS_PER_S as f64)
-}
-
 enum Time {
     Failed { why: String },
     QueueFull { at_ns: u64 },
@@ -74,12 +70,7 @@ impl Time {
                 ),
                 advice: "The figures are true of that part.",
             },
-            Time::TooShort { measured_ns } => Words {
-                id: "too_short",
-                severity: Severity::Invalid,
-                text: format!("Only {} were measured.", seconds(measured_ns)),
-                advice: "Measure a minute or more.",
-            },
+            Time::TooShort { measured_ns } => too_short(measured_ns),
             Time::Short { measured_ns } => Words {
                 id: "short",
                 severity: Severity::Note,
@@ -120,6 +111,15 @@ impl Time {
     }
 }
 
+fn too_short(measured_ns: u64) -> Words {
+    Words {
+        id: "too_short",
+        severity: Severity::Invalid,
+        text: format!("Only {} were measured.", seconds(measured_ns)),
+        advice: "Measure a minute or more.",
+    }
+}
+
 fn stalled(found: &Stability, stalled_percent: f64) -> Words {
     let longest = found.stalls.iter().max_by_key(|stall| stall.length_slots);
     let at_s = longest.map_or(0.0, |stall| stall.start_index as f64 / 10.0);
@@ -137,6 +137,10 @@ fn stalled(found: &Stability, stalled_percent: f64) -> Words {
         ),
         advice: "Look for checkpoints, flushes and lock waits at that time.",
     }
+}
+
+fn seconds(ns: u64) -> String {
+    figures::seconds(ns as f64 / NS_PER_S as f64)
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<Words> {

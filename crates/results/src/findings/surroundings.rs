@@ -9,16 +9,15 @@ use crate::tally::Tally;
 const STEAL_PERCENT_MAX: f64 = 2.0;
 
 /// Modes in which a commit that was acknowledged may be lost, and how.
-const NOT_DURABLE: &[(&str, &str)] = &[
-    ("synchronous=off", "a loss of power may lose commits and damage the file"),
-    ("synchronous=0", "a loss of power may lose commits and damage the file"),
-    ("journal=off", "a crash damages the file"),
-    ("journal=memory", "a crash damages the file"),
-    ("fsync=off", "a loss of power may lose commits and damage the data"),
-    ("full_page_writes=off", "a loss of power may damage the data"),
-    ("synchronous_commit=off", "a crash may lose the last commits"),
-    ("innodb_flush_log_at_trx_commit=0", "a crash may lose the last second of commits"),
-    ("innodb_flush_log_at_trx_commit=2", "a loss of power may lose the last second of commits"),
+const NOT_DURABLE: &[(&str, &str, &str)] = &[
+    ("synchronous", "off", "a loss of power may lose commits and damage the file"),
+    ("journal_mode", "off", "a crash damages the file"),
+    ("journal_mode", "memory", "a crash damages the file"),
+    ("fsync", "off", "a loss of power may lose commits and damage the data"),
+    ("full_page_writes", "off", "a loss of power may damage the data"),
+    ("synchronous_commit", "off", "a crash may lose the last commits"),
+    ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
+    ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
 ];
 
 enum Surroundings {
@@ -102,15 +101,25 @@ fn host(tally: &Tally) -> Option<Surroundings> {
 }
 
 fn not_durable(tally: &Tally) -> Option<Surroundings> {
-    let modes = &tally.description.as_ref()?.modes;
-    let has = |mode: &str| modes.iter().any(|m| m.eq_ignore_ascii_case(mode));
-    let found = NOT_DURABLE.iter().find(|(mode, _)| has(mode));
-    if let Some((mode, how)) = found {
-        return Some(Surroundings::NotDurable { mode: (*mode).to_owned(), how });
+    let found = NOT_DURABLE.iter().find(|(name, value, _)| has_mode(tally, name, value));
+    if let Some((name, value, how)) = found {
+        return Some(Surroundings::NotDurable { mode: format!("{name}={value}"), how });
     }
     // https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode loses durability with it.
-    let lazy = has("journal=wal") && has("synchronous=normal");
-    let mode = "journal=wal with synchronous=normal".to_owned();
+    let wal = has_mode(tally, "journal_mode", "wal");
+    let lazy = wal && has_mode(tally, "synchronous", "normal");
+    let mode = "journal_mode=wal with synchronous=normal".to_owned();
     let how = "a loss of power may lose the last commits";
     lazy.then_some(Surroundings::NotDurable { mode, how })
+}
+
+/// Whether a mode is in force: as the description has it, or as a fact of the database.
+fn has_mode(tally: &Tally, name: &str, value: &str) -> bool {
+    let modes = tally.description.iter().flat_map(|told| &told.modes);
+    let mut told = modes.filter_map(|mode| mode.split_once('='));
+    let short = name.strip_suffix("_mode").unwrap_or(name);
+    let is =
+        |(key, of): (&str, &str)| (key == name || key == short) && of.eq_ignore_ascii_case(value);
+    let fact = tally.fact("database", name).or_else(|| tally.fact("mode", name));
+    told.any(is) || fact.is_some_and(|fact| fact.eq_ignore_ascii_case(value))
 }

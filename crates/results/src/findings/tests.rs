@@ -209,6 +209,7 @@ fn build_machine_and_durability_are_looked_at() {
     raises("not_durable", Severity::Note, |made| {
         made.description.modes = vec!["synchronous=OFF".to_owned()];
     });
+    raises("not_durable", Severity::Note, |made| made.fact("database", "synchronous", "off"));
     from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
         made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
     });

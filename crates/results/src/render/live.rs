@@ -239,7 +239,8 @@ mod tests {
         made.seconds.clear();
         let mut tally = made.tally();
         tally.add(&Event::Phase { phase: Phase::Connect, at_ns: 0 });
-        insta::assert_snapshot!(lines(&tally, ns(-5.0), 90).join("\n"), @"tpcc on SQLite 3.54.1, 8 clients, closed                              connecting, 8 so far");
+        let one = "tpcc on SQLite 3.54.1, 8 clients, closed          connecting, 8 so far";
+        assert_eq!(lines(&tally, ns(-5.0), 70), [one]);
         assert_eq!(plain(&tally, ns(-5.0)), "connecting, 8 so far");
         assert_eq!(lines(&Tally::new(), 0, 80).len(), 1);
     }
@@ -247,9 +248,12 @@ mod tests {
     #[test]
     fn a_log_has_a_line_a_second() {
         let tally = at(&Made::running(), 18.5, Phase::Measure);
-        insta::assert_snapshot!(plain(&tally, ns(18.5)), @"   17 s      466 TPS  p50 13.9  p95 45.6  p99 81.4  max 199 ms  2 failed");
+        let line = "   17 s      466 TPS  p50 13.9  p95 45.6  p99 81.4  max 199 ms  2 failed";
+        assert_eq!(plain(&tally, ns(18.5)), line);
         let tally = at(&Made::open_overloaded(), 30.5, Phase::Measure);
-        insta::assert_snapshot!(plain(&tally, ns(30.5)), @"   29 s      400 TPS  p50 2,584  p95 2,638  p99 2,663  max 2,751 ms  100 dropped");
+        let line =
+            "   29 s      400 TPS  p50 2,584  p95 2,638  p99 2,663  max 2,751 ms  100 dropped";
+        assert_eq!(plain(&tally, ns(30.5)), line);
     }
 
     #[test]

@@ -9,9 +9,6 @@ use crate::report::{Latency, Report, Status};
 
 use super::figures::{self, significant, wrap};
 
-/// The command that runs it again from its record, followed by the run's name.
-pub const REPEAT: &str = "dbdyno repeat";
-
 /// How a page is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {

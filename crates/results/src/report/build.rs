@@ -302,8 +302,8 @@ fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
             let seconds = |slots: u64| slots as f64 * SLOT_NS as f64 / NS_PER_S as f64;
             let (needed, have) = (seconds(few.needed), seconds(few.have));
             let reason = format!(
-                "too short for an error: at this steadiness it needs about {needed:.0} s, \
-                 has {have:.1} s"
+                "too short, or not steady enough: it would take about {needed:.0} s like these \
+                 {have:.1} s"
             );
             (None, Some(reason))
         }

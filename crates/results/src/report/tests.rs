@@ -23,12 +23,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     json["findings"].as_array_mut().expect("rows").truncate(1);
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
-    let mut objects = BTreeMap::new();
-    shape("", &json, &mut objects);
-    let lines = objects.into_iter().flat_map(|(path, keys)| {
-        wrap(&format!("{path}: {}", keys.into_iter().collect::<Vec<_>>().join(" ")), 88)
-    });
-    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @r"
+    insta::assert_snapshot!(names(&json), @r"
     : checks client clients connect_ms counts crosschecks database dbdyno declarations
     elapsed_seconds errors facts failed_ms findings groups headlines lag_us load
     measured_seconds measures modes name nopm offered_ms others_per_second output per_client
@@ -87,6 +82,15 @@ fn the_json_has_the_names_that_people_rely_on() {
     /wait_ms: count intervals max mean min note overflow p50 p90 p95 p99 p999 sd
     /wait_ms/intervals: p50 p90 p95 p99 p999
     ");
+}
+
+fn names(json: &Value) -> String {
+    let mut objects = BTreeMap::new();
+    shape("", json, &mut objects);
+    let lines = objects.into_iter().flat_map(|(path, keys)| {
+        wrap(&format!("{path}: {}", keys.into_iter().collect::<Vec<_>>().join(" ")), 88)
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The keys of every object, by its path; equal objects by the first of them.

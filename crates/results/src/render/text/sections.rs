@@ -7,7 +7,7 @@ use crate::render::spark::sparkline;
 use crate::render::table::{Align, Column, Table};
 use crate::report::{CountsReport, GroupReport, Latency, Report, TransactionReport};
 
-use super::{Ink, REPEAT, Style};
+use super::{Ink, Style};
 
 /// The label of a line of facts.
 const LABEL: usize = 12;
@@ -338,6 +338,8 @@ pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
     let mut lines = vec![title(&words, style)];
     lines.push(sparkline(&seconds, style.width));
     lines.extend(wrap(&facts.join(", "), style.width));
+    let refused = report.block.tps_ci95_reason.iter();
+    lines.extend(refused.flat_map(|why| wrap(&format!("TPS has no ±: {why}"), style.width)));
     lines
 }
 
@@ -443,7 +445,7 @@ fn generator(report: &Report) -> String {
         }
     }
     let lag = &report.block.lag_us;
-    if lag.count > 0 {
+    if lag.max.is_some_and(|max| max > 0.0) {
         let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
         parts.push(format!("lag p50 {p50}, p99 {p99}, max {max} µs"));
     }
@@ -477,14 +479,28 @@ pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
     lines
 }
 
+/// To the second, which is enough for people.
+fn begun(started: &str) -> String {
+    match (started.get(..10), started.get(11..19)) {
+        (Some(date), Some(time)) => format!("{date} {time} UTC"),
+        _ => started.to_owned(),
+    }
+}
+
+/// The run, and the first declaration, which is the one that the law asks for.
 pub(super) fn footer(report: &Report, style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
-    for declaration in &report.declarations {
-        lines.extend(wrap(declaration, style.width));
+    let declarations = &report.declarations;
+    lines.extend(declarations.iter().take(1).flat_map(|first| wrap(first, style.width)));
+    if declarations.len() > 1 {
+        let more = count(declarations.len() as u64 - 1, "further declaration");
+        lines.push(format!("{more} of what differs: see the JSON."));
     }
-    let Report { started, run_id, .. } = report;
+    let run_id = &report.run_id;
     let version = format!("{}, dbdyno {}", report.name, report.dbdyno);
-    lines.extend(labelled("run", &format!("{run_id}, {version}, begun {started}"), style));
-    lines.extend(labelled("repeat", &format!("{REPEAT} {run_id}"), style));
+    let begun = begun(&report.started);
+    lines.extend(labelled("run", &format!("{run_id}, {version}, begun {begun}"), style));
+    let repeat = format!("dbdyno runs show {run_id} --plan > plan.toml; dbdyno run plan.toml");
+    lines.extend(labelled("repeat", &repeat, style));
     lines
 }

@@ -64,9 +64,10 @@ fn a_plain_closed_run_reads_like_a_page() {
                 rate, offer one (--rate).
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun
-                2026-02-25T06:13:20Z
-    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
+                UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
     ");
 }
 
@@ -123,9 +124,10 @@ fn an_overloaded_open_run_tells_the_truth_first() {
                 the rate, or lengthen the ramp-up until the backlog is gone.
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun
-                2026-02-25T06:13:20Z
-    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
+                06:13:20 UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
     ");
 }
 
@@ -159,6 +161,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     commits in each of 7 seconds, from 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no standstill
+    TPS has no ±: too short, or not steady enough: it would take about 9 s like these 7.4 s
 
     measure  unit  count     sum  mean   p50   p99   max
     lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
@@ -183,9 +186,10 @@ fn an_interrupted_run_says_how_far_it_came() {
                 longer; until then, read the maximum.
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun
-                2026-02-25T06:13:20Z
-    repeat      dbdyno repeat 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
+                UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
     ");
 }
 
