@@ -6,7 +6,6 @@
 //! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
@@ -208,8 +207,12 @@ impl GroupShape {
     }
 }
 
+/// Aligned, so that two shards never share a cache line.
+#[repr(align(128))]
 struct Shard {
     groups: Vec<GroupCells>,
+    /// The latest finish of any transaction.
+    last_finish_ns: u64,
     is_closed: bool,
 }
 
@@ -218,8 +221,6 @@ pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     tap: Option<Tap>,
-    /// The latest finish of any transaction.
-    last_finish_ns: AtomicU64,
 }
 
 impl Recorder {
@@ -232,14 +233,9 @@ impl Recorder {
     ) -> Recorder {
         let shard = || {
             let groups = shapes.iter().map(|shape| GroupCells::new(recording, shape)).collect();
-            Mutex::new(Shard { groups, is_closed: false })
+            Mutex::new(Shard { groups, last_finish_ns: 0, is_closed: false })
         };
-        Recorder {
-            shards: (0..n_shards.max(1)).map(|_| shard()).collect(),
-            stop,
-            tap,
-            last_finish_ns: AtomicU64::new(0),
-        }
+        Recorder { shards: (0..n_shards.max(1)).map(|_| shard()).collect(), stop, tap }
     }
 
     /// Adds a transaction that has ended, and what it measured.
@@ -247,12 +243,12 @@ impl Recorder {
         if let Some(tap) = &self.tap {
             tap(sample);
         }
-        self.last_finish_ns.fetch_max(sample.finished_ns, Ordering::Relaxed);
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
         let is_carried = self.is_carried(second, sample.finished_ns, start_ns);
         self.with(client, |shard| {
+            shard.last_finish_ns = shard.last_finish_ns.max(sample.finished_ns);
             let cells = &mut shard.groups[usize::from(group)];
             cells.lag.record(second, sample.lag_ns());
             let kind = cells.kind(sample.kind);
@@ -336,7 +332,10 @@ impl Recorder {
 
     /// The latest finish so far.
     pub(crate) fn last_finish_ns(&self) -> u64 {
-        self.last_finish_ns.load(Ordering::Relaxed)
+        let last = |shard: &Mutex<Shard>| {
+            shard.lock().unwrap_or_else(PoisonError::into_inner).last_finish_ns
+        };
+        self.shards.iter().map(last).max().unwrap_or(0)
     }
 
     /// Takes what belongs to seconds before `second`, as parts, in order.
