@@ -75,7 +75,8 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
     let database = open(&plan.target, plan.seed, options.build)?;
-    let groups = prepare(&plan, &database, &options, stop, watcher)?;
+    let mut said = Vec::new();
+    let groups = prepare(&plan, &database, &options, stop, watcher, &mut said)?;
     let placement = place(&plan, &groups)?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
@@ -94,6 +95,9 @@ pub fn run(
     };
     let mut recount = Recount { tally: Tally::new(), writer, watcher, watch: None, measured: None };
     recount.tell(begun);
+    for text in said {
+        recount.tell(Event::Output { text });
+    }
     for fact in gather_facts(&plan, &options, database_facts, &groups) {
         recount.tell(Event::Fact(fact));
     }
@@ -114,6 +118,7 @@ fn prepare(
     options: &RunOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
+    said: &mut Vec<String>,
 ) -> Result<Vec<Opened>, Trouble> {
     let mut groups = Vec::new();
     for group in &plan.groups {
@@ -132,6 +137,7 @@ fn prepare(
             let told = |progress: &Progress| watcher.building(progress);
             let built = build(&opened, loaders, &is_stopped, &mut { told })?;
             watcher.note(&built.sentence());
+            said.push(built.sentence());
             opened = agree()?;
         }
         groups.push(opened);

@@ -1,0 +1,572 @@
+//! What cannot be done is refused in one sentence that names the remedy, with the right exit
+//! code, on stderr alone, and leaves nothing behind.
+//!
+//! Not here: what can be done (journey), and what somebody stops (interrupted).
+
+use std::fs;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::Path;
+use std::process::Stdio;
+
+use rusqlite::Connection;
+
+use crate::home::{Home, Ran, at, number};
+use crate::waiting::Started;
+
+const USAGE: i32 = 2;
+const FAILED: i32 = 1;
+
+/// A run that takes no time: the clock is a variable, and so is the database.
+pub(crate) const QUICK: [&str; 9] = [
+    "run",
+    "empty",
+    "--target=sim:?service=constant:1ms",
+    "--placement=simulated",
+    "--clients=1",
+    "--duration=2s",
+    "--ramp-up=0s",
+    "--load=open",
+    "--rate=100",
+];
+
+/// The refusal of `args`, a sentence of ours with all of `fragments`.
+#[track_caller]
+fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
+    let ran = home.run(args).code(code).warns(fragments);
+    assert_eq!(ran.out, "", "{args:?} wrote to stdout");
+    assert_eq!(ran.err.lines().count(), 1, "{args:?} took more than a sentence:\n{}", ran.err);
+    assert!(ran.err.starts_with("dbdyno: "), "{args:?} said '{}'", ran.err);
+}
+
+/// The refusal of `args` by the command line itself, which adds the usage.
+#[track_caller]
+fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
+    let ran = home.run(args).code(USAGE).warns(fragments);
+    assert_eq!(ran.out, "", "{args:?} wrote to stdout");
+    assert!(ran.err.starts_with("error: "), "{args:?} said '{}'", ran.err);
+}
+
+#[test]
+fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
+    let home = Home::new();
+    misspelt(&home, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"]);
+    misspelt(&home, &["chekc", "tpcc"], &["'chekc'", "'check'"]);
+    misspelt(&home, &["run", "tpcc", "--warehuoses=2"], &["'--warehuoses'", "'--warehouses'"]);
+    misspelt(&home, &["run", "tpcc", "--drain-limit=2s"], &["'--drain-limit'", "'--drain'"]);
+    misspelt(&home, &["run", "empty", "--warehouses=2"], &["'--warehouses'"]);
+    misspelt(&home, &["run"], &["WORKLOAD|PLAN.toml"]);
+    misspelt(&home, &["run", "tpcc", "tpcc"], &["'tpcc'"]);
+    misspelt(&home, &["run", "tpcc", "--output=xml"], &["'xml'", "text, json, markdown"]);
+    misspelt(&home, &["run", "tpcc", "--check=maybe"], &["'maybe'", "both, before, after, off"]);
+    misspelt(&home, &["list", "things"], &["'things'", "workloads, targets, parameters"]);
+    misspelt(&home, &["runs", "list", "--status=dead"], &["'dead'", "interrupted"]);
+    misspelt(&home, &["runs", "show"], &["<ID>"]);
+    for command in ["run", "build", "check", "drop"] {
+        refused(&home, &[command, "tpc"], USAGE, &["no workload 'tpc'", "'tpcc'"]);
+    }
+    refused(&home, &["run", "plan.tml"], USAGE, &["no workload 'plan.tml'", "ends with .toml"]);
+    refused(&home, &["selfcheck", "--seeds=3"], USAGE, &["--seeds", "'3'", "1..20"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
+    let home = Home::new();
+    let check = |url: &str, fragments: &[&str]| {
+        refused(&home, &["run", "tpcc", "--target", url], USAGE, fragments);
+    };
+    check("nonsense", &["--target", "a target is a URL such as"]);
+    check("://x", &["--target", "scheme"]);
+    check("sq lite:x", &["--target", "scheme"]);
+    check("sqlite:", &["name a file"]);
+    check("sqlite:a%zz", &["--target", "two hex digits"]);
+    check("sqlite:a.db?journal", &["'journal' has no value"]);
+    check("sqlite://host/a.db", &["sqlite has no host"]);
+    check("mysql://host:0/shop", &["port", "1 to 65535"]);
+    check("mysql://[::1/shop", &["lacks its ']'"]);
+    check("sqlit:a.db", &["no driver serves 'sqlit:'", "'sqlite'"]);
+    check("oracle://host/shop", &["no driver serves 'oracle:'", "there are sqlite"]);
+    check("sqlite:a.db?jurnal=wal", &["no parameter 'jurnal'", "'journal'"]);
+    check("sqlite:a.db?journal=wall", &["'wall' is not one of wal, delete", "'wal'"]);
+    check("sqlite:a.db?page_size=1000", &["page_size", "power of two"]);
+    check("sqlite:a.db?busy_timeout=10", &["busy_timeout", "no unit"]);
+    check("sqlite::memory:?journal=wal", &["in-memory", "journal=memory"]);
+    check("sim:", &["tpcc needs tables, and sim keeps none"]);
+    check("sim:?service=sometimes", &["sometimes"]);
+    check("sim:path", &["sim has no path"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_value_that_cannot_be_is_told_with_its_flag() {
+    let home = Home::new();
+    let check = |args: &[&str], fragments: &[&str]| {
+        refused(&home, &[&["run", "tpcc"], args].concat(), USAGE, fragments);
+    };
+    check(&["--clients=0"], &["--clients: 0 is too small", "at least 1"]);
+    check(&["--clients=x"], &["--clients: 'x' is not a count"]);
+    check(&["--clients=-4"], &["--clients: '-4' is not a count"]);
+    check(&["--clients=2000000"], &["--clients: 2000000 is too large"]);
+    check(&["--load=open", "--rate=-1"], &["--rate: '-1'", "above zero"]);
+    check(&["--load=open", "--rate=0"], &["--rate: '0'", "above zero"]);
+    check(&["--load=open", "--rate=5/fortnight"], &["--rate: '5/fortnight'", "30000/min"]);
+    check(&["--load=open", "--rate=1e12"], &["--rate", "cannot be told apart"]);
+    check(&["--rate=5"], &["--rate: it belongs to open load"]);
+    check(&["--load=open"], &["--load: an open load needs a rate", "--rate 500"]);
+    check(&["--load=opne"], &["--load: 'opne'", "'open'"]);
+    check(&["--load=keythink", "--queue=5"], &["--queue: it belongs to open load"]);
+    check(
+        &["--load=open", "--rate=5", "--queue-full=explode"],
+        &["--queue-full: 'explode' is not one of drop, stop"],
+    );
+    check(&["--load=keythink", "--keythink-scale=0"], &["--keythink-scale: 0 is too small"]);
+    check(&["--keythink-scale=1"], &["--keythink-scale: it belongs to keythink load"]);
+    check(&["--duration=5"], &["--duration: '5'", "no unit", "30s"]);
+    check(&["--duration=0s"], &["--duration: the measured phase is empty"]);
+    check(&["--duration=-5s"], &["--duration: '-5s' is not a duration"]);
+    check(&["--duration=9000000h"], &["--duration", "longer than a year"]);
+    check(&["--drain=soon"], &["--drain: 'soon' is not a duration"]);
+    check(&["--highest=1ms"], &["--highest", "between 1s and 48h"]);
+    check(&["--transactions=0"], &["--transactions: no transactions", "at least 1"]);
+    check(&["--transactions=many"], &["--transactions: 'many' is not a count", "per client"]);
+    check(
+        &["--transactions=9 per client", "--load=open", "--rate=5"],
+        &["--transactions", "belong to no client"],
+    );
+    check(&["--weights=1/2/3"], &["--weights: '1/2/3' has 3 values, expected 5"]);
+    check(&["--weights=0/0/0/0/0"], &["weights: at least one must be above zero"]);
+    check(&["--weights=a/b/c/d/e"], &["--weights: 'a' is not a count"]);
+    check(&["--keying=1s/2s"], &["--keying: '1s/2s' has 2 values, expected 5"]);
+    check(&["--rollback-percent=101"], &["--rollback-percent: 101 is too large"]);
+    check(&["--home=away"], &["--home: 'away' is not one of fixed, all"]);
+    check(&["--attempts=0"], &["--attempts: 0 is too small"]);
+    check(&["--retry-on=deadlok"], &["--retry-on", "'deadlok'", "'deadlock'"]);
+    check(&["--seed=nonsense"], &["--seed: 'nonsense' is not a count"]);
+    check(&["--placement=nowhere"], &["--placement: 'nowhere'", "thread, loop, simulated"]);
+    refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
+    refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
+    refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn what_a_workload_or_a_database_cannot_do_is_told_with_the_reason() {
+    let home = Home::new();
+    for placement in ["simulated", "loop"] {
+        refused(
+            &home,
+            &["run", "empty", "--target=sqlite::memory:", "--placement", placement],
+            USAGE,
+            &["sqlite", placement, "--placement"],
+        );
+    }
+    for (command, what) in [("build", "to build"), ("check", "to check"), ("drop", "to drop")] {
+        refused(&home, &[command, "empty", "--target=sim:"], USAGE, &["no data", what]);
+        refused(&home, &[command, "tpcc", "--target=sim:"], USAGE, &["sim keeps none"]);
+    }
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
+    let home = Home::new();
+    let check = |plan: &str, fragments: &[&str]| {
+        home.write("plan.toml", plan);
+        refused(&home, &["run", "plan.toml"], USAGE, fragments);
+    };
+    let group = "[[group]]\nworkload = \"tpcc\"\n";
+    check("sede = 1\n", &["plan.toml:1:1", "no key 'sede'", "'seed'"]);
+    check(&format!("{group}cleints = 4\n"), &["plan.toml:3:1", "'cleints'", "'clients'"]);
+    check(
+        &format!("{group}load = {{ model = \"open\", rte = 5 }}\n"),
+        &["plan.toml:3:26", "'load.rte'", "'rate'"],
+    );
+    check(
+        &format!("{group}parameters = {{ warehuoses = 2 }}\n"),
+        &["plan.toml:3:29", "'warehuoses'", "'warehouses'"],
+    );
+    check(
+        &format!("{group}parameters = {{ weights = [0, 0, 0, 0, 0] }}\n"),
+        &["plan.toml:3:26", "weights: at least one must be above zero"],
+    );
+    check("[[group]]\nworkload = \"tpc\"\n", &["plan.toml:2:12", "'tpc'", "'tpcc'"]);
+    check(&format!("seed = -1\n{group}"), &["plan.toml:1:8", "seed", "'-1' is not a count"]);
+    check(&format!("[phases]\nmeasure = 5\n{group}"), &["plan.toml:2:11", "no unit"]);
+    check(&format!("[phases]\nmeasure = \"0s\"\n{group}"), &["plan.toml:2:11", "empty"]);
+    check(&format!("[target]\nurl = \"x\"\n{group}"), &["plan.toml:2:7", "a target is a URL"]);
+    check(&format!("{group}until = \"some\"\n"), &["plan.toml:3:9", "'some' is not a count"]);
+    check(&format!("seed = \n{group}"), &["plan.toml:1:8"]);
+    check(&format!("{group}clients = 4\nclients = 5\n"), &["plan.toml:4:1", "duplicate key"]);
+    check("seed = 1\n", &["[[group]]", "nothing to do"]);
+    check("", &["[[group]]", "nothing to do"]);
+    check("[group]\nworkload = \"tpcc\"\n", &["plan.toml:1:2", "[[group]], with two brackets"]);
+    check("[[group]]\nclients = 4\n", &["[[group]] has no workload"]);
+    check(&format!("{group}[experiment]\nrepeat = 5\n"), &["plan.toml:3:2", "experiments"]);
+    check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:3", "[[at]]"]);
+    check(
+        &format!("{group}until = \"9 per client\"\nload = {{ model = \"open\", rate = 5 }}\n"),
+        &["plan.toml:3:9", "belong to no client"],
+    );
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_flag_over_a_plan_must_have_one_place_to_go() {
+    let home = Home::new();
+    let group = "[[group]]\nworkload = \"empty\"\n";
+    home.write("two.toml", format!("{group}{group}"));
+    let args = ["run", "two.toml", "--clients=4"];
+    refused(&home, &args, USAGE, &["--clients", "belongs to a group", "the plan has 2"]);
+    refused(&home, &["run", "none.toml"], USAGE, &["none.toml", "cannot be read", "No such file"]);
+    fs::create_dir(home.path("folder.toml")).unwrap();
+    refused(&home, &["run", "folder.toml"], USAGE, &["folder.toml", "cannot be read", "directory"]);
+    home.write("binary.toml", [0xff, 0xfe, 0x00]);
+    refused(&home, &["run", "binary.toml"], USAGE, &["binary.toml", "cannot be read", "UTF-8"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_file_that_is_no_database_of_ours_is_left_as_it_is() {
+    let home = Home::new();
+    let text = "This is a letter to a friend, and by no means a database. ".repeat(100);
+    home.write("letter.db", &text);
+    fs::create_dir(home.path("folder")).unwrap();
+    let check = |url: &str, fragments: &[&str]| {
+        refused(&home, &["run", "tpcc", "--target", url], FAILED, fragments);
+        refused(&home, &["build", "tpcc", "--target", url], FAILED, fragments);
+    };
+    check("sqlite:letter.db", &["letter.db", "no SQLite database, or damaged"]);
+    check("sqlite:folder", &["folder is a directory", "name a file in it"]);
+    check("sqlite:nowhere/a.db", &["the directory nowhere is not there", "make it"]);
+    check("sqlite:letter.db/a.db", &["letter.db is no directory"]);
+    check("sqlite:/proc/a.db", &["cannot open /proc/a.db"]);
+    check("sqlite:/sys/a.db", &["cannot open /sys/a.db"]);
+    assert_eq!(fs::read_to_string(home.path("letter.db")).unwrap(), text);
+}
+
+#[test]
+fn data_that_are_not_there_are_not_made_unasked() {
+    let home = Home::new();
+    home.write("empty.db", "");
+    let target = "--target=sqlite:empty.db";
+    let remedy = "dbdyno build tpcc --target 'sqlite:empty.db'";
+    let args = ["run", "tpcc", "--no-build", target];
+    refused(&home, &args, FAILED, &["no complete data of tpcc", remedy]);
+    refused(&home, &["check", "tpcc", target], FAILED, &["no data of tpcc", remedy]);
+    home.run(&["drop", "tpcc", target]).good().says(&["there were no tables of tpcc"]);
+    for args in [&["run", "tpcc", "--no-build"][..], &["check", "tpcc"], &["drop", "tpcc"]] {
+        let args = [args, &["--target=sqlite:none.db"]].concat();
+        refused(&home, &args, FAILED, &["there is no database at none.db"]);
+    }
+    assert!(!home.path("none.db").exists());
+}
+
+#[test]
+fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
+    let home = Home::new();
+    let file = home.path("shop.db");
+    let shop = Connection::open(&file).unwrap();
+    shop.execute_batch("CREATE TABLE warehouse (x); INSERT INTO warehouse VALUES (7)").unwrap();
+    let target = "--target=sqlite:shop.db";
+    let held = &["no dbdyno_meta", "--force"];
+    refused(&home, &["build", "tpcc", target], FAILED, held);
+    refused(&home, &["drop", "tpcc", target], FAILED, held);
+    refused(&home, &["build", "tpcc", target], FAILED, &["another target"]);
+    let count = || shop.query_row("SELECT sum(x) FROM warehouse", [], |row| row.get(0));
+    assert_eq!(count(), Ok(7));
+    home.run(&["drop", "tpcc", target, "--force"]).good().says(&["dropped warehouse"]);
+    assert!(count().is_err());
+}
+
+/// A database whose `dbdyno_meta` says what we want.
+fn marked(home: &Home, name: &str, rows: &[(&str, &str)]) -> String {
+    let database = Connection::open(home.path(name)).unwrap();
+    database.execute_batch("CREATE TABLE dbdyno_meta (name PRIMARY KEY, value)").unwrap();
+    for row in rows {
+        database.execute("INSERT INTO dbdyno_meta VALUES (?, ?)", *row).unwrap();
+    }
+    format!("--target=sqlite:{name}")
+}
+
+#[test]
+fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
+    let home = Home::new();
+    let held = [("workload", "oltp"), ("version", "1"), ("seed", "1"), ("state", "complete")];
+    let other = marked(&home, "other.db", &held);
+    let held = [("workload", "tpcc"), ("version", "99"), ("seed", "1"), ("state", "complete")];
+    let newer = marked(&home, "newer.db", &held);
+    let held = [("workload", "tpcc"), ("version", "many")];
+    let broken = marked(&home, "broken.db", &held);
+    for command in ["run", "build", "check", "drop"] {
+        let check = |target: &str, fragments: &[&str]| {
+            refused(&home, &[command, "tpcc", target], FAILED, fragments);
+        };
+        check(&other, &["holds data of oltp, not of tpcc", "dbdyno drop oltp"]);
+        check(&newer, &["tpcc data of version 99", "dbdyno drop tpcc"]);
+        check(&broken, &["dbdyno_meta holds 'many', not a number"]);
+    }
+    home.put_tpcc();
+    for command in ["run", "build", "check"] {
+        refused(
+            &home,
+            &[command, "tpcc", "--warehouses=2"],
+            FAILED,
+            &["was built with warehouses 1, not 2", "leave it out to use it"],
+        );
+    }
+}
+
+#[test]
+fn a_database_that_another_process_holds_is_told_after_the_patience_asked_for() {
+    let home = Home::new();
+    let held = Connection::open(home.path("held.db")).unwrap();
+    held.execute_batch("CREATE TABLE t (x); BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)").unwrap();
+    let target = "--target=sqlite:held.db?busy_timeout=100ms";
+    for command in ["run", "build", "check", "drop"] {
+        let words = ["held.db", "another process holds a lock", "busy_timeout"];
+        refused(&home, &[command, "tpcc", target], FAILED, &words);
+    }
+}
+
+#[test]
+fn a_store_that_is_none_is_told_with_its_file() {
+    let home = Home::new();
+    let check = |store: &str, fragments: &[&str]| {
+        refused(&home, &["runs", "list", "--store", store], FAILED, fragments);
+        refused(&home, &["runs", "show", "last", "--store", store], FAILED, fragments);
+    };
+    check("none.sqlite", &["there is no store none.sqlite", "run something first"]);
+    home.write("letter.sqlite", "Dear reader, ".repeat(500));
+    fs::create_dir(home.path("folder")).unwrap();
+    let other = Connection::open(home.path("other.sqlite")).unwrap();
+    other.execute_batch("CREATE TABLE recipe (x)").unwrap();
+    let bad = [
+        ("letter.sqlite", "letter.sqlite is no store of dbdyno: name another file"),
+        ("folder", "folder is a folder: name a file in it"),
+        ("other.sqlite", "other.sqlite is an SQLite database, but no store of dbdyno"),
+    ];
+    for (store, words) in bad {
+        check(store, &[words]);
+        let args = [&QUICK[..], &["--store", store]].concat();
+        refused(&home, &args, FAILED, &[words, "--store", "--no-store"]);
+    }
+    for store in ["/proc/x/runs.sqlite", "/proc/runs.sqlite", "letter.sqlite/runs.sqlite"] {
+        let args = [&QUICK[..], &["--store", store]].concat();
+        refused(&home, &args, FAILED, &[store, "--store", "--no-store"]);
+    }
+}
+
+#[test]
+fn a_damaged_or_newer_store_is_told_and_not_touched() {
+    let home = Home::new();
+    home.run(&QUICK).good();
+    let whole = fs::read(home.store()).unwrap();
+
+    let file = fs::File::options().write(true).open(home.store()).unwrap();
+    file.write_all_at(&vec![0x5a; whole.len() - 4096], 4096).unwrap();
+    let damaged = ["runs.sqlite", "is damaged", "restore it from a copy"];
+    refused(&home, &["runs", "list"], FAILED, &damaged);
+    refused(&home, &QUICK, FAILED, &damaged);
+
+    fs::write(home.store(), &whole).unwrap();
+    let store = Connection::open(home.store()).unwrap();
+    store.pragma_update(None, "user_version", 99).unwrap();
+    drop(store);
+    let newer = ["is of version 99", "use a newer dbdyno"];
+    refused(&home, &["runs", "list"], FAILED, &newer);
+    refused(&home, &QUICK, FAILED, &newer);
+}
+
+#[test]
+fn a_run_is_named_well_or_not_at_all() {
+    let home = Home::new();
+    let first = home.json(&QUICK)["run_id"].as_str().unwrap().to_owned();
+    home.run(&QUICK).good();
+    // Both were begun in the same fraction of a minute.
+    let common = &first[..4];
+    refused(&home, &["runs", "show", common], FAILED, &["may be any of 2 runs", &first]);
+    refused(&home, &["runs", "show", "01"], FAILED, &["'01' is too short", "at least 4"]);
+    refused(&home, &["runs", "show", "zzzz"], FAILED, &["no run in", "is called 'zzzz'"]);
+    refused(&home, &["runs", "export", "zzzz"], FAILED, &["is called 'zzzz'"]);
+    refused(&home, &["runs", "rm", &first, "zzzz"], FAILED, &["is called 'zzzz'"]);
+    refused(&home, &["runs", "label", "last", "fast"], USAGE, &["'fast'", "key=value"]);
+    refused(&home, &["runs", "label", "last", "=fast"], USAGE, &["'=fast'", "key=value"]);
+    refused(&home, &["runs", "label", "last", "a=1", "b"], USAGE, &["'b'", "key=value"]);
+    refused(&home, &["runs", "list", "--limit=x"], USAGE, &["--limit: 'x' is not a count"]);
+    home.run(&["runs", "label", "last"]).good().says(&[]).is_silent();
+    assert_eq!(home.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn nobody_needs_a_home_who_names_everything() {
+    let home = Home::new();
+    let homeless = |args: &[&str]| {
+        let mut command = home.dbdyno(args);
+        command.env_remove("HOME").env_remove("XDG_DATA_HOME");
+        Started::new(command).end()
+    };
+    let ran = homeless(&["run", "tpcc"]).code(USAGE);
+    ran.warns(&["neither XDG_DATA_HOME nor HOME is set", "--target"]).is_a_sentence();
+    let ran = homeless(&QUICK).code(USAGE);
+    ran.warns(&["neither DBDYNO_STORE, XDG_DATA_HOME nor HOME", "--no-store"]).is_a_sentence();
+    homeless(&["runs"]).code(USAGE).warns(&["--store"]).is_a_sentence();
+    homeless(&[&QUICK[..], &["--no-store"]].concat()).good();
+    homeless(&[&QUICK[..], &["--store=mine.sqlite"]].concat()).good();
+    homeless(&["runs", "list", "--store=mine.sqlite"]).good().says(&["empty"]);
+    homeless(&["list", "workloads"]).good().says(&["tpcc"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_error_and_a_full_disk_is_one() {
+    let home = Home::new();
+    let args = [&QUICK[..], &["--no-store"]].concat();
+    for args in [&["list", "parameters"][..], &["--help"], &["run"], &args] {
+        let (reader, out) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = home.dbdyno(args);
+        let expected = if args == ["run"] { USAGE } else { 0 };
+        command.stdout(out.try_clone().unwrap()).stderr(out);
+        Started::as_it_is(command).end().code(expected);
+    }
+    let mut command = home.dbdyno(&["list", "parameters"]);
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    command.stdout(full()).stderr(Stdio::piped());
+    let ran = Started::as_it_is(command).end().code(FAILED);
+    ran.warns(&["the result cannot be written", "No space left"]).is_a_sentence();
+    let mut command = home.dbdyno(&args);
+    command.stdout(full()).stderr(full());
+    Started::as_it_is(command).end().code(FAILED);
+}
+
+#[test]
+fn a_password_is_never_shown_nor_stored() {
+    let home = Home::new();
+    let secret = "hunter2";
+    let silent = |ran: &Ran| {
+        assert!(!ran.out.contains(secret), "{}", ran.out);
+        assert!(!ran.err.contains(secret), "{}", ran.err);
+    };
+    for url in [
+        "mysql://root:hunter2@host/shop",
+        "mysql://root:hunter2@host:0/shop",
+        "mysql://root:hunter2@[::1/shop",
+        "mysql://root:hunter2@host/shop?tls",
+        "mysql://root:hunter2@host/shop?tls=%",
+        "mysql://root:hunter2%@host/shop",
+        "sq_l://root:hunter2@host/shop",
+        "sqlite://root:hunter2@host/shop.db",
+        "sim://root:hunter2@host",
+    ] {
+        for command in ["run", "build", "check", "drop"] {
+            silent(&home.run(&[command, "tpcc", "--target", url]).code(USAGE));
+            silent(&home.run(&[command, "tpcc", url]).code(USAGE));
+            silent(&home.run(&[command, url]).code(USAGE));
+            silent(&home.run(&[command, "tpcc", "--output", url]).code(USAGE));
+            silent(&home.run(&[command, "tpcc", "--seed", url]).code(USAGE));
+        }
+        let plan = format!("[target]\nurl = '{url}'\n[[group]]\nworkload = 'tpcc'\n");
+        home.write("plan.toml", plan);
+        silent(&home.run(&["run", "plan.toml"]).code(USAGE));
+        for file in ["data/dbdyno/runs.sqlite", "data/dbdyno/runs.sqlite-wal"] {
+            let bytes = fs::read(home.path(file)).unwrap_or_default();
+            assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
+        }
+    }
+}
+
+/// Runs a script in a mount namespace of its own, so that whatever it mounts is gone with it.
+/// None where this user may not do that, and is not root.
+fn with_mounts(home: &Home, script: &str) -> Option<Ran> {
+    let run = |options: &[&str], script: &str| {
+        let mut command = home.command("unshare");
+        command.args(options).args(["--mount", "sh", "-c", script]);
+        command.env("DBDYNO", env!("CARGO_BIN_EXE_dbdyno"));
+        Started::new(command).end()
+    };
+    if rustix::process::geteuid().is_root() {
+        return Some(run(&[], script));
+    }
+    let probe = "mount -t tmpfs -o size=64k none /mnt";
+    if run(&["--map-root-user"], probe).code != Some(0) {
+        eprintln!("SKIPPED: a small file system can only be mounted by root here");
+        return None;
+    }
+    Some(run(&["--map-root-user"], script))
+}
+
+#[test]
+fn a_build_that_finds_no_room_says_so_and_goes_on_when_there_is_some() {
+    let home = Home::new();
+    fs::create_dir(home.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=20m none small \
+                  && $DBDYNO build tpcc --quiet --target=sqlite:small/a.db; \
+                  echo exit $?; mount -o remount,size=400m small; \
+                  $DBDYNO build tpcc --quiet --target=sqlite:small/a.db \
+                  && $DBDYNO check tpcc --quiet --target=sqlite:small/a.db";
+    let Some(ran) = with_mounts(&home, script) else { return };
+    let ran = ran.good().says(&["exit 1", "went on with an interrupted build", "12 of 12 checks"]);
+    ran.warns(&["dbdyno: ", "the build stopped", "no room for small/a.db"]).is_a_sentence();
+}
+
+#[test]
+fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
+    let home = Home::new();
+    fs::create_dir(home.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=400k none small \
+                  && $DBDYNO run empty --target='sim:?service=exponential:1ms' --clients=20 \
+                     --placement=simulated --load=open --rate=2000 --duration=100s \
+                     --ramp-up=0s --store=small/runs.sqlite --output=json --quiet";
+    let Some(ran) = with_mounts(&home, script) else { return };
+    let report = ran.good().json();
+    let findings = at(&report, "findings").as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
+    let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
+    assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 100);
+    assert_eq!(number(&report, "measured_seconds"), 100.0);
+}
+
+#[test]
+fn a_folder_that_may_only_be_read_is_told() {
+    let home = Home::new();
+    home.run(&QUICK).good();
+    fs::create_dir(home.path("fixed")).unwrap();
+    let script = "mount -t tmpfs none fixed && cp data/dbdyno/runs.sqlite fixed \
+                  && mount -o remount,ro fixed \
+                  && $DBDYNO runs list --store=fixed/runs.sqlite; echo exit $?; \
+                  $DBDYNO run empty --target=sim: --placement=simulated --duration=1s \
+                     --transactions=5 --quiet --store=fixed/new.sqlite; echo exit $?; \
+                  $DBDYNO build tpcc --quiet --target=sqlite:fixed/a.db; echo exit $?";
+    let Some(ran) = with_mounts(&home, script) else { return };
+    let words = ["fixed/runs.sqlite", "fixed/new.sqlite", "--no-store", "fixed/a.db"];
+    let ran = ran.good().says(&["exit 1\nexit 1\nexit 1\n"]).warns(&words);
+    assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+}
+
+impl Ran {
+    /// Asserts that nothing but one sentence of ours came.
+    #[track_caller]
+    fn is_a_sentence(&self) {
+        assert_eq!(self.err.lines().count(), 1, "{}", self.err);
+        assert!(self.err.starts_with("dbdyno: "), "{}", self.err);
+    }
+
+    #[track_caller]
+    fn is_silent(&self) {
+        assert_eq!((self.out.as_str(), self.err.as_str()), ("", ""));
+    }
+}
+
+/// Neither databases nor stores, at most our own empty folder.
+#[track_caller]
+fn nothing_was_made(home: &Home) {
+    let folder = home.path("data/dbdyno");
+    let made = fs::read_dir(folder).into_iter().flatten();
+    let made: Vec<_> = made.map(|entry| entry.expect("it can be read").path()).collect();
+    assert!(made.is_empty(), "{made:?}");
+    let ours = |path: &Path| path.extension().is_some_and(|end| end == "db");
+    let beside = fs::read_dir(home.folder()).expect("it can be read");
+    let beside: Vec<_> = beside.map(|entry| entry.expect("it can be read").path()).collect();
+    assert!(!beside.iter().any(|path| ours(path)), "{beside:?}");
+}

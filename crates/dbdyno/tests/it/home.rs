@@ -1,0 +1,182 @@
+//! A home of one's own: dbdyno as a process whose files all lie in one temporary folder.
+//!
+//! Not here: what is expected of it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::waiting::Started;
+
+/// A user who has never run dbdyno before.
+pub(crate) struct Home {
+    folder: TempDir,
+}
+
+/// What a process said, and its exit code; none if a signal ended it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Home {
+    pub(crate) fn new() -> Home {
+        let folder = tempfile::Builder::new().prefix("dbdyno-").tempdir();
+        Home { folder: folder.expect("temporary folders can be made") }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    /// Writes a file, and returns its path as text.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        let path = self.path(name);
+        fs::write(&path, bytes).expect("the folder is ours");
+        path.to_string_lossy().into_owned()
+    }
+
+    /// Where runs are kept unless something else is said.
+    pub(crate) fn store(&self) -> PathBuf {
+        self.path("data/dbdyno/runs.sqlite")
+    }
+
+    /// Where the data of a workload lie unless something else is said.
+    pub(crate) fn database(&self, workload: &str) -> PathBuf {
+        self.path(&format!("data/dbdyno/{workload}.db"))
+    }
+
+    /// `program` with this home and nothing else of the environment, in its folder.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+            .env("HOME", self.path("home"))
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("RUST_BACKTRACE", "1")
+            .current_dir(self.folder())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// dbdyno with these arguments.
+    pub(crate) fn dbdyno<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_dbdyno"));
+        command.args(args);
+        command
+    }
+
+    /// Runs dbdyno to its end.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
+        Started::new(self.dbdyno(args)).end()
+    }
+
+    /// Begins to run dbdyno.
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Started {
+        Started::new(self.dbdyno(args))
+    }
+
+    /// Runs dbdyno, which must succeed and say nothing but JSON.
+    pub(crate) fn json<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
+        let mut args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
+        args.extend([OsStr::new("--output"), OsStr::new("json")]);
+        self.run(&args).good().json()
+    }
+
+    /// Puts data of tpcc, one warehouse of seed 1, where they lie by default. They are built
+    /// once, and copied.
+    pub(crate) fn put_tpcc(&self) {
+        static BUILT: OnceLock<File> = OnceLock::new();
+        let built = BUILT.get_or_init(|| {
+            let home = Home::new();
+            home.run(&["build", "tpcc"]).good();
+            // The file lives as long as this handle, whatever becomes of the tests.
+            File::open(home.database("tpcc")).expect("it was just built")
+        });
+        let to = self.database("tpcc");
+        fs::create_dir_all(to.parent().expect("it lies in a folder")).expect("it is ours");
+        let from = format!("/proc/self/fd/{}", built.as_raw_fd());
+        fs::copy(from, to).expect("there is room for a copy");
+    }
+}
+
+impl Ran {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn code(self, code: i32) -> Ran {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self
+    }
+
+    /// Asserts that it went well.
+    #[track_caller]
+    pub(crate) fn good(self) -> Ran {
+        self.code(0)
+    }
+
+    /// Asserts that stdout has all of `fragments`.
+    #[track_caller]
+    pub(crate) fn says(self, fragments: &[&str]) -> Ran {
+        for fragment in fragments {
+            assert!(self.out.contains(fragment), "no '{fragment}' in stdout:\n{}", self.out);
+        }
+        self
+    }
+
+    /// Asserts that stderr has all of `fragments`.
+    #[track_caller]
+    pub(crate) fn warns(self, fragments: &[&str]) -> Ran {
+        for fragment in fragments {
+            assert!(self.err.contains(fragment), "no '{fragment}' in stderr:\n{}", self.err);
+        }
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|bad| panic!("{bad}:\n{}", self.out))
+    }
+}
+
+/// A database of somebody else's process, to look at.
+pub(crate) fn look_into(path: &Path) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// The number that `sql` asks for; none while there is no such table, file or row.
+pub(crate) fn number_in(path: &Path, sql: &str) -> Option<i64> {
+    look_into(path).and_then(|database| database.query_row(sql, [], |row| row.get(0))).ok()
+}
+
+/// The number at a path of keys such as `counts.offered`.
+#[track_caller]
+pub(crate) fn number(value: &Value, path: &str) -> f64 {
+    let found = at(value, path);
+    found.as_f64().unwrap_or_else(|| panic!("{path} is {found}, not a number"))
+}
+
+/// The value at a path of keys, which must be there.
+#[track_caller]
+pub(crate) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
+    let inner = |value: &'a Value, key: &str| match key.parse::<usize>() {
+        Ok(index) if value.is_array() => value.get(index),
+        _ => value.get(key),
+    };
+    let found = path.split('.').try_fold(value, inner);
+    found.unwrap_or_else(|| panic!("there is no {path}"))
+}

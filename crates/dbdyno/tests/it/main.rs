@@ -1,0 +1,11 @@
+//! dbdyno from the outside: each test runs the tool as its users do, and reads what they see.
+//!
+//! Not here: anything that a room can be asked for by itself.
+
+mod bad_input;
+mod examples;
+mod home;
+mod interrupted;
+mod journey;
+mod repeatable;
+mod waiting;

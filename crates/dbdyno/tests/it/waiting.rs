@@ -1,0 +1,124 @@
+//! A process under way: what it says is read while it goes on, and every wait has an end.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home::Ran;
+
+/// No process of these tests runs for so long, on however slow a machine.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How often the world is looked at while a process says nothing.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// A process that is killed when it is forgotten.
+pub(crate) struct Started {
+    child: Child,
+    out: Option<JoinHandle<String>>,
+    lines: Receiver<String>,
+    err: String,
+    deadline: Instant,
+}
+
+#[expect(clippy::disallowed_methods, reason = "these tests are of processes in real time")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+impl Started {
+    /// Starts `command` with its words going to us, but for those that go elsewhere already.
+    pub(crate) fn new(mut command: Command) -> Started {
+        command.stderr(Stdio::piped()).stdout(Stdio::piped());
+        Started::as_it_is(command)
+    }
+
+    /// Starts `command` with its stdout and stderr as they are.
+    pub(crate) fn as_it_is(mut command: Command) -> Started {
+        let mut child = command.spawn().expect("the program is there");
+        let out = child.stdout.take().map(|mut pipe| {
+            spawn(move || {
+                let mut bytes = Vec::new();
+                pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+                String::from_utf8(bytes).expect("dbdyno writes UTF-8")
+            })
+        });
+        let (tell, lines) = channel();
+        if let Some(pipe) = child.stderr.take() {
+            spawn(move || {
+                let mut pipe = BufReader::new(pipe);
+                let mut line = String::new();
+                while pipe.read_line(&mut line).is_ok_and(|n| n > 0) {
+                    if tell.send(std::mem::take(&mut line)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Started { child, out, lines, err: String::new(), deadline: now() + LIMIT }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Reads stderr until `is_so` of all that was said there; the process must live so long.
+    #[track_caller]
+    pub(crate) fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
+        while !is_so(&self.err) {
+            assert!(now() < self.deadline, "never came: {what}\n{}", self.err);
+            let is_over = self.child.try_wait().expect("it is our child").is_some();
+            assert!(!is_over, "it ended before this came: {what}\n{}", self.err);
+            match self.lines.recv_timeout(LOOK_EVERY) {
+                Ok(line) => self.err += &line,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+        }
+    }
+
+    /// What Ctrl-C sends.
+    pub(crate) fn interrupt(&self) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::INT).expect("it was not waited for, so it is there");
+    }
+
+    /// What nobody can catch.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("it was not waited for, so it is there");
+    }
+
+    /// Waits for the end, and returns all that was said.
+    #[track_caller]
+    pub(crate) fn end(mut self) -> Ran {
+        loop {
+            let left = self.deadline.saturating_duration_since(now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) => self.err += &line,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    // It must not outlive the test.
+                    let _ = self.child.kill();
+                    panic!("it did not end within {LIMIT:?}:\n{}", self.err);
+                }
+            }
+        }
+        let status = self.child.wait().expect("it is our child");
+        let out = self.out.take().map(|out| out.join().expect("the reader does not panic"));
+        Ran {
+            code: status.code(),
+            out: out.unwrap_or_default(),
+            err: std::mem::take(&mut self.err),
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It may be over already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,86 @@
+//! A plan that is printed reads back as the same plan; mistakes are told with their place.
+
+use lab::plan::{decide, read_toml, to_toml};
+use model::{Plan, Target};
+
+fn decided(text: &str) -> Result<Plan, String> {
+    let draft = read_toml("plan.toml", text).map_err(|bad| bad.0)?;
+    let target = |_: &str| Target::parse("sqlite::memory:").map_err(|bad| bad.0);
+    decide(&draft, &target).map_err(|bad| bad.0)
+}
+
+const WHOLE: &str = r#"
+name = "everything"
+seed = 18446744073709551615
+placement = "thread"
+
+[target]
+url = "mariadb://bench:hunter2@db1:3306/shop?tls=require"
+
+[phases]
+ramp_up = "1500ms"
+measure = "1h30m"
+drain = "0s"
+
+[retry]
+attempts = 3
+on = ["deadlock", "busy"]
+backoff = "250us"
+
+[recording]
+highest = "10m"
+
+[[group]]
+name = "writers"
+workload = "tpcc"
+clients = 8
+load = { model = "open", rate = 0.1, arrivals = "uniform", queue = 0, queue_full = "stop" }
+parameters = { warehouses = 4, weights = [1, 1, 0, 0, 0] }
+
+[[group]]
+workload = "tpcc"
+load = { model = "keythink", scale = 0.5 }
+until = "100 per client"
+
+[[group]]
+name = "counted"
+workload = "empty"
+until = "1000000 transactions"
+"#;
+
+#[test]
+fn a_printed_plan_decides_to_the_same_plan() {
+    let plan = decided(WHOLE).expect("a right plan");
+    let printed = to_toml(&plan);
+    let again = decided(&printed).expect(&printed);
+    assert_eq!(to_toml(&again), printed);
+    assert_eq!(again.groups, plan.groups);
+    assert_eq!((again.phases, again.retry, again.seed), (plan.phases, plan.retry, plan.seed));
+    assert!(!printed.contains("hunter2"), "a password was printed");
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line_and_column() {
+    let check = |text: &str, expect: &str| {
+        let error = decided(text).expect_err(text);
+        assert!(error.contains(expect), "{text}\nsaid: {error}\nexpected: {expect}");
+    };
+    let group = "[[group]]\nworkload = \"tpcc\"\n";
+    check("seed = ", "plan.toml:1:");
+    check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
+    check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: there is no key 'phases.mesure'");
+    check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
+    check(&format!("{group}load = \"closed\""), "'load' must be a table");
+    check("[[group]]\nworkload = \"tpc\"", "plan.toml:2:12: there is no workload 'tpc'");
+    check(
+        &format!("{group}parameters = {{ warehuoses = 1 }}"),
+        "plan.toml:3:29: tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)",
+    );
+    check(&format!("{group}load = {{ rate = 5 }}"), "belongs to open load");
+    check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
+    check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
+    check("[experiment]\nrepeat = 5", "experiments are not in this version");
+    check("[[at]]\ntime = \"1s\"", "disturbances");
+    check("seed = 1", "no [[group]]");
+    check("[group]\nworkload = \"tpcc\"", "write [[group]]");
+}
