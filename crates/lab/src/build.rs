@@ -19,6 +19,7 @@ use crate::check::describe_row;
 use crate::desk::Desk;
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
+use crate::wall;
 
 /// How often a chunk is tried again after a conflict.
 const ATTEMPTS: u32 = 10;
@@ -88,7 +89,7 @@ pub fn build(
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Trouble> {
-    let began = Instant::now();
+    let began = wall::now();
     let Some(population) = opened.workload.population() else {
         return Err(Trouble::Usage("this workload has no data to build".to_owned()));
     };
@@ -110,7 +111,7 @@ pub fn build(
     built.n_rows_before = work.n_rows_before;
     load_all(opened, population, &work, options, is_stopped, progress)?;
     built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - work.n_rows_before;
-    let indexing = Instant::now();
+    let indexing = wall::now();
     create_indexes(&mut desk, opened, population, is_stopped, &mut |name| {
         progress(&Progress {
             doing: format!("index {name}"),
@@ -179,7 +180,7 @@ fn load_all(
         (0, true) => thread::available_parallelism().map_or(1, |n| n.get()),
         (n, true) => n,
     };
-    let began = Instant::now();
+    let began = wall::now();
     let (tell, hear) = channel::<Result<(), Refusal>>();
     let doing = AtomicUsize::new(0);
     thread::scope(|scope| {

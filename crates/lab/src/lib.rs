@@ -12,6 +12,7 @@ pub mod open;
 pub mod plan;
 pub mod run;
 pub mod selfcheck;
+mod wall;
 
 use std::fmt;
 

@@ -5,7 +5,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
@@ -21,7 +20,7 @@ use crate::build::{BuildOptions, Progress, build};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::open::{Data, Opened, agree_on, open};
-use crate::{Trouble, check};
+use crate::{Trouble, check, wall};
 
 /// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
 /// where the crossover lies on a machine.
@@ -201,7 +200,7 @@ fn describe(
         phases: plan.phases,
         groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
         dbdyno: version_of_ours(),
-        started_unix_ms: unix_ms(),
+        started_unix_ms: wall::unix_ms(),
     }
 }
 
@@ -209,11 +208,6 @@ fn describe(
 pub fn version_of_ours() -> String {
     let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
     format!("{}{debug}", env!("CARGO_PKG_VERSION"))
-}
-
-fn unix_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as i64)
 }
 
 fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
@@ -374,7 +368,7 @@ fn measure(
         error => Trouble::failed(error),
     })?;
     recount.take_usage();
-    let usage = recount.measured.clone().unwrap_or_default();
+    let usage = recount.measured.unwrap_or_default();
     recount.tell(Event::Ended {
         reason: ran.reason.clone(),
         measured_ns: ran.measured_ns,

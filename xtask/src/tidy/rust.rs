@@ -45,7 +45,7 @@ impl<'a> Source<'a> {
 }
 
 fn is_test_by_name(path: &str) -> bool {
-    path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/benches/")
+    path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/examples/")
 }
 
 /// The same lines, all empty.

@@ -28,10 +28,10 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
 }
 
 /// What the flags of `table` were given, by name.
-pub(crate) fn given<'a>(
-    matches: &'a ArgMatches,
+pub(crate) fn given(
+    matches: &ArgMatches,
     names: impl IntoIterator<Item = &'static str>,
-) -> Vec<(&'static str, &'a str)> {
+) -> Vec<(&'static str, &str)> {
     let value = |name| {
         let value = matches.try_get_one::<String>(name).ok().flatten();
         value.map(|value| (name, value.as_str()))

@@ -12,6 +12,8 @@ use model::{Event, Phase, format_count};
 use results::Tally;
 use results::render::live::{lines, plain};
 
+use super::say;
+
 /// Away from a terminal, a line is told this often.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
@@ -71,7 +73,7 @@ impl Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    eprintln!("{}", plain(tally, now_ns));
+                    say(&plain(tally, now_ns));
                 }
             }
             Shown::Drawn { all, bars } => {
@@ -133,7 +135,7 @@ impl Watcher for Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    eprintln!("{text}");
+                    say(&text);
                 }
             }
             Shown::Drawn { all, .. } => {
@@ -154,7 +156,7 @@ impl Watcher for Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    eprintln!("{text}");
+                    say(text);
                 }
             }
             Shown::Drawn { all, .. } => {
@@ -173,7 +175,7 @@ impl Watcher for Live {
         self.clear_passing();
         match &self.shown {
             Shown::Nothing => {}
-            Shown::Lines => eprintln!("{text}"),
+            Shown::Lines => say(text),
             Shown::Drawn { all, .. } => {
                 // A note that cannot be drawn is lost with its terminal.
                 let _ = all.println(text);

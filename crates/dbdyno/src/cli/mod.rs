@@ -40,29 +40,53 @@ pub(crate) fn main() -> ExitCode {
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
-    let outcome = match command(&words).and_then(|command| Ok(parse(command, &words))) {
+    let outcome = match command(&words).map(|command| parse(command, &words)) {
         Ok(Ok(matches)) => dispatch(&matches),
         Ok(Err(code)) => Ok(code),
         Err(trouble) => Err(trouble),
     };
     ExitCode::from(match outcome {
         Ok(code) => code,
-        Err(trouble) => tell(&trouble),
+        Err(trouble) => tell(&trouble, &words),
     })
 }
 
 /// Help and version go to stdout with code 0, mistakes to stderr with code 2.
 fn parse(command: Command, words: &[String]) -> Result<ArgMatches, u8> {
     command.try_get_matches_from(words).map_err(|error| {
-        // Nothing to do when the terminal is gone.
-        let _ = error.print();
+        let text = error.to_string();
+        let shown = without_passwords(&text, words);
+        if shown == text {
+            // Nothing to do when the terminal is gone.
+            let _ = error.print();
+        } else {
+            // The colours are lost with the password.
+            say(shown.trim_end());
+        }
         if error.use_stderr() { USAGE } else { DONE }
     })
 }
 
+/// `text` without the passwords of URLs among `words`, which may stand where none is expected
+/// and be repeated by whoever complains of it.
+fn without_passwords(text: &str, words: &[String]) -> String {
+    let password = |word: &'_ String| {
+        let (_, authority) = word.split_once("://")?;
+        let (_, password) = authority.rsplit_once('@')?.0.split_once(':')?;
+        (!password.is_empty()).then(|| password.to_owned())
+    };
+    let hide = |text: String, password: String| text.replace(&password, "***");
+    words.iter().filter_map(password).fold(text.to_owned(), hide)
+}
+
+/// Says something on stderr; when nobody reads there any more, that is no error.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
 /// Says what went wrong, in one sentence, and gives its exit code.
-fn tell(trouble: &Trouble) -> u8 {
-    eprintln!("dbdyno: {trouble}");
+fn tell(trouble: &Trouble, words: &[String]) -> u8 {
+    say(&without_passwords(&format!("dbdyno: {trouble}"), words));
     match trouble {
         Trouble::Usage(_) => USAGE,
         Trouble::Failed(_) => FAILED,
@@ -127,14 +151,14 @@ pub(crate) fn stop_on_signals() -> Arc<Stop> {
     let count = std::sync::atomic::AtomicU32::new(0);
     let handled = ctrlc::set_handler(move || {
         match count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-            0 => eprintln!("\ninterrupted: ending what is under way (again: cut it off)"),
-            1 => eprintln!("\ncutting off what is under way"),
+            0 => say("\ninterrupted: ending what is under way (again: cut it off)"),
+            1 => say("\ncutting off what is under way"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
     });
     if let Err(error) = handled {
-        eprintln!("dbdyno: Ctrl-C will end it without a report: {error}");
+        say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
     }
     stop
 }

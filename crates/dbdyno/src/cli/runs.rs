@@ -197,21 +197,22 @@ fn remove(matches: &ArgMatches) -> Outcome {
 fn label(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let run = found(&store, matches)?;
-    for label in matches.get_many::<String>("labels").into_iter().flatten() {
-        match label.split_once('=') {
-            Some((key, "")) if !key.is_empty() => {
-                store.unlabel(&run, key).map_err(said)?;
-            }
-            Some((key, value)) if !key.is_empty() => {
-                store.label(&run, key, value).map_err(said)?;
-            }
-            _ => {
-                let why = format!("'{label}' is not a label: write key=value");
-                return Err(Trouble::Usage(why));
-            }
+    let written = matches.get_many::<String>("labels").into_iter().flatten();
+    // All are read before the first is set: a mistake changes nothing.
+    let labels: Vec<(&str, &str)> =
+        written.map(|label| key_value(label)).collect::<Result<_, _>>()?;
+    for (key, value) in labels {
+        match value {
+            "" => store.unlabel(&run, key).map(|_| ()).map_err(said)?,
+            value => store.label(&run, key, value).map_err(said)?,
         }
     }
     let labels = store.labels(&run).map_err(said)?;
     let told: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
     print(&told).map(|_| DONE)
+}
+
+fn key_value(label: &str) -> Result<(&str, &str), Trouble> {
+    let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
+    pair.ok_or_else(|| Trouble::Usage(format!("'{label}' is not a label: write key=value")))
 }

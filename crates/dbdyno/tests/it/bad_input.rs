@@ -134,7 +134,7 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
         &["--transactions", "belong to no client"],
     );
     check(&["--weights=1/2/3"], &["--weights: '1/2/3' has 3 values, expected 5"]);
-    check(&["--weights=0/0/0/0/0"], &["weights: at least one must be above zero"]);
+    check(&["--weights=0/0/0/0/0"], &["--weights: at least one must be above zero"]);
     check(&["--weights=a/b/c/d/e"], &["--weights: 'a' is not a count"]);
     check(&["--keying=1s/2s"], &["--keying: '1s/2s' has 2 values, expected 5"]);
     check(&["--rollback-percent=101"], &["--rollback-percent: 101 is too large"]);
@@ -393,7 +393,7 @@ fn a_run_is_named_well_or_not_at_all() {
     refused(&home, &["runs", "label", "last", "=fast"], USAGE, &["'=fast'", "key=value"]);
     refused(&home, &["runs", "label", "last", "a=1", "b"], USAGE, &["'b'", "key=value"]);
     refused(&home, &["runs", "list", "--limit=x"], USAGE, &["--limit: 'x' is not a count"]);
-    home.run(&["runs", "label", "last"]).good().says(&[]).is_silent();
+    home.run(&["runs", "label", "last"]).good().is_silent();
     assert_eq!(home.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 2);
 }
 
@@ -514,8 +514,8 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
     let home = Home::new();
     fs::create_dir(home.path("small")).unwrap();
     let script = "mount -t tmpfs -o size=400k none small \
-                  && $DBDYNO run empty --target='sim:?service=exponential:1ms' --clients=20 \
-                     --placement=simulated --load=open --rate=2000 --duration=100s \
+                  && $DBDYNO run empty --target='sim:?servers=0&service=exponential:1ms' --clients=20 \
+                     --placement=simulated --load=open --rate=200 --duration=1000s \
                      --ramp-up=0s --store=small/runs.sqlite --output=json --quiet";
     let Some(ran) = with_mounts(&home, script) else { return };
     let report = ran.good().json();
@@ -523,8 +523,8 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
     let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
-    assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 100);
-    assert_eq!(number(&report, "measured_seconds"), 100.0);
+    assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 1000);
+    assert_eq!(number(&report, "measured_seconds"), 1000.0);
 }
 
 #[test]

@@ -115,12 +115,23 @@ fn decide_parameters(
     draft: &GroupDraft,
     entry: &'static workloads::Entry,
 ) -> Result<Vec<(String, String)>, BadPlan> {
-    let mut parameters = Vec::new();
+    let mut parameters: Vec<(String, String)> = Vec::new();
     for (name, written) in &draft.parameters {
         let one = [(name.as_str(), written.text.as_str())];
         Settings::decide(entry.name, entry.parameters, one).map_err(|bad| at(written, bad.0))?;
         parameters.push((name.clone(), written.text.clone()));
     }
+    let pairs = parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings =
+        Settings::decide(entry.name, entry.parameters, pairs).map_err(|bad| BadPlan(bad.0))?;
+    // What the workload itself refuses begins with the name of the parameter.
+    (entry.make)(&workloads::Make { settings: &settings, seed: 0, data: None }).map_err(|bad| {
+        let named = |(name, _): &&(String, Written)| bad.0.starts_with(&format!("{name}: "));
+        match draft.parameters.iter().find(named) {
+            Some((_, written)) => at(written, bad.0),
+            None => BadPlan(bad.0),
+        }
+    })?;
     Ok(parameters)
 }
 

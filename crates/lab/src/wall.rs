@@ -1,0 +1,16 @@
+//! The time of day and of waiting, for what is told and never for what is measured.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// An instant, to tell how long something took.
+#[expect(clippy::disallowed_methods, reason = "builds are timed for people, outside any run")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
+/// Milliseconds since 1970-01-01T00:00:00Z.
+#[expect(clippy::disallowed_methods, reason = "a run is dated once, when it begins")]
+pub(crate) fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as i64)
+}
