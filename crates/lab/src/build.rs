@@ -207,7 +207,9 @@ fn load_all(
             progress(&far(work, table.map_or("", |table| table.name), began));
         }
         match first_refusal {
-            Some(refusal) => Err(refusal.during("the build stopped").into()),
+            Some(refusal) => Err(Trouble::Failed(format!(
+                "the build stopped: {refusal}; the same command goes on where it stopped"
+            ))),
             None if is_stopped() => Err(Trouble::Interrupted(
                 "the build was interrupted; the same command goes on where it stopped".to_owned(),
             )),

@@ -311,7 +311,9 @@ struct Recount<'w> {
 impl Recount<'_> {
     fn tell(&mut self, event: Event) {
         match &event {
-            Event::Phase { phase: Phase::Measure, .. } => self.watch = Some(Watch::start()),
+            Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
+                self.watch = Some(Watch::start());
+            }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
             _ => {}
         }

@@ -302,8 +302,8 @@ fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
             let seconds = |slots: u64| slots as f64 * SLOT_NS as f64 / NS_PER_S as f64;
             let (needed, have) = (seconds(few.needed), seconds(few.have));
             let reason = format!(
-                "too short, or not steady enough: it would take about {needed:.0} s like these \
-                 {have:.1} s"
+                "commits vary too slowly to tell within {have:.1} s: it takes at least {:.1} s",
+                needed.max(have + 0.1)
             );
             (None, Some(reason))
         }

@@ -161,7 +161,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     commits in each of 7 seconds, from 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no standstill
-    TPS has no ±: too short, or not steady enough: it would take about 9 s like these 7.4 s
+    TPS has no ±: commits vary too slowly to tell within 7.4 s: it takes at least 8.7 s
 
     measure  unit  count     sum  mean   p50   p99   max
     lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
