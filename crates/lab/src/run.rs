@@ -266,8 +266,8 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     };
     let each = per_ns as f64 / cycle_ns * share_of;
     Some(format!(
-        "keying and thinking alone allow {each:.2} {title} per client, {:.1} for {clients} \
-         clients; a rate above it is impossible, one below shows response time or loss",
+        "keying and thinking alone allow {each:.2} {title} per client on average, {:.1} for \
+         {clients} clients; less than that shows response time or loss",
         each * f64::from(clients)
     ))
 }
@@ -315,6 +315,10 @@ impl Recount<'_> {
                 self.watch = Some(Watch::start());
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
+            // What a thread did is known only while it lives, so the watch looks every second.
+            Event::Second(_) if self.measured.is_none() => {
+                self.watch.as_mut().map(Watch::read);
+            }
             _ => {}
         }
         self.tally.add(&event);
@@ -378,7 +382,7 @@ fn measure(
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
     });
-    for fact in facts_of(&ran, &usage, plan) {
+    for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
     let after = counts_in(groups);
@@ -480,7 +484,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
 }
 
 /// What became known of the generator while it ran.
-fn facts_of(ran: &Ran, usage: &facts::Usage, plan: &Plan) -> Vec<Fact> {
+fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     let mut list = Vec::new();
     if let Some(granted) = ran.granted {
         list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
@@ -489,10 +493,10 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, plan: &Plan) -> Vec<Fact> {
     if ran.n_left_behind > 0 {
         list.push(Fact::new("client", "left_behind", ran.n_left_behind));
     }
-    let measured_ns = ran.measured_ns.max(1) as f64;
-    let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
-    if let Some(run_delay_ns) = usage.run_delay_ns {
-        let share = run_delay_ns as f64 / (measured_ns * f64::from(clients.max(1)));
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
+    if let (Some(run_delay_ns), true) = (usage.run_delay_ns, service_ns > 0.0) {
+        let share = (run_delay_ns as f64 / service_ns).min(1.0);
         list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
     }
     if let Some(steal) = usage.steal_share {

@@ -391,8 +391,8 @@ pub struct StallReport {
     pub ms: f64,
 }
 
-/// What the run cost the generator: CPU and memory of ramp-up and drain included, statements
-/// and bytes of the ramp-up.
+/// What the measured phase cost the generator: its CPU, statements and bytes are of this phase
+/// alone, memory is the most that the process ever had.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientCost {
     /// CPU time of its process; with an embedded database, that of the database too.

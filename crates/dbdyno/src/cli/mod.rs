@@ -36,7 +36,7 @@ pub(crate) fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        eprintln!("dbdyno: this is a defect of dbdyno, please report it: {words}{place}");
+        say(&format!("dbdyno: this is a defect of dbdyno, please report it: {words}{place}"));
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();

@@ -39,6 +39,13 @@ fn read_file(path: &str) -> Result<Draft, Trouble> {
     Ok(read_toml(path, &text)?)
 }
 
+/// The workload of a plan's first group, if the plan can be read at all.
+pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
+    let draft = read_file(path).ok()?;
+    let workload = draft.groups.first()?.group("workload")?;
+    workloads::by_name(&workload.text).ok()
+}
+
 fn of_workload(name: &str) -> Result<Draft, Trouble> {
     let entry = workloads::by_name(name).map_err(|bad| {
         Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))

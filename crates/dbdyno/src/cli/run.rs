@@ -69,12 +69,19 @@ pub(crate) fn add_parameters(
     what: Option<&str>,
     wanted: &dyn Fn(&model::Parameter) -> bool,
 ) -> Result<Command, Trouble> {
-    let Some(what) = what.filter(|what| !what.ends_with(".toml")) else {
+    let Some(what) = what else {
         return Ok(command);
     };
-    let entry = workloads::by_name(what).map_err(|bad| {
-        Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
-    })?;
+    let entry = match what.ends_with(".toml") {
+        true => match plan_from::workload_of_file(what) {
+            Some(entry) => entry,
+            // What is wrong with the file is told when it is read.
+            None => return Ok(command),
+        },
+        false => workloads::by_name(what).map_err(|bad| {
+            Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+        })?,
+    };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
         command = command.arg(flags::of(parameter, "Workload"));
     }

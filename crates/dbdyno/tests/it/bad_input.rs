@@ -4,7 +4,7 @@
 //! Not here: what can be done (journey), and what somebody stops (interrupted).
 
 use std::fs;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -280,11 +280,12 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
 
 /// A database whose `dbdyno_meta` says what we want.
 fn marked(home: &Home, name: &str, rows: &[(&str, &str)]) -> String {
-    let database = Connection::open(home.path(name)).unwrap();
-    database.execute_batch("CREATE TABLE dbdyno_meta (name PRIMARY KEY, value)").unwrap();
-    for row in rows {
-        database.execute("INSERT INTO dbdyno_meta VALUES (?, ?)", *row).unwrap();
-    }
+    let made = Connection::open(home.path(name)).and_then(|database| {
+        database.execute_batch("CREATE TABLE dbdyno_meta (name PRIMARY KEY, value)")?;
+        let mut insert = database.prepare("INSERT INTO dbdyno_meta VALUES (?, ?)")?;
+        rows.iter().try_for_each(|row| insert.execute(*row).map(drop))
+    });
+    made.expect("the file is new and ours");
     format!("--target=sqlite:{name}")
 }
 
@@ -475,24 +476,24 @@ fn a_password_is_never_shown_nor_stored() {
     }
 }
 
-/// Runs a script in a mount namespace of its own, so that whatever it mounts is gone with it.
+/// Starts a script in a mount namespace of its own, so that whatever it mounts is gone with it.
 /// None where this user may not do that, and is not root.
-fn with_mounts(home: &Home, script: &str) -> Option<Ran> {
-    let run = |options: &[&str], script: &str| {
+fn start_with_mounts(home: &Home, script: &str) -> Option<Started> {
+    let start = |options: &[&str], script: &str| {
         let mut command = home.command("unshare");
         command.args(options).args(["--mount", "sh", "-c", script]);
         command.env("DBDYNO", env!("CARGO_BIN_EXE_dbdyno"));
-        Started::new(command).end()
+        Started::new(command)
     };
     if rustix::process::geteuid().is_root() {
-        return Some(run(&[], script));
+        return Some(start(&[], script));
     }
     let probe = "mount -t tmpfs -o size=64k none /mnt";
-    if run(&["--map-root-user"], probe).code != Some(0) {
+    if start(&["--map-root-user"], probe).end().code != Some(0) {
         eprintln!("SKIPPED: a small file system can only be mounted by root here");
         return None;
     }
-    Some(run(&["--map-root-user"], script))
+    Some(start(&["--map-root-user"], script))
 }
 
 #[test]
@@ -504,7 +505,7 @@ fn a_build_that_finds_no_room_says_so_and_goes_on_when_there_is_some() {
                   echo exit $?; mount -o remount,size=400m small; \
                   $DBDYNO build tpcc --quiet --target=sqlite:small/a.db \
                   && $DBDYNO check tpcc --quiet --target=sqlite:small/a.db";
-    let Some(ran) = with_mounts(&home, script) else { return };
+    let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
     let ran = ran.good().says(&["exit 1", "went on with an interrupted build", "12 of 12 checks"]);
     ran.warns(&["dbdyno: ", "the build stopped", "no room for small/a.db"]).is_a_sentence();
 }
@@ -513,18 +514,23 @@ fn a_build_that_finds_no_room_says_so_and_goes_on_when_there_is_some() {
 fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
     let home = Home::new();
     fs::create_dir(home.path("small")).unwrap();
-    let script = "mount -t tmpfs -o size=400k none small \
-                  && $DBDYNO run empty --target='sim:?servers=0&service=exponential:1ms' --clients=20 \
-                     --placement=simulated --load=open --rate=200 --duration=1000s \
-                     --ramp-up=0s --store=small/runs.sqlite --output=json --quiet";
-    let Some(ran) = with_mounts(&home, script) else { return };
-    let report = ran.good().json();
+    let script = "mount -t tmpfs -o size=1m none small \
+                  && exec $DBDYNO run empty --target='sim:?service=exponential:1ms' --load=open \
+                     --rate=200 --duration=4s --ramp-up=0s --store=small/runs.sqlite \
+                     --output=json";
+    let Some(mut run) = start_with_mounts(&home, script) else { return };
+    run.wait_until("the load", |said| said.contains("0 s of 4 s"));
+    // Its own view of the folder, with what is mounted there.
+    let filler = format!("/proc/{}/root{}", run.id(), home.path("small/filler").display());
+    let full = fs::write(filler, vec![1; 4 << 20]).unwrap_err();
+    assert_eq!(full.kind(), std::io::ErrorKind::StorageFull);
+    let report = run.end().good().json();
     let findings = at(&report, "findings").as_array().unwrap();
     let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
-    assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 1000);
-    assert_eq!(number(&report, "measured_seconds"), 1000.0);
+    assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 4);
+    assert_eq!(number(&report, "measured_seconds"), 4.0);
 }
 
 #[test]
@@ -538,7 +544,7 @@ fn a_folder_that_may_only_be_read_is_told() {
                   $DBDYNO run empty --target=sim: --placement=simulated --duration=1s \
                      --transactions=5 --quiet --store=fixed/new.sqlite; echo exit $?; \
                   $DBDYNO build tpcc --quiet --target=sqlite:fixed/a.db; echo exit $?";
-    let Some(ran) = with_mounts(&home, script) else { return };
+    let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
     let words = ["fixed/runs.sqlite", "fixed/new.sqlite", "--no-store", "fixed/a.db"];
     let ran = ran.good().says(&["exit 1\nexit 1\nexit 1\n"]).warns(&words);
     assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);

@@ -1,1 +1,188 @@
-//! x
+//! What is left when somebody stops dbdyno, politely or not: a report of what was measured, a
+//! store that can be read, data that are whole, builds that go on.
+//!
+//! Not here: a database that goes away.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::home::{Home, at, number, number_in};
+use crate::journey::nothing_is_lost;
+use crate::waiting::{Started, now};
+
+const INTERRUPTED: i32 = 130;
+
+const LONG: [&str; 5] = ["run", "tpcc", "--duration=60s", "--ramp-up=0s", "--check=off"];
+
+/// Waits until the store has so many seconds of the only run.
+fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
+    let sql = "SELECT count(*) FROM second";
+    let store = home.store();
+    run.wait_until("seconds in the store", |_| number_in(&store, sql) >= Some(count));
+}
+
+/// Waits until so many chunks of the data are built, with more to come.
+fn wait_for_chunks(home: &Home, build: &mut Started, count: i64) {
+    let sql = "SELECT count(*) FROM dbdyno_meta WHERE name LIKE 'done.%'";
+    let file = home.database("tpcc");
+    build.wait_until("chunks in the database", |_| number_in(&file, sql) >= Some(count));
+}
+
+fn checksums(home: &Home) -> Value {
+    let checked = home.json(&["check", "tpcc", "--checksums", "--quiet"]);
+    at(&checked, "checksums").clone()
+}
+
+#[test]
+fn an_interrupted_run_reports_what_it_measured() {
+    let home = Home::new();
+    home.put_tpcc();
+    let mut run = home.start(&[&LONG[..], &["--output=json"]].concat());
+    wait_for_seconds(&home, &mut run, 1);
+    run.interrupt();
+    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: ending what is under way"]);
+    let report = ran.json();
+    assert_eq!(report["status"], "interrupted");
+    let measured = number(&report, "measured_seconds");
+    assert!((1.0..50.0).contains(&measured), "{measured} s");
+    let count = |name: &str| number(&report, &format!("counts.{name}"));
+    let ended = count("finished") + count("failed") + count("dropped") + count("unfinished");
+    assert_eq!(count("offered"), ended);
+    assert!(count("committed") > 0.0);
+    let of_findings = at(&report, "findings").as_array().unwrap();
+    assert!(of_findings.iter().any(|finding| finding["id"] == "interrupted"), "{of_findings:#?}");
+    home.run(&["runs", "list"]).good().says(&["interrupted"]);
+    let kept = home.json(&["runs", "show", "last"]);
+    assert_eq!(kept, report);
+    home.run(&["check", "tpcc"]).good().says(&["12 of 12 checks pass"]);
+}
+
+#[test]
+fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
+    let home = Home::new();
+    // A statement takes ten minutes, and the drain would wait half as long for it.
+    let target = "--target=sim:?service=constant:600s";
+    let mut run = home.start(&[
+        "run",
+        "empty",
+        target,
+        "--duration=60s",
+        "--ramp-up=0s",
+        "--drain=300s",
+        "--output=json",
+    ]);
+    wait_for_seconds(&home, &mut run, 0);
+    run.wait_until("the load", |said| said.contains("0 s of 60 s"));
+    run.interrupt();
+    run.wait_until("the first is heard", |said| said.contains("again: cut it off"));
+    let asked = now();
+    run.interrupt();
+    let ran = run.end();
+    let took = asked.elapsed();
+    let report = ran.code(INTERRUPTED).json();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert_eq!(report["status"], "interrupted");
+    assert_eq!(number(&report, "counts.finished"), 0.0);
+    assert_eq!(number(&report, "counts.offered"), 4.0);
+    home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
+}
+
+#[test]
+fn a_database_that_somebody_holds_does_not_hold_us() {
+    let home = Home::new();
+    home.put_tpcc();
+    let weights = ["--weights=1/1/0/0/0", "--duration=60s", "--check=after", "--output=json"];
+    let mut run = home.start(&[&["run", "tpcc", "--ramp-up=0s"], &weights[..]].concat());
+    wait_for_seconds(&home, &mut run, 1);
+    let holder = Connection::open(home.database("tpcc")).unwrap();
+    holder.busy_timeout(Duration::from_secs(30)).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    run.interrupt();
+    run.wait_until("the first is heard", |said| said.contains("again: cut it off"));
+    let asked = now();
+    run.interrupt();
+    let ran = run.end();
+    let took = asked.elapsed();
+    let report = ran.code(INTERRUPTED).json();
+    assert!(took < Duration::from_millis(1500), "{took:?}");
+    assert_eq!(report["status"], "interrupted");
+    nothing_is_lost(&report);
+    let count = |name: &str| number(&report, &format!("counts.{name}"));
+    assert!((1.0..=4.0).contains(&(count("unfinished") + count("failed"))), "{}", report["counts"]);
+    holder.execute_batch("ROLLBACK").unwrap();
+    home.run(&["check", "tpcc"]).good().says(&["12 of 12 checks pass"]);
+}
+
+#[test]
+fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
+    let home = Home::new();
+    home.put_tpcc();
+    let mut run = home.start(&LONG);
+    wait_for_seconds(&home, &mut run, 1);
+    // Second 0 was stored at the end of the first one or later.
+    let first = now();
+    wait_for_seconds(&home, &mut run, 3);
+    home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
+    home.run(&["runs", "rm", "last"]).code(1).warns(&["is under way: stop it first"]);
+    let lived = first.elapsed();
+    run.kill();
+    assert_eq!(run.end().code, None);
+
+    let listed = home.json(&["runs", "list"]);
+    assert_eq!(at(&listed, "runs.0.status"), "interrupted");
+    let report = home.json(&["runs", "show", "last"]);
+    assert_eq!(report["status"], "interrupted");
+    let seconds = at(&report, "seconds").as_array().unwrap();
+    assert!(seconds.len() as u64 + 2 > lived.as_secs() + 1, "{} of {lived:?}", seconds.len());
+    for (index, second) in seconds.iter().enumerate() {
+        assert_eq!(second["second"], index, "a second is missing");
+        assert!(number(second, "commits") > 0.0, "{second}");
+    }
+    let plan = home.run(&["runs", "show", "last", "--plan"]).good();
+    home.write("again.toml", plan.out);
+
+    home.run(&["check", "tpcc"]).good().says(&["12 of 12 checks pass"]);
+    let again = home.json(&["run", "again.toml", "--duration=1s", "--quiet"]);
+    assert_eq!(again["status"], "completed");
+    let ids = home.json(&["runs", "list"]);
+    assert_eq!(at(&ids, "runs").as_array().unwrap().len(), 2);
+    let killed = report["run_id"].as_str().unwrap();
+    home.run(&["runs", "rm", killed]).good();
+}
+
+#[test]
+fn a_killed_build_goes_on_to_the_same_data() {
+    let home = Home::new();
+    let mut build = home.start(&["build", "tpcc"]);
+    wait_for_chunks(&home, &mut build, 1);
+    build.kill();
+    build.end();
+    let file = home.database("tpcc");
+    let state = "SELECT count(*) FROM dbdyno_meta WHERE name = 'state' AND value = 'building'";
+    assert_eq!(number_in(&file, state), Some(1), "it was killed too late");
+    let told = "has no complete data of tpcc: build them with dbdyno build tpcc";
+    home.run(&["check", "tpcc"]).code(1).warns(&[told]);
+    home.run(&["run", "tpcc", "--no-build"]).code(1).warns(&["no complete data of tpcc"]);
+    let words = "went on with an interrupted build";
+    home.run(&["build", "tpcc"]).good().says(&[words]);
+    home.run(&["build", "tpcc"]).good().says(&["nothing to build"]);
+
+    let whole = Home::new();
+    whole.put_tpcc();
+    assert_eq!(checksums(&home), checksums(&whole));
+}
+
+#[test]
+fn an_interrupted_build_says_how_to_go_on() {
+    let home = Home::new();
+    let mut build = home.start(&["build", "tpcc"]);
+    wait_for_chunks(&home, &mut build, 1);
+    build.interrupt();
+    let ran = build.end().code(INTERRUPTED);
+    ran.warns(&["dbdyno: the build was interrupted; the same command goes on where it stopped"]);
+    // So does a run, and it is a run as any other.
+    let ran = home.run(&["run", "tpcc", "--duration=1s", "--ramp-up=0s"]).good();
+    ran.warns(&["went on with an interrupted build"]).says(&["12 of 12 hold before the load"]);
+}

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::home::Ran;
 
@@ -105,12 +106,30 @@ impl Started {
                 }
             }
         }
+        self.wait_for_death();
         let status = self.child.wait().expect("it is our child");
         let out = self.out.take().map(|out| out.join().expect("the reader does not panic"));
         Ran {
             code: status.code(),
             out: out.unwrap_or_default(),
             err: std::mem::take(&mut self.err),
+        }
+    }
+}
+
+impl Started {
+    /// It may have closed its stderr, or never had one of ours, and live.
+    #[track_caller]
+    fn wait_for_death(&mut self) {
+        let left = self.deadline.saturating_duration_since(now());
+        let limit = Timespec::try_from(left).expect("the limit is short");
+        let descriptor = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
+            .expect("it was not waited for, so it is there");
+        let mut ends = [PollFd::new(&descriptor, PollFlags::IN)];
+        let n_ended = poll(&mut ends, Some(&limit)).expect("a descriptor can be waited for");
+        if n_ended == 0 {
+            self.kill();
+            panic!("it did not end within {LIMIT:?}:\n{}", self.err);
         }
     }
 }

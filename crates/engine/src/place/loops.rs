@@ -34,8 +34,8 @@ pub(crate) fn start(
         builder.spawn(move || {
             let tell = around.tell.clone();
             guarded(&tell, move || {
-                around.granted.get_or_init(prepare_thread);
-                prepare_thread();
+                let granted = prepare_thread();
+                around.granted.get_or_init(|| granted);
                 live(hand, &around).expect("an event loop needs an epoll and a timer descriptor");
             });
         })?;

@@ -14,12 +14,16 @@ pub fn decide(
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Plan, BadPlan> {
     if draft.groups.is_empty() {
-        return Err(BadPlan("the plan has no [[group]]: nothing to do".to_owned()));
+        let file = draft.file.as_ref().map_or(String::new(), |file| format!("{file}: "));
+        return Err(BadPlan(format!("{file}the plan has no [[group]]: nothing to do")));
     }
     let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
     let target = match draft.plan("target.url") {
         Some(written) => match Target::parse(&written.text) {
-            Ok(target) => target,
+            Ok(target) => {
+                check_target(&target).map_err(|bad| written.bad(bad))?;
+                target
+            }
             Err(bad) => return Err(written.bad(bad)),
         },
         None => default_target(&groups[0].workload).map_err(BadPlan)?,
@@ -47,6 +51,13 @@ pub fn decide(
         retry,
         recording: Recording { highest_ns },
     })
+}
+
+/// Scheme and options, where their place is still known; what they mean is the driver's.
+fn check_target(target: &Target) -> Result<(), model::BadParameter> {
+    let entry = drivers::by_scheme(&target.scheme)?;
+    let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Settings::decide(entry.name, entry.parameters, options).map(|_| ())
 }
 
 fn decide_phases(draft: &Draft, groups: &[Group]) -> Result<Phases, BadPlan> {
@@ -87,7 +98,8 @@ fn decide_retry_on(draft: &Draft) -> Result<Vec<RefusalKind>, BadPlan> {
 
 fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let Some(workload) = draft.group("workload") else {
-        return Err(BadPlan("a [[group]] has no workload".to_owned()));
+        let place = draft.from.as_ref().map_or(String::new(), |from| format!("{from}: "));
+        return Err(BadPlan(format!("{place}the [[group]] has no workload")));
     };
     let entry = workloads::by_name(&workload.text).map_err(|bad| workload.bad(bad))?;
     let until = decide_until(draft)?;
@@ -166,7 +178,12 @@ fn decide_until(draft: &GroupDraft) -> Result<Until, BadPlan> {
 }
 
 fn decide_load(draft: &GroupDraft) -> Result<Load, BadPlan> {
-    let model = group_text(draft, "load.model")?;
+    let model = match (draft.is_given("load.model"), draft.is_given("load.rate")) {
+        // A rate is meant: nobody gives one to a load that has none.
+        (false, true) => "open".to_owned(),
+        (false, false) if draft.is_given("load.scale") => "keythink".to_owned(),
+        _ => group_text(draft, "load.model")?,
+    };
     let belongs = |path: &'static str, to: &str| match draft.group(path) {
         Some(written) if draft.is_given(path) => {
             Err(written.bad(format!("it belongs to {to} load, and this is {model}")))

@@ -57,6 +57,8 @@ impl Written {
 /// A group as written.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
+    /// Where it begins, if it is in a file.
+    pub from: Option<From>,
     /// Values by path (`clients`, `load.rate`).
     pub values: BTreeMap<&'static str, Written>,
     /// The workload's parameters by name.
@@ -66,6 +68,8 @@ pub struct GroupDraft {
 /// A plan as written.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
+    /// The file that it comes from.
+    pub file: Option<String>,
     /// Values by path (`phases.measure`).
     pub values: BTreeMap<&'static str, Written>,
     /// The groups.

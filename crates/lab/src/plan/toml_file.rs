@@ -19,7 +19,7 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
         let at = error.span().map_or(0, |span| span.start);
         BadPlan(format!("{}: {}", file.place(at), error.message()))
     })?;
-    let mut draft = Draft::default();
+    let mut draft = Draft { file: Some(name.to_owned()), ..Draft::default() };
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
         if let Some((_, why)) = LATER.iter().find(|(later, _)| *later == word) {
@@ -64,7 +64,8 @@ impl File<'_> {
             let place = self.place(group.span().start);
             return Err(BadPlan(format!("{place}: a group is a table: write [[group]]")));
         };
-        let mut draft = GroupDraft::default();
+        let from = Some(self.place(group.span().start));
+        let mut draft = GroupDraft { from, ..GroupDraft::default() };
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("parameters", DeValue::Table(parameters)) => {

@@ -15,7 +15,7 @@ seed = 18446744073709551615
 placement = "thread"
 
 [target]
-url = "mariadb://bench:hunter2@db1:3306/shop?tls=require"
+url = "sqlite://bench:hunter2@db1:3306/shop?journal=wal"
 
 [phases]
 ramp_up = "1500ms"
@@ -65,6 +65,12 @@ fn a_mistake_is_told_with_its_line_and_column() {
         let error = decided(text).expect_err(text);
         assert!(error.contains(expect), "{text}\nsaid: {error}\nexpected: {expect}");
     };
+    check(
+        "[target]\nurl = \"sqlite:a?journl=wal\"\n[[group]]\nworkload = \"tpcc\"",
+        "plan.toml:2:7: ",
+    );
+    check("[target]\nurl = \"sqlit:a\"\n[[group]]\nworkload = \"tpcc\"", "did you mean 'sqlite'");
+    check("seed = 1\n[[group]]\nclients = 1", "plan.toml:2:");
     let group = "[[group]]\nworkload = \"tpcc\"\n";
     check("seed = ", "plan.toml:1:");
     check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
@@ -76,7 +82,7 @@ fn a_mistake_is_told_with_its_line_and_column() {
         &format!("{group}parameters = {{ warehuoses = 1 }}"),
         "plan.toml:3:29: tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)",
     );
-    check(&format!("{group}load = {{ rate = 5 }}"), "belongs to open load");
+    check(&format!("{group}load = {{ model = \"closed\", rate = 5 }}"), "belongs to open load");
     check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
     check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
     check("[experiment]\nrepeat = 5", "experiments are not in this version");

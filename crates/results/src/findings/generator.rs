@@ -1,7 +1,7 @@
 //! Findings on the generator itself: was it quick enough to be no part of what it measured?
 
 use model::{Load, NS_PER_US, Severity};
-use stats::Histogram;
+use stats::{Histogram, order_statistic_interval};
 
 use super::{View, Words, about, count};
 
@@ -67,7 +67,9 @@ pub(super) fn look(view: &View) -> Vec<Words> {
 }
 
 fn lag(view: &View) -> Option<Generator> {
-    let p99_ns = view.group.measured.lag.as_ref().and_then(|lag: &Histogram| lag.quantile(0.99))?;
+    let enough = |lag: &&Histogram| order_statistic_interval(lag, 0.99, 0.95).is_ok();
+    let lag = view.group.measured.lag.as_ref().filter(enough)?;
+    let p99_ns = lag.quantile(0.99)?;
     let service_ns = view.sum.service.quantile(0.5)?;
     let late = p99_ns > LAG_NS_MIN && p99_ns > service_ns / 100 * LAG_PERCENT;
     late.then_some(Generator::Lag { p99_ns, service_ns })

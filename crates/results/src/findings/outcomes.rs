@@ -75,7 +75,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
     let (unknown, retried) = (counts.unknown, counts.retried);
-    let most = view.group.measured.errors.iter().max_by_key(|error| error.count).cloned();
+    let most = commonest_cause(&view.group.measured.errors, retried);
     let all = [
         nothing_finished(view),
         (failed > 0).then_some(Ending::Failed { failed, offered, most }),
@@ -83,6 +83,18 @@ pub(super) fn look(view: &View) -> Vec<Words> {
         (retried > 0).then_some(Ending::Retried { retried, offered }),
     ];
     all.into_iter().flatten().map(Ending::words).collect()
+}
+
+/// What failed most often, without the conflicts that were overcome by another attempt.
+fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
+    let mut overcome = retried;
+    let mut last = errors.to_vec();
+    for error in last.iter_mut().filter(|error| error.kind.is_conflict()) {
+        let share = error.count.min(overcome);
+        error.count -= share;
+        overcome -= share;
+    }
+    last.into_iter().filter(|error| error.count > 0).max_by_key(|error| error.count)
 }
 
 /// A run that goes on may still finish something.

@@ -101,6 +101,11 @@ fn host(tally: &Tally) -> Option<Surroundings> {
 }
 
 fn not_durable(tally: &Tally) -> Option<Surroundings> {
+    // What lives in memory has no file to damage, and nobody expects it to last.
+    let target = tally.description.as_ref().and_then(|told| Target::parse(&told.target).ok());
+    if target.is_some_and(|target| target.path == ":memory:") {
+        return None;
+    }
     let found = NOT_DURABLE.iter().find(|(name, value, _)| has_mode(tally, name, value));
     if let Some((name, value, how)) = found {
         return Some(Surroundings::NotDurable { mode: format!("{name}={value}"), how });

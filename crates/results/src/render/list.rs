@@ -35,7 +35,7 @@ pub fn run_list(rows: &[RunRow]) -> String {
     table.lines(120).into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The most commits a second among the completed runs of its workload.
+/// The most commits a second among the completed runs of its workload on its target.
 fn is_best(row: &RunRow, rows: &[RunRow]) -> bool {
     let tps_of = |other: &&RunRow| {
         let counts =

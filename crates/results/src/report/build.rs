@@ -522,10 +522,8 @@ fn steadiness(tally: &Tally, groups: &[usize]) -> StabilityReport {
 fn client_cost(tally: &Tally) -> Option<ClientCost> {
     let ended = tally.ended.as_ref()?;
     let mut traffic = Traffic::default();
-    for group in &tally.groups {
-        let phases = [&group.ramp_up, &group.measured];
-        phases.iter().flat_map(|phase| &phase.kinds).for_each(|kind| traffic += kind.traffic);
-    }
+    let measured = tally.groups.iter().flat_map(|group| &group.measured.kinds);
+    measured.for_each(|kind| traffic += kind.traffic);
     let queries = traffic.queries();
     Some(ClientCost {
         cpu_seconds: ended.cpu_ns as f64 / NS_PER_S as f64,

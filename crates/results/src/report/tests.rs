@@ -163,7 +163,7 @@ fn statements_of_the_ramp_up_are_in_no_rate() {
     }
     let report = report(&made);
     assert_eq!(report.block.qps, Some(1000.0));
-    assert_eq!(report.client.map(|client| client.queries), Some(4000));
+    assert_eq!(report.client.map(|client| client.queries), Some(2000), "as its CPU time");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::{Entry, Make};
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "empty",
-    summary: "a statement without a table: measures the overhead of client and connection",
+    summary: "A statement without a table: measures the overhead of client and connection",
     parameters: PARAMETERS,
     make,
 };
@@ -26,21 +26,21 @@ static PARAMETERS: &[Parameter] = &[
         name: "statements",
         kind: ParameterKind::Count { min: 0, max: 1000 },
         default: "1",
-        help: "how many times a transaction asks its statement",
+        help: "How many times a transaction asks its statement",
         shapes_data: false,
     },
     Parameter {
         name: "keying",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "how long a user keys before a transaction, in key/think load",
+        help: "How long a user keys before a transaction, in key/think load",
         shapes_data: false,
     },
     Parameter {
         name: "thinking",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "how long a user thinks after it on average, in key/think load",
+        help: "How long a user thinks after it on average, in key/think load",
         shapes_data: false,
     },
 ];
