@@ -125,7 +125,7 @@ fn failures_matter_by_their_share() {
 fn the_commonest_error_is_named_with_the_failures() {
     let mut made = Made::closed();
     let message = "Deadlock found".to_owned();
-    let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99 };
+    let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99_999 };
     made.seconds[10].errors.push(error);
     let told = |made: &Made| {
         let findings = judge(&made.tally());
@@ -134,7 +134,7 @@ fn the_commonest_error_is_named_with_the_failures() {
     };
     assert!(told(&made).contains(", mostly deadlock."), "{}", told(&made));
     // Conflicts that another attempt overcame are not why anything failed.
-    made.seconds[10].kind(0).counts.retried += 99;
+    made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
     let error = ErrorCount { kind: RefusalKind::ConnectionLost, code: 2013, message, count: 2 };
     made.seconds[10].errors.push(error);
