@@ -10,7 +10,7 @@ use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
     HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
-    Placement, PlacementChoice, Plan, RunId, Severity, StopReason, Workload,
+    Placement, PlacementChoice, Plan, RunId, Severity, StopReason, Until, Workload,
 };
 use results::Tally;
 use results::report::{Report, Status};
@@ -385,6 +385,9 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
+    for fact in changed_settings(groups, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
     let after = counts_in(groups);
     match (before, after) {
         (before, Ok(after)) => crosscheck(&before, &after, recount),
@@ -398,6 +401,39 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// Modes and settings of the database that are no longer what they were before the load. Sizes
+/// change by themselves.
+fn changed_settings(groups: &[Opened], tally: &Tally) -> Vec<Fact> {
+    // A database that does not answer any more has its finding already.
+    let now = groups.first().and_then(|opened| opened.database.facts().ok()).unwrap_or_default();
+    let settings = now.into_iter().filter(|fact| {
+        matches!(fact.about.as_str(), "mode" | "database") && fact.name != "size_bytes"
+    });
+    let changed = settings.filter_map(|fact| {
+        let was = tally.fact(&fact.about, &fact.name)?;
+        let told = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
+        (was != fact.value).then(told)
+    });
+    changed.collect()
+}
+
+/// The share of closed clients' time, in percent, that lies outside of any transaction; none
+/// unless all groups are closed and timed.
+fn outside_percent(tally: &Tally, measured_ns: u64) -> Option<f64> {
+    let told = &tally.description.as_ref()?.groups;
+    let closed =
+        |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
+    if !told.iter().all(closed) || measured_ns == 0 {
+        return None;
+    }
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let sum = results::Sum::of(tally, &groups);
+    let inside_ns = sum.response.sum() + sum.failures.sum() + sum.unfinished.sum();
+    let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
+    let all_ns = measured_ns as f64 * clients as f64;
+    Some((1.0 - inside_ns as f64 / all_ns).max(0.0) * 100.0)
 }
 
 fn say(result: &CheckResult) -> String {
@@ -498,6 +534,9 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     if let (Some(run_delay_ns), true) = (usage.run_delay_ns, service_ns > 0.0) {
         let share = (run_delay_ns as f64 / service_ns).min(1.0);
         list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
+    }
+    if let Some(percent) = outside_percent(tally, ran.measured_ns) {
+        list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
     }
     if let Some(steal) = usage.steal_share {
         list.push(Fact::new("machine", "steal_percent", format!("{:.2}", steal * 100.0)));

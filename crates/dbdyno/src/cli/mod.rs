@@ -70,13 +70,17 @@ fn parse(command: Command, words: &[String]) -> Result<ArgMatches, u8> {
 /// `text` without the passwords of URLs among `words`, which may stand where none is expected
 /// and be repeated by whoever complains of it.
 fn without_passwords(text: &str, words: &[String]) -> String {
-    let password = |word: &'_ String| {
+    let behind_users = words.iter().filter_map(|word| {
         let (_, authority) = word.split_once("://")?;
-        let (_, password) = authority.rsplit_once('@')?.0.split_once(':')?;
-        (!password.is_empty()).then(|| password.to_owned())
-    };
-    let hide = |text: String, password: String| text.replace(&password, "***");
-    words.iter().filter_map(password).fold(text.to_owned(), hide)
+        Some(authority.split_once(':')?.1)
+    });
+    let passwords = behind_users.flat_map(|rest| {
+        let whole = rest.rsplit_once('@').map(|(password, _)| password);
+        // Without its '@', or with a '/' in it, it looks like a port.
+        let part = rest.split(['@', '/']).next().filter(|part| part.parse::<u64>().is_err());
+        whole.into_iter().chain(part).filter(|password| !password.is_empty())
+    });
+    passwords.fold(text.to_owned(), |text, password| text.replace(password, "***"))
 }
 
 /// Says something on stderr; when nobody reads there any more, that is no error.

@@ -111,7 +111,7 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
     check(&["--load=open", "--rate=0"], &["--rate: '0'", "above zero"]);
     check(&["--load=open", "--rate=5/fortnight"], &["--rate: '5/fortnight'", "30000/min"]);
     check(&["--load=open", "--rate=1e12"], &["--rate", "cannot be told apart"]);
-    check(&["--rate=5"], &["--rate: it belongs to open load"]);
+    check(&["--load=closed", "--rate=5"], &["--rate: it belongs to open load"]);
     check(&["--load=open"], &["--load: an open load needs a rate", "--rate 500"]);
     check(&["--load=opne"], &["--load: 'opne'", "'open'"]);
     check(&["--load=keythink", "--queue=5"], &["--queue: it belongs to open load"]);
@@ -120,7 +120,10 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
         &["--queue-full: 'explode' is not one of drop, stop"],
     );
     check(&["--load=keythink", "--keythink-scale=0"], &["--keythink-scale: 0 is too small"]);
-    check(&["--keythink-scale=1"], &["--keythink-scale: it belongs to keythink load"]);
+    check(
+        &["--load=closed", "--keythink-scale=1"],
+        &["--keythink-scale: it belongs to keythink load"],
+    );
     check(&["--duration=5"], &["--duration: '5'", "no unit", "30s"]);
     check(&["--duration=0s"], &["--duration: the measured phase is empty"]);
     check(&["--duration=-5s"], &["--duration: '-5s' is not a duration"]);
@@ -448,6 +451,11 @@ fn a_password_is_never_shown_nor_stored() {
         assert!(!ran.out.contains(secret), "{}", ran.out);
         assert!(!ran.err.contains(secret), "{}", ran.err);
     };
+    for url in ["mysql://root:hunter2", "mysql://root:hunter2/x@host/shop"] {
+        // Its '@' was forgotten, or its '/' not written as %2F.
+        silent(&home.run(&["run", "tpcc", "--target", url]).code(USAGE));
+        silent(&home.run(&["run", url]).code(USAGE));
+    }
     for url in [
         "mysql://root:hunter2@host/shop",
         "mysql://root:hunter2@host:0/shop",

@@ -214,6 +214,36 @@ fn a_run_that_is_not_to_be_kept_leaves_no_store() {
 }
 
 #[test]
+fn what_only_one_load_has_means_that_load() {
+    let home = Home::new();
+    let run = |flags: &[&str]| {
+        let target = "--target=sim:?service=constant:1ms";
+        let args = ["run", "empty", target, "--placement=simulated", "--no-store"];
+        home.json(&[&args[..], &["--duration=2s", "--thinking=10ms"], flags].concat())
+    };
+    assert_eq!(at(&run(&[]), "load.model"), "closed");
+    assert_eq!(at(&run(&["--rate=100"]), "load.model"), "open");
+    assert_eq!(at(&run(&["--keythink-scale=2"]), "load.model"), "keythink");
+}
+
+#[test]
+fn flags_go_over_a_plan() {
+    let home = Home::new();
+    let plan = "seed = 3\n[phases]\nmeasure = \"60s\"\n[[group]]\nworkload = \"empty\"\n\
+                clients = 9\nparameters = { statements = 2 }\n";
+    home.write("plan.toml", plan);
+    let target = "--target=sim:?service=constant:1ms&servers=0";
+    let args = ["run", "plan.toml", target, "--duration=1s", "--ramp-up=0s", "--no-store"];
+    let over = ["--clients=2", "--statements=4", "--placement=simulated"];
+    let report = home.json(&[&args[..], &over].concat());
+    assert_eq!((number(&report, "seed"), number(&report, "clients")), (3.0, 2.0));
+    assert_eq!(at(&report, "groups.0.parameters.statements"), "4");
+    // Two clients, each 4 ms a transaction; the last two commit as the window ends, not in it.
+    assert_eq!(number(&report, "tps"), 498.0);
+    assert_eq!(number(&report, "qps"), 4.0 * 498.0);
+}
+
+#[test]
 fn a_quiet_run_says_nothing_but_its_result() {
     let home = Home::new();
     let ran = home.run(&[&QUICK[..], &["--quiet"]].concat()).good();

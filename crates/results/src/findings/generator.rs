@@ -14,9 +14,13 @@ const LAG_PERCENT: u64 = 5;
 /// Threads that wait for a CPU longer than this are part of every response time.
 const RUN_DELAY_PERCENT_MAX: f64 = 10.0;
 
+/// Closed clients have nothing to do but transactions; what is beyond this is the generator's.
+const OUTSIDE_PERCENT_MAX: f64 = 10.0;
+
 enum Generator {
     Lag { p99_ns: u64, service_ns: u64 },
     Saturated { percent: f64 },
+    Outside { percent: f64 },
     ConnectFailed { failed: u32, of: u32 },
     IdleClients { idle: u64, of: u32 },
 }
@@ -44,6 +48,16 @@ impl Generator {
                 ),
                 advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
             },
+            Generator::Outside { percent } => Words {
+                id: "client_time_outside",
+                severity: Severity::Warning,
+                text: format!(
+                    "Clients spent {percent:.0} % of the measured time outside of any transaction, \
+                     where a closed load has nothing to do."
+                ),
+                advice: "The generator itself, or reconnecting, limits the rate: look for lost \
+                         connections, give it more cores or more clients.",
+            },
             Generator::ConnectFailed { failed, of } => Words {
                 id: "connect_failed",
                 severity: Severity::Warning,
@@ -62,7 +76,7 @@ impl Generator {
 }
 
 pub(super) fn look(view: &View) -> Vec<Words> {
-    let all = [lag(view), saturated(view), connect_failed(view), idle_clients(view)];
+    let all = [lag(view), saturated(view), outside(view), connect_failed(view), idle_clients(view)];
     all.into_iter().flatten().map(Generator::words).collect()
 }
 
@@ -80,6 +94,13 @@ fn saturated(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
     let saturated = percent > RUN_DELAY_PERCENT_MAX && view.index == 0;
     saturated.then_some(Generator::Saturated { percent })
+}
+
+/// As [`saturated`]: the fact is the whole generator's.
+fn outside(view: &View) -> Option<Generator> {
+    let percent = view.tally.fact("client", "outside_percent")?.parse::<f64>().ok()?;
+    let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
+    idle.then_some(Generator::Outside { percent })
 }
 
 fn connect_failed(view: &View) -> Option<Generator> {

@@ -21,6 +21,7 @@ const NOT_DURABLE: &[(&str, &str, &str)] = &[
 ];
 
 enum Surroundings {
+    SettingsChanged { changes: Vec<String> },
     DebugBuild,
     NoisyMachine { percent: f64 },
     Embedded,
@@ -31,6 +32,16 @@ enum Surroundings {
 impl Surroundings {
     fn words(self) -> Words {
         match self {
+            Surroundings::SettingsChanged { changes } => Words {
+                id: "settings_changed",
+                severity: Severity::Warning,
+                text: format!(
+                    "Settings of the database changed between the beginning and the end of the \
+                     run: {}.",
+                    changes.join(", ")
+                ),
+                advice: "The run is of neither: repeat it and leave the server alone.",
+            },
             Surroundings::DebugBuild => Words {
                 id: "debug_build",
                 severity: Severity::Warning,
@@ -80,6 +91,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         noisy.map(|percent| Surroundings::NoisyMachine { percent }),
         host(tally),
         not_durable(tally),
+        settings_changed(tally),
     ];
     all.into_iter().flatten().map(Surroundings::words).collect()
 }
@@ -98,6 +110,12 @@ fn host(tally: &Tally) -> Option<Surroundings> {
         hosts if hosts.iter().any(|host| local(&host.name)) => Some(Surroundings::SameHost),
         _ => None,
     }
+}
+
+fn settings_changed(tally: &Tally) -> Option<Surroundings> {
+    let changed = tally.facts.iter().filter(|fact| fact.about == "changed");
+    let changes: Vec<String> = changed.map(|f| format!("{} {}", f.name, f.value)).collect();
+    (!changes.is_empty()).then_some(Surroundings::SettingsChanged { changes })
 }
 
 fn not_durable(tally: &Tally) -> Option<Surroundings> {

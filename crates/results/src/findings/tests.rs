@@ -39,6 +39,9 @@ fn a_late_generator_is_found() {
         lag.record_n(3 * NS_PER_MS, 100_000);
         made.seconds[5].lag = Some(lag);
     });
+    raises("client_time_outside", Severity::Warning, |made| {
+        made.fact("client", "outside_percent", "61.0");
+    });
     raises("generator_saturated", Severity::Warning, |made| {
         made.fact("client", "run_delay_share_percent", "23.5");
     });
@@ -210,6 +213,9 @@ fn a_run_that_is_not_steady_says_so() {
 
 #[test]
 fn build_machine_and_durability_are_looked_at() {
+    raises("settings_changed", Severity::Warning, |made| {
+        made.fact("changed", "synchronous", "from full to off");
+    });
     raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
     raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
     raises("not_durable", Severity::Note, |made| {
