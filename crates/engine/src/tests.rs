@@ -378,7 +378,7 @@ fn a_count_of_transactions_ends_with_the_last_of_them() {
 #[test]
 fn every_attempt_has_the_same_dice_and_the_latency_spans_them_all() {
     fn refuses(nth: u64, attempt: u32) -> Option<RefusalKind> {
-        (nth % 2 == 0 && attempt < 2).then_some(RefusalKind::Deadlock)
+        (nth.is_multiple_of(2) && attempt < 2).then_some(RefusalKind::Deadlock)
     }
     let asks = Asks::new(0, 0);
     let thrown = Arc::clone(&asks.thrown);

@@ -14,6 +14,7 @@ const EXAMPLES: usize = 5;
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,
+    is_stopped: &(dyn Fn() -> bool + Sync),
     doing: &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Trouble> {
     let mut desk = Desk::at(database)?;
@@ -26,14 +27,19 @@ pub fn check(
             n_failed: 0,
             examples: Vec::new(),
         };
-        desk.read(&check.sql, &mut |row| {
+        let mut visit = |row: &dyn Row| {
             result.n_failed += 1;
             if result.examples.len() < EXAMPLES {
                 result.examples.push(name_row(row));
             }
             Ok(())
-        })
-        .map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
+        };
+        let asked = desk.until(is_stopped, |desk| desk.read(&check.sql, &mut visit));
+        if is_stopped() {
+            let why = "interrupted while the data were checked".to_owned();
+            return Err(Trouble::Interrupted(why));
+        }
+        asked.map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
         results.push(result);
     }
     Ok(results)

@@ -2,12 +2,18 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use engine::{ThreadClock, block_on};
 use model::{
     Call, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
     Session, Statement, StatementId, StatementKind, Table, Value, Visit,
 };
+
+/// How soon a long statement hears that somebody asked to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One connection on this thread.
 pub(crate) struct Desk {
@@ -20,6 +26,30 @@ impl Desk {
         let place = Place { placement: Placement::Thread, clock, client: u32::MAX };
         let session = block_on(database.connect(place, Arc::from(Vec::new())))?;
         Ok(Desk { session })
+    }
+
+    /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
+    pub(crate) fn until<T>(
+        &mut self,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+        work: impl FnOnce(&mut Desk) -> T,
+    ) -> T {
+        let cancel = self.session.canceller();
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watching = scope.spawn(|| {
+                while !is_done.load(Ordering::Acquire) {
+                    if is_stopped() {
+                        return cancel.cancel();
+                    }
+                    thread::park_timeout(LOOK_EVERY);
+                }
+            });
+            let result = work(self);
+            is_done.store(true, Ordering::Release);
+            watching.thread().unpark();
+            result
+        })
     }
 
     /// Asks, and drops what rows come.

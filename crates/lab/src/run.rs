@@ -15,6 +15,7 @@ use model::{
 use results::Tally;
 use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::build::{BuildOptions, Progress, build};
 use crate::desk::Desk;
@@ -73,10 +74,16 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
+    raise_descriptor_limit();
     let database = open(&plan.target, plan.seed, options.build)?;
+    // What cannot be is refused before anything is built.
+    let agreed = plan.groups.iter().map(|group| agree(&plan, &database, group));
+    let placement = place(&plan, &agreed.collect::<Result<Vec<_>, _>>()?)?;
+    if let Some(path) = &options.store {
+        Store::open(path).map_err(store_trouble)?;
+    }
     let mut said = Vec::new();
     let groups = prepare(&plan, &database, &options, stop, watcher, &mut said)?;
-    let placement = place(&plan, &groups)?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
@@ -104,10 +111,27 @@ pub fn run(
     conclude(outcome, recount)
 }
 
+/// As many open files as this user may have: each session needs some. What is refused here is
+/// told by the session that finds none left.
+fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
 fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
-    let remedy = "; name another with --store, or run with --no-store";
-    let opened = Store::open(path).and_then(|store| store.writer(begun));
-    opened.map_err(|error| Trouble::Failed(format!("{error}{remedy}")))
+    Store::open(path).and_then(|store| store.writer(begun)).map_err(store_trouble)
+}
+
+fn store_trouble(error: store::StoreError) -> Trouble {
+    Trouble::Failed(format!("{error}; name another with --store, or run with --no-store"))
+}
+
+fn agree(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    group: &model::Group,
+) -> Result<Opened, Trouble> {
+    agree_on(database, &plan.target, &group.workload, &group.parameters, plan.seed)
 }
 
 /// Agrees with the database on each group's workload, and builds what is not there.
@@ -121,9 +145,7 @@ fn prepare(
 ) -> Result<Vec<Opened>, Trouble> {
     let mut groups = Vec::new();
     for group in &plan.groups {
-        let agree =
-            || agree_on(database, &plan.target, &group.workload, &group.parameters, plan.seed);
-        let mut opened = agree()?;
+        let mut opened = agree(plan, database, group)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
                 return Err(Trouble::Failed(format!(
@@ -137,7 +159,7 @@ fn prepare(
             let built = build(&opened, loaders, &is_stopped, &mut { told })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
-            opened = agree()?;
+            opened = agree(plan, database, group)?;
         }
         groups.push(opened);
     }
@@ -350,7 +372,7 @@ fn measure(
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     if options.check_before {
-        let results = check_all(groups, recount)?;
+        let results = check_all(groups, stop, recount)?;
         let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
         if !results.is_empty() {
             recount.tell(Event::Checked { after: false, results });
@@ -393,8 +415,9 @@ fn measure(
         (before, Ok(after)) => crosscheck(&before, &after, recount),
         (_, Err(error)) => recount.note(format!("the database's own count is not known: {error}")),
     }
-    if options.check_after && !matches!(ran.reason, StopReason::Failed { .. }) {
-        match check_all(groups, recount) {
+    // Who interrupts a run does not want to wait for more.
+    if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
+        match check_all(groups, stop, recount) {
             Ok(results) if results.is_empty() => {}
             Ok(results) => recount.tell(Event::Checked { after: true, results }),
             Err(error) => recount.note(format!("the data could not be checked: {error}")),
@@ -442,7 +465,11 @@ fn say(result: &CheckResult) -> String {
 }
 
 /// Each workload once, however many groups use it.
-fn check_all(groups: &[Opened], recount: &mut Recount<'_>) -> Result<Vec<CheckResult>, Trouble> {
+fn check_all(
+    groups: &[Opened],
+    stop: &Stop,
+    recount: &mut Recount<'_>,
+) -> Result<Vec<CheckResult>, Trouble> {
     let mut results = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     for opened in groups {
@@ -452,7 +479,8 @@ fn check_all(groups: &[Opened], recount: &mut Recount<'_>) -> Result<Vec<CheckRe
         }
         seen.push(name);
         let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
-        results.extend(check::check(database, workload, &mut |title| {
+        let is_stopped = || stop.is_asked();
+        results.extend(check::check(database, workload, &is_stopped, &mut |title| {
             recount.watcher.doing(&format!("checking {title}"));
         })?);
     }
@@ -522,6 +550,11 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
 /// What became known of the generator while it ran.
 fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     let mut list = Vec::new();
+    let told = tally.description.as_ref();
+    if told.is_some_and(|told| told.placement == Placement::Simulated) {
+        // Nothing of this machine is in virtual time.
+        return list;
+    }
     if let Some(granted) = ran.granted {
         list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
         list.push(Fact::new("client", "scheduling_slice_100us", granted.short_slice));
@@ -560,20 +593,23 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
         recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
     let mut found = results::findings::judge(&recount.tally);
-    if let Some(why) = recount.writer.as_ref().and_then(Writer::trouble) {
-        let text = format!("The store could not be written: {why}. This report is complete.");
-        let id = "store_not_written".to_owned();
-        found.push(Finding { id, severity: Severity::Warning, text });
-    }
+    let trouble_of_store = recount.writer.as_ref().and_then(Writer::trouble);
+    let is_told = trouble_of_store.is_some();
+    found.extend(trouble_of_store.map(not_written));
     for finding in found {
         recount.tell(Event::Finding(finding));
     }
-    let report = Report::of(&recount.tally);
+    let mut report = Report::of(&recount.tally);
     if let Some(writer) = recount.writer.take() {
         let (status, summary) = kept(&report);
         let json = serde_json::to_string(&report).ok();
         if let Err(error) = writer.finish(json, status, summary) {
             recount.watcher.note(&format!("the store could not be written: {error}"));
+            // It came to light at the end, as the last of it was written.
+            if !is_told {
+                recount.tell(Event::Finding(not_written(error.to_string())));
+                report = Report::of(&recount.tally);
+            }
         }
     }
     if let Some(trouble) = trouble {
@@ -588,6 +624,11 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
         report,
         tally: recount.tally,
     })
+}
+
+fn not_written(why: String) -> Finding {
+    let text = format!("The store could not be written: {why}. This report is complete.");
+    Finding { id: "store_not_written".to_owned(), severity: Severity::Warning, text }
 }
 
 /// How a run is kept: its status, and the figures by which it is listed.

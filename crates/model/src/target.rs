@@ -174,7 +174,7 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     let (name, port) = match text.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {
             Some((name, tail)) => (name, tail.strip_prefix(':')),
-            None => return Err(BadTarget(format!("the host '{text}' lacks its ']'"))),
+            None => return Err(BadTarget("a host of the target lacks its ']'".to_owned())),
         },
         None => match text.rsplit_once(':') {
             Some((name, port)) => (name, Some(port)),
@@ -184,7 +184,12 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     let port = match port.map(str::parse::<u16>) {
         None => None,
         Some(Ok(port)) if port > 0 => Some(port),
-        Some(_) => return Err(BadTarget(format!("the port in '{text}' is not 1 to 65535"))),
+        // What stands there may be a password that lost its '@', or has a '/'.
+        Some(_) => {
+            let why = "the target's port (what stands behind the host and ':') is not 1 to 65535; \
+                       write / : @ and % in a password as %2F %3A %40 and %25";
+            return Err(BadTarget(why.to_owned()));
+        }
     };
     Ok(Host { name: decode(name)?, port })
 }
@@ -232,8 +237,10 @@ mod tests {
         let target = Target::parse("mariadb://bench:hunter2@db1/shop").expect("valid");
         assert_eq!(target.to_string(), "mariadb://bench@db1/shop");
         assert!(!format!("{target:?}").contains("hunter2"));
-        let error = Target::parse("mariadb://bench:hunter2@db1:99999/shop").expect_err("port");
-        assert!(!error.0.contains("hunter2"));
+        for bad in ["bench:hunter2@db1:99999/shop", "bench:hunter2", "bench:hunter2/x@db1/shop"] {
+            let error = Target::parse(&format!("mariadb://{bad}")).expect_err("port");
+            assert!(!error.0.contains("hunter2"), "{error}");
+        }
     }
 
     #[test]

@@ -129,8 +129,9 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         Data::Unmarked | Data::Built => {}
     }
     let mut live = Live::new(matches.get_flag("quiet"));
+    let stop = super::stop_on_signals();
     let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
-    let results = lab::check::check(database, workload, &mut |title| {
+    let results = lab::check::check(database, workload, &|| stop.is_asked(), &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {

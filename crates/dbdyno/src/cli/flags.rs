@@ -53,8 +53,9 @@ pub(crate) fn output() -> Arg {
         .global(true)
         .value_name("text|json|markdown")
         .value_parser(["text", "json", "markdown"])
+        .hide_possible_values(true)
         .help_heading("Everywhere")
-        .help("How results are written (markdown: lists only) [default: text]")
+        .help("How results are written (markdown: 'list parameters' alone) [default: text]")
 }
 
 /// `--no-store`.

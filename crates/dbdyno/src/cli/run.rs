@@ -32,6 +32,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .long("check")
                 .value_name("both|before|after|off")
                 .value_parser(["both", "before", "after", "off"])
+                .hide_possible_values(true)
                 .default_value("both")
                 .help("When the data are checked"),
         )

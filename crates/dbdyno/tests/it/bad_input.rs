@@ -584,3 +584,29 @@ fn nothing_was_made(home: &Home) {
     let beside: Vec<_> = beside.map(|entry| entry.expect("it can be read").path()).collect();
     assert!(!beside.iter().any(|path| ours(path)), "{beside:?}");
 }
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_built() {
+    let home = Home::new();
+    home.write("letter.sqlite", "Dear reader, ".repeat(500));
+    let sentence = home.run(&["run", "tpcc", "--placement=loop"]).code(USAGE);
+    sentence.warns(&["sqlite cannot be placed on 'loop'"]).is_a_sentence();
+    let sentence = home.run(&["run", "tpcc", "--store=letter.sqlite"]).code(FAILED);
+    sentence.warns(&["letter.sqlite is no store of dbdyno"]).is_a_sentence();
+}
+
+#[test]
+fn a_store_that_finds_no_room_at_the_end_is_a_finding_too() {
+    let home = Home::new();
+    fs::create_dir(home.path("small")).unwrap();
+    let script = "mount -t tmpfs -o size=400k none small \
+                  && exec $DBDYNO run empty --target='sim:?service=exponential:1ms' --rate=200 \
+                     --placement=simulated --duration=1000s --ramp-up=0s --quiet \
+                     --store=small/runs.sqlite --output=json";
+    let Some(run) = start_with_mounts(&home, script) else { return };
+    let report = run.end().good().json();
+    let findings = at(&report, "findings").as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
+    let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
+}

@@ -43,7 +43,9 @@ pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
     } else {
         String::new()
     };
-    let (ramp_up, measured) = (figures::seconds(ramp_up), figures::seconds(measured));
+    let short = (0.001..1.0).contains(&measured);
+    let measured = if short { format!("{measured:.3} s") } else { figures::seconds(measured) };
+    let ramp_up = figures::seconds(ramp_up);
     let seed = report.seed;
     let phases = format!("{ramp_up} ramp-up, {measured}{planned} measured, seed {seed}");
     lines.extend(labelled("phases", &phases, style));
