@@ -27,6 +27,9 @@ use crate::stop::{NEVER, Stop};
 const LOOK_NS: u64 = 50 * NS_PER_MS;
 /// A second is taken this long after its end, so that its last samples are in.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
+/// A window that ends early ends this far ahead, so that no client has begun beyond its end
+/// before it could hear of it.
+const AHEAD_NS: u64 = NS_PER_MS;
 /// What is cut off has this long to end before it is left behind.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
 
@@ -430,11 +433,11 @@ fn oversee(
         stage.tick(now_ns);
         if stage.stop.asked() > asked {
             asked = stage.stop.asked();
-            stage.stop.drain(now_ns, StopReason::Interrupted);
+            stage.stop.drain(now_ns + AHEAD_NS, StopReason::Interrupted);
         }
         if stage.lost.is_some() {
             let why = stage.lost.clone().unwrap_or_default();
-            stage.stop.drain(now_ns, StopReason::Failed { why });
+            stage.stop.drain(now_ns + AHEAD_NS, StopReason::Failed { why });
         }
         if leave_at_ns == NEVER && (now_ns >= stage.cut_off_ns() || asked > 1) {
             stage.stop.abort();

@@ -237,7 +237,7 @@ impl Seat {
         self.hopeless_in_a_row += 1;
         if self.hopeless_in_a_row >= HOPELESS_IN_A_ROW {
             let why = format!("every attempt is refused: {refusal}");
-            stop.drain(now_ns, StopReason::Failed { why });
+            stop.drain(now_ns + NS_PER_MS, StopReason::Failed { why });
         }
     }
 
