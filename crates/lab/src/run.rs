@@ -26,6 +26,8 @@ use crate::{Trouble, check, wall};
 /// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
 /// where the crossover lies on a machine.
 const THREADS_MOST: u32 = 512;
+/// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
+const THREADS_LIMIT: u32 = 16_000;
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 
@@ -168,7 +170,15 @@ fn prepare(
 
 /// Where the clients live: one place for all.
 fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
+    let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let can = |placement: Placement| {
+        if placement == Placement::Thread && n_clients > THREADS_LIMIT {
+            return Err(Trouble::Usage(format!(
+                "{n_clients} clients are more threads than a process can have: at most \
+                 {THREADS_LIMIT}, or place them on event loops where the driver can \
+                 (--placement loop)"
+            )));
+        }
         let refuses = |opened: &&Opened| {
             !opened.workload.places().has(placement) || !opened.database.places().has(placement)
         };
@@ -189,7 +199,6 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
     match plan.placement {
         PlacementChoice::Fixed(placement) => can(placement),
         PlacementChoice::Auto => {
-            let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
             let few = n_clients <= THREADS_MOST;
             if few {
                 can(Placement::Thread).or_else(|_| can(Placement::Loop))
