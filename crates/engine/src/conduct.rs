@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Cancel, ClientMoments, Event, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Refusal,
-    StopReason, Until,
+    Second, StopReason, Until,
 };
 use stats::{Histogram, Range};
 
@@ -271,9 +271,14 @@ impl<'a> Stage<'a> {
         let before = second_of(now_ns.saturating_sub(SETTLE_NS), measure_start_ns);
         if before > self.taken_before {
             self.taken_before = before;
-            for second in self.common.recorder.take(before) {
-                (self.events)(Event::Second(second));
+            let parts = self.common.recorder.take(before);
+            let begin = second_of(self.load_start_ns, measure_start_ns);
+            let end = second_of(end_ns.min(now_ns), measure_start_ns);
+            if parts.is_empty() && (begin..end).contains(&(before - 1)) {
+                // A second in which nothing happened is told too: a standstill must be seen.
+                (self.events)(Event::Second(Second::new(0, before - 1)));
             }
+            parts.into_iter().for_each(|second| (self.events)(Event::Second(second)));
         }
     }
 
@@ -286,6 +291,13 @@ impl<'a> Stage<'a> {
         self.job.groups.iter().any(|group| group.until == Until::Time)
     }
 
+    /// A count ended the load, rather than a limit, a person or a failure.
+    fn has_reached_its_count(&self) -> bool {
+        let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
+        let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
+        !self.is_timed() && self.stop.reason().is_none() && is_whole && is_idle
+    }
+
     /// Clients leave as soon as nothing more is due before the end; the window lasts until it.
     fn awaits_end(&self, now_ns: u64) -> bool {
         self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
@@ -294,9 +306,10 @@ impl<'a> Stage<'a> {
     /// Counts what never ended, closes the books, and tells the rest.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
         let last_ns = self.common.recorder.last_finish_ns();
-        if !self.is_timed() {
-            let end_ns = last_ns.max(self.stop.measure_start_ns());
-            self.stop.set_window(self.stop.measure_start_ns(), end_ns);
+        let start_ns = self.stop.measure_start_ns();
+        if self.has_reached_its_count() {
+            // The last commit lies within the window, which is open at its end.
+            self.stop.set_window(start_ns, last_ns.max(start_ns) + 1);
         }
         self.tick(now_ns);
         self.count_unfinished(now_ns);
@@ -314,7 +327,7 @@ impl<'a> Stage<'a> {
             (None, Some(reason)) => reason,
             (None, None) => StopReason::Completed,
         };
-        let end_ns = self.stop.end_ns().min(now_ns);
+        let end_ns = self.stop.end_ns().min(now_ns + 1);
         Ran {
             reason,
             measured_ns: end_ns.saturating_sub(self.stop.measure_start_ns()),

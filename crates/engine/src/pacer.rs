@@ -54,13 +54,17 @@ struct Queue {
     waiting: VecDeque<(u64, u64)>,
     /// Arrivals of the measured phase that may still come.
     left: u64,
+    /// It was full once where that ends the run: nothing more arrives.
+    is_over: bool,
 }
 
 impl Queue {
     /// The next arrival, unless the load is over before it.
     fn peek(&self, measure_start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         let (nth, instant_ns) = self.schedule.peek();
-        let is_over = instant_ns >= end_ns || (instant_ns >= measure_start_ns && self.left == 0);
+        let is_over = self.is_over
+            || instant_ns >= end_ns
+            || (instant_ns >= measure_start_ns && self.left == 0);
         (!is_over).then_some((nth, instant_ns))
     }
 
@@ -87,7 +91,7 @@ impl Arrivals {
             Until::Time | Until::TransactionsPerClient(_) => u64::MAX,
         };
         let waiting = VecDeque::with_capacity(bound.min(1 << 16));
-        let state = Mutex::new(Queue { schedule, bound, waiting, left });
+        let state = Mutex::new(Queue { schedule, bound, waiting, left, is_over: false });
         Arrivals { group, queue_full, stop, state }
     }
 
@@ -126,7 +130,9 @@ impl Arrivals {
             }
             dropped.push(Dropped { nth, intended_ns });
             if self.queue_full == QueueFull::Stop {
-                self.stop.drain(intended_ns.saturating_add(1), StopReason::QueueFull);
+                // The window lasts until it is noticed: others have committed meanwhile.
+                queue.is_over = true;
+                self.stop.drain(now_ns, StopReason::QueueFull);
             }
         }
     }

@@ -54,6 +54,10 @@ impl UnderWay {
         self.intended_ns.store(NEVER, Ordering::Release);
     }
 
+    pub(crate) fn is_idle(&self) -> bool {
+        self.intended_ns.load(Ordering::Acquire) == NEVER
+    }
+
     /// Takes what is under way: kind and intended instant.
     pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
         let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
@@ -146,8 +150,10 @@ impl Seat {
             let traffic = self.sessions[0].traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
-            self.pacer.finished(kind, finished_ns);
-            self.mend(outcome).await;
+            let is_mended = self.mend(outcome).await;
+            // Who had to reconnect begins to think when that is done.
+            let free_ns = if is_mended { self.clock.now() } else { finished_ns };
+            self.pacer.finished(kind, free_ns);
             turn += 1;
             match placement {
                 Placement::Loop if turn % TURN == 0 => yield_now().await,
@@ -241,27 +247,29 @@ impl Seat {
         }
     }
 
-    /// Reconnects if the connection broke, for as long as it takes and the run lasts.
-    async fn mend(&mut self, outcome: Outcome) {
+    /// Reconnects if the connection broke, for as long as it takes and the run lasts; whether
+    /// there was need to.
+    async fn mend(&mut self, outcome: Outcome) -> bool {
         let is_broken = match outcome {
             Outcome::Unknown => true,
             Outcome::Failed(kind) => kind.breaks_session(),
             Outcome::Committed | Outcome::RolledBack => false,
         };
         if !is_broken {
-            return;
+            return false;
         }
         let mut pause_ns = RECONNECT_NS.0;
         while self.common.stop.word() == crate::stop::RUNNING
             && self.clock.now() < self.common.stop.end_ns()
         {
             let Err(refusal) = model::reconnect(self.sessions[0].as_mut()).await else {
-                return;
+                return true;
             };
             self.count_error(&refusal);
             crate::clock::until(self.clock.as_ref(), self.clock.now() + pause_ns).await;
             pause_ns = (pause_ns * 2).min(RECONNECT_NS.1);
         }
+        true
     }
 
     fn count_dropped(&mut self) {

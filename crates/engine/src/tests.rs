@@ -363,7 +363,7 @@ fn a_count_of_transactions_ends_with_the_last_of_them() {
     limited.groups[0].until = Until::Transactions(1001);
     let told = tell(limited);
     assert_eq!((told.measured.offered(), told.commits), (1001, 1001));
-    assert_eq!(told.ran.measured_ns, 251 * 2 * NS_PER_MS);
+    assert_eq!(told.ran.measured_ns, 251 * 2 * NS_PER_MS + 1);
 
     let mut each = job(Load::Closed, 4, 0, two_ms);
     each.groups[0].until = Until::TransactionsPerClient(10);
@@ -373,6 +373,30 @@ fn a_count_of_transactions_ends_with_the_last_of_them() {
     open_load.phases.ramp_up_ns = NS_PER_S;
     open_load.groups[0].until = Until::Transactions(100);
     assert_eq!(tell(open_load).measured.offered(), 100);
+}
+
+#[test]
+fn a_count_that_was_not_reached_leaves_the_window_as_long_as_it_was() {
+    fn stalls(nth: u64) -> u64 {
+        if nth < 500 { 2 * NS_PER_MS } else { 60 * NS_PER_S }
+    }
+    let mut job = job(Load::Closed, 1, 10 * NS_PER_S, stalls);
+    job.groups[0].until = Until::Transactions(100_000);
+    job.phases.drain_ns = NS_PER_S;
+    let told = tell(job);
+    assert_eq!((told.commits, told.measured.unfinished), (500, 1));
+    assert_eq!(told.ran.measured_ns, 10 * NS_PER_S, "the standstill is part of the window");
+}
+
+#[test]
+fn the_last_commit_of_a_count_lies_within_its_window() {
+    fn a_second(_: u64) -> u64 {
+        NS_PER_S
+    }
+    let mut job = job(Load::Closed, 1, 0, a_second);
+    job.groups[0].until = Until::Transactions(1);
+    let told = tell(job);
+    assert_eq!((told.commits, told.ran.measured_ns), (1, NS_PER_S + 1));
 }
 
 #[test]

@@ -296,9 +296,10 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
         None => ("TPS", 1.0, NS_PER_S),
     };
     let each = per_ns as f64 / cycle_ns * share_of;
+    let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
     Some(format!(
         "keying and thinking alone allow {each:.2} {title} per client on average, {:.1} for \
-         {clients} clients; less than that shows response time or loss",
+         {clients} clients; less than that shows response time or loss{cap}",
         each * f64::from(clients)
     ))
 }
@@ -422,14 +423,21 @@ fn measure(
     let after = counts_in(groups);
     match (before, after) {
         (before, Ok(after)) => crosscheck(&before, &after, recount),
-        (_, Err(error)) => recount.note(format!("the database's own count is not known: {error}")),
+        (_, Err(error)) => {
+            let text = format!("The database's own count of commits is not known: {error}.");
+            recount.tell(not_made("crosscheck_not_made", text));
+        }
     }
     // Who interrupts a run does not want to wait for more.
     if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
         match check_all(groups, stop, recount) {
             Ok(results) if results.is_empty() => {}
             Ok(results) => recount.tell(Event::Checked { after: true, results }),
-            Err(error) => recount.note(format!("the data could not be checked: {error}")),
+            Err(Trouble::Interrupted(why)) => recount.note(why),
+            Err(error) => {
+                let text = format!("The data could not be checked after the load: {error}.");
+                recount.tell(not_made("checks_not_made", text));
+            }
         }
     }
     Ok(ran)
@@ -573,7 +581,9 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     }
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
-    if let (Some(run_delay_ns), true) = (usage.run_delay_ns, service_ns > 0.0) {
+    // Elsewhere threads sleep between transactions, and being woken late is lag.
+    let is_closed = told.is_some_and(|told| told.groups.iter().all(|g| g.load == Load::Closed));
+    if let (Some(run_delay_ns), true) = (usage.run_delay_ns, is_closed && service_ns > 0.0) {
         let share = (run_delay_ns as f64 / service_ns).min(1.0);
         list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
     }
@@ -602,7 +612,11 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
         recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
     let mut found = results::findings::judge(&recount.tally);
-    let trouble_of_store = recount.writer.as_ref().and_then(Writer::trouble);
+    let trouble_of_store = recount.writer.as_ref().and_then(|writer| {
+        let is_gone = !writer.path().exists();
+        let gone = || format!("{} was removed meanwhile", writer.path().display());
+        writer.trouble().or_else(|| is_gone.then(gone))
+    });
     let is_told = trouble_of_store.is_some();
     found.extend(trouble_of_store.map(not_written));
     for finding in found {
@@ -633,6 +647,11 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
         report,
         tally: recount.tally,
     })
+}
+
+/// What was asked for and could not be done makes the result invalid.
+fn not_made(id: &str, text: String) -> Event {
+    Event::Finding(Finding { id: id.to_owned(), severity: Severity::Invalid, text })
 }
 
 fn not_written(why: String) -> Finding {

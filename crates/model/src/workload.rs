@@ -157,6 +157,11 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
+    /// What its standard allows at most, in words, for a reader of key/think load.
+    fn rate_cap(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Its statements in this dialect, indexed by [`crate::StatementId`].
     fn statements(&self, dialect: &Dialect) -> Vec<Statement>;
 

@@ -243,11 +243,14 @@ impl Tally {
     }
 
     /// The length of the measured window in nanoseconds: as the engine says, or, while the run
-    /// goes on, all seconds but the newest, which is still being filled.
+    /// goes on, all seconds that have come: a second comes when it is over.
     pub fn measured_ns(&self) -> u64 {
         match &self.ended {
             Some(ended) => ended.measured_ns,
-            None => self.newest().map_or(0, |newest| u64::try_from(newest).unwrap_or(0) * NS_PER_S),
+            None => {
+                let n_seconds = self.newest().map_or(0, |newest| newest + 1);
+                u64::try_from(n_seconds).unwrap_or(0) * NS_PER_S
+            }
         }
     }
 

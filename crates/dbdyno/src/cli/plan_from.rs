@@ -18,7 +18,9 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
         return Ok(draft);
     }
     let [group] = draft.groups.as_mut_slice() else {
-        let flag = for_group.first().map_or(String::new(), |(_, written)| written.from.to_string());
+        let first = for_group.first().map(|(_, written)| written);
+        let first = first.or_else(|| parameters.first().map(|(_, written)| written));
+        let flag = first.map_or(String::new(), |written| written.from.to_string());
         let n = draft.groups.len();
         let why = format!("{flag} belongs to a group, and the plan has {n}: write it in the plan");
         return Err(Trouble::Usage(why));

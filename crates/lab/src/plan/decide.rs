@@ -8,6 +8,11 @@ use model::{
 use super::BadPlan;
 use super::draft::{Draft, From, GroupDraft, Written};
 
+/// More groups than this are no plan that a person made.
+const GROUPS_MAX: usize = 256;
+/// Clients of all groups together; each costs memory even if it only thinks.
+const CLIENTS_MAX: u64 = 1_000_000;
+
 /// Decides a draft. `default_target` gives the target of a workload where none is written.
 pub fn decide(
     draft: &Draft,
@@ -18,6 +23,7 @@ pub fn decide(
         return Err(BadPlan(format!("{file}the plan has no [[group]]: nothing to do")));
     }
     let groups = draft.groups.iter().map(decide_group).collect::<Result<Vec<_>, _>>()?;
+    check_groups(draft, &groups)?;
     let target = match draft.plan("target.url") {
         Some(written) => match Target::parse(&written.text) {
             Ok(target) => {
@@ -51,6 +57,30 @@ pub fn decide(
         retry,
         recording: Recording { highest_ns },
     })
+}
+
+/// Groups are told apart by their names, and all their clients must fit into one run.
+fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
+    let place = |index: usize| {
+        let from: Option<&From> = draft.groups[index].from.as_ref();
+        from.map_or(String::new(), |from| format!("{from}: "))
+    };
+    if groups.len() > GROUPS_MAX {
+        let why = format!("{} groups are too many: at most {GROUPS_MAX}", groups.len());
+        return Err(BadPlan(why));
+    }
+    for (index, group) in groups.iter().enumerate() {
+        if groups[..index].iter().any(|other| other.name == group.name) {
+            let why = format!("two groups are called '{}': give each a name", group.name);
+            return Err(BadPlan(format!("{}{why}", place(index))));
+        }
+    }
+    let clients: u64 = groups.iter().map(|group| u64::from(group.clients)).sum();
+    if clients > CLIENTS_MAX {
+        let why = format!("{clients} clients in all groups are too many: at most {CLIENTS_MAX}");
+        return Err(BadPlan(why));
+    }
+    Ok(())
 }
 
 /// Scheme and options, where their place is still known; what they mean is the driver's.
@@ -88,7 +118,12 @@ fn decide_retry_on(draft: &Draft) -> Result<Vec<RefusalKind>, BadPlan> {
     let written = draft.plan("retry.on").expect("it has a default");
     let words = written.text.split(',').map(str::trim).filter(|word| !word.is_empty());
     let kind = |word: &str| {
-        RefusalKind::by_name(word).ok_or_else(|| {
+        let kind = RefusalKind::by_name(word);
+        if let Some(kind) = kind.filter(|kind| kind.breaks_session()) {
+            let why = format!("'{}' ends the session: it is not tried again, but", kind.name());
+            return Err(written.bad(format!("{why} the client reconnects by itself")));
+        }
+        kind.ok_or_else(|| {
             let hint = did_you_mean(word, RefusalKind::ALL.map(RefusalKind::name));
             written.bad(format!("retry.on: there is no refusal '{word}'{hint}"))
         })

@@ -21,6 +21,7 @@ enum Generator {
     Lag { p99_ns: u64, service_ns: u64 },
     Saturated { percent: f64 },
     Outside { percent: f64 },
+    LeftBehind { clients: u64 },
     ConnectFailed { failed: u32, of: u32 },
     IdleClients { idle: u64, of: u32 },
 }
@@ -58,6 +59,17 @@ impl Generator {
                 advice: "The generator itself, or reconnecting, limits the rate: look for lost \
                          connections, give it more cores or more clients.",
             },
+            Generator::LeftBehind { clients } => Words {
+                id: "left_behind",
+                severity: Severity::Invalid,
+                text: format!(
+                    "{} did not end when the run cut them off and were left behind: what they \
+                     held is not all counted.",
+                    count(clients, "client")
+                ),
+                advice: "Offer less than the generator can even count, or look for a database \
+                         that does not let go.",
+            },
             Generator::ConnectFailed { failed, of } => Words {
                 id: "connect_failed",
                 severity: Severity::Warning,
@@ -76,8 +88,15 @@ impl Generator {
 }
 
 pub(super) fn look(view: &View) -> Vec<Words> {
-    let all = [lag(view), saturated(view), outside(view), connect_failed(view), idle_clients(view)];
-    all.into_iter().flatten().map(Generator::words).collect()
+    let late = [lag(view), saturated(view), outside(view)];
+    let lost = [connect_failed(view), idle_clients(view), left_behind(view)];
+    late.into_iter().chain(lost).flatten().map(Generator::words).collect()
+}
+
+/// As [`saturated`]: the fact is the whole generator's.
+fn left_behind(view: &View) -> Option<Generator> {
+    let clients = view.tally.fact("client", "left_behind")?.parse::<u64>().ok()?;
+    (clients > 0 && view.index == 0).then_some(Generator::LeftBehind { clients })
 }
 
 fn lag(view: &View) -> Option<Generator> {

@@ -39,6 +39,7 @@ fn a_late_generator_is_found() {
         lag.record_n(3 * NS_PER_MS, 100_000);
         made.seconds[5].lag = Some(lag);
     });
+    raises("left_behind", Severity::Invalid, |made| made.fact("client", "left_behind", "2"));
     raises("client_time_outside", Severity::Warning, |made| {
         made.fact("client", "outside_percent", "61.0");
     });

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use model::{NS_PER_MS, NS_PER_S, Severity, format_count};
 
 use super::{Align, Column, Table};
-use crate::store::RunRow;
+use crate::store::{RunRow, Status};
 
 /// A run is called by the end of its id: the beginning is the time, alike for neighbours.
 const ID_SHOWN: usize = 8;
@@ -26,21 +26,25 @@ pub fn run_list(rows: &[RunRow]) -> String {
         Column::new("TPS", Align::Point),
         Column::new("NOPM", Align::Right),
         Column::new("p99 ms", Align::Point),
-        Column::new("", Align::Left),
+        Column::new("trust", Align::Left),
         Column::spare("labels", Align::Left, 1),
     ]);
     for row in rows {
         table.row(cells(row, is_best(row, rows)));
     }
-    table.lines(120).into_iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+    let lines = table.lines(120).into_iter().map(|line| line.trim_end().to_owned() + "\n");
+    let has_best = rows.iter().any(|row| is_best(row, rows));
+    let legend = if has_best { "* most TPS of its workload on its target\n" } else { "" };
+    lines.chain([legend.to_owned()]).collect()
 }
 
 /// The most commits a second among the completed runs of its workload on its target.
 fn is_best(row: &RunRow, rows: &[RunRow]) -> bool {
     let tps_of = |other: &&RunRow| {
-        let counts =
-            other.workload == row.workload && other.worst_finding != Some(Severity::Invalid);
-        other.tps.filter(|_| counts && other.ended_unix_ms.is_some())
+        let alike = other.workload == row.workload && other.target == row.target;
+        let is_whole = other.status == Status::Completed;
+        let is_valid = other.worst_finding != Some(Severity::Invalid);
+        other.tps.filter(|_| alike && is_whole && is_valid)
     };
     let best = rows.iter().filter_map(|other| tps_of(&other)).fold(f64::NEG_INFINITY, f64::max);
     rows.iter().filter(|other| tps_of(other).is_some()).count() > 1 && tps_of(&row) == Some(best)

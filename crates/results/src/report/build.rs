@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, Description, ErrorCount, GroupDescription, KindIndex, KindSecond,
-    MeasureKind, NS_PER_S, Phases, Placement, Second, StopReason, Traffic,
+    CheckResult, Counts, Description, ErrorCount, Finding, GroupDescription, KindIndex, KindSecond,
+    MeasureKind, NS_PER_S, Phases, Placement, Second, Severity, StopReason, Traffic,
 };
 use stats::{Histogram, Offered, order_statistic_interval, stability, within_run};
 
@@ -87,6 +87,14 @@ impl Report {
                 store::Status::Interrupted => Status::Interrupted,
                 store::Status::Failed => Status::Failed,
             };
+        }
+        if tally.ended.is_none() && report.status == Status::Interrupted {
+            let text = "Its process died: these are the seconds that it kept. Checks after the \
+                        load and the cross-check are missing.";
+            let id = "killed".to_owned();
+            let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
+            report.reason = Some("its process died".to_owned());
+            report.findings.insert(0, finding);
         }
         report
     }

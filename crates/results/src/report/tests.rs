@@ -210,10 +210,10 @@ fn closed_load_has_the_service_of_its_response_and_no_wait() {
 #[test]
 fn a_run_that_goes_on_counts_its_closed_seconds() {
     let report = report(&Made::running());
-    assert_eq!((report.status, report.measured_seconds), (Status::Running, 22.0));
+    assert_eq!((report.status, report.measured_seconds), (Status::Running, 23.0));
     assert_eq!(report.elapsed_seconds, None);
     let commits: u64 = report.seconds.iter().filter(|s| s.second >= 0).map(|s| s.commits).sum();
-    assert_eq!(report.block.tps, Some((commits as f64 / 22.0 * 1e6).round() / 1e6));
+    assert_eq!(report.block.tps, Some((commits as f64 / 23.0 * 1e6).round() / 1e6));
 }
 
 #[test]

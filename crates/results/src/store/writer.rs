@@ -114,6 +114,11 @@ impl Writer {
         Ok(Writer { run, path, shared, thread: Some(thread) })
     }
 
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The run that is written.
     pub fn run(&self) -> &RunId {
         &self.run

@@ -111,6 +111,10 @@ impl Workload for Tpcc {
         vec![headline("nopm", "NOPM", 0..1), headline("tpm", "TPM", 0..n_kinds)]
     }
 
+    fn rate_cap(&self) -> Option<&'static str> {
+        Some("the specification caps a warehouse, with its ten terminals, at 12.86 NOPM")
+    }
+
     fn declarations(&self) -> Vec<String> {
         self.declarations.clone()
     }
