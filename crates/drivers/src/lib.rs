@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod conformance;
+mod net;
 mod sim;
 mod sqlite;
 

@@ -1,0 +1,278 @@
+//! How a connection is made: a socket, perhaps TLS, a sign-in; all within a time limit.
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement};
+
+use super::address::{Address, Connector};
+use super::cancel::Handle;
+use super::input::Input;
+use super::session::{Line, cancelled};
+use super::socket::{Socket, Wait};
+use super::stream::{self, Channel, Stream};
+use super::{Protocol, Server, SignIn, Step};
+
+/// How often a sign-in may wait for the server: a broken one could go on for ever.
+const WAITS_MAX: u32 = 1_000;
+/// How long one waits when too many wait at a Unix socket already.
+const CROWDED_NS: u64 = NS_PER_MS;
+
+/// Where a session lives.
+#[derive(Clone)]
+pub(super) enum Home {
+    /// A thread of its own: it blocks.
+    Thread,
+    /// An event loop, with its clock.
+    Loop(Rc<dyn Clock>),
+}
+
+impl Home {
+    pub(super) fn of(place: &Place) -> Home {
+        match place.placement {
+            Placement::Loop => Home::Loop(Rc::clone(&place.clock)),
+            Placement::Thread | Placement::Simulated => Home::Thread,
+        }
+    }
+}
+
+/// What a connection is made from.
+pub(super) struct Recipe<S> {
+    pub(super) server: Arc<S>,
+    pub(super) place: usize,
+    pub(super) home: Home,
+    pub(super) statements: Arc<[Statement]>,
+    pub(super) handle: Arc<Handle<S>>,
+}
+
+impl<S> Clone for Recipe<S> {
+    fn clone(&self) -> Recipe<S> {
+        Recipe {
+            server: Arc::clone(&self.server),
+            place: self.place,
+            home: self.home.clone(),
+            statements: Arc::clone(&self.statements),
+            handle: Arc::clone(&self.handle),
+        }
+    }
+}
+
+type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
+
+/// Connects and signs in.
+pub(super) async fn connect<S: Server>(recipe: Recipe<S>) -> Result<Line<ProtocolOf<S>>, Refusal> {
+    let connector = recipe.server.connector();
+    let (place, handle) = (recipe.place, &recipe.handle);
+    let made = async {
+        let stream = open(&recipe).await?;
+        sign_in(&recipe, stream).await
+    };
+    let limited = match &recipe.home {
+        Home::Thread => made.await,
+        Home::Loop(clock) => within(clock.as_ref(), connector.timeout, made).await,
+    };
+    match limited {
+        Ok(line) => {
+            handle.know(place, line.protocol.cancel_key());
+            Ok(line)
+        }
+        Err(_) if handle.is_cancelled() => Err(cancelled()),
+        Err(no) => Err(no.during(connector.address(place))),
+    }
+}
+
+/// The work, or a refusal when it takes too long.
+async fn within<T>(
+    clock: &dyn Clock,
+    timeout: Duration,
+    work: impl Future<Output = Result<T, Refusal>>,
+) -> Result<T, Refusal> {
+    let deadline_ns = clock.now().saturating_add(timeout.as_nanos() as u64);
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        if let Poll::Ready(result) = work.as_mut().poll(context) {
+            return Poll::Ready(result);
+        }
+        clock.poll_through(deadline_ns, context).map(|_| {
+            let error = io::ErrorKind::TimedOut.into();
+            Err(stream::refusal(error))
+        })
+    })
+    .await
+}
+
+/// A connected stream.
+async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
+    let connector = recipe.server.connector();
+    let socket = match connector.address(recipe.place) {
+        Address::Socket(path) => {
+            let socket = Socket::unix().map_err(no_socket)?;
+            recipe.handle.watch(socket.descriptor());
+            open_unix(recipe, socket, path).await.map_err(unreachable)
+        }
+        Address::Host(..) => {
+            let mut found = Err(unreachable(io::ErrorKind::AddrNotAvailable.into()));
+            for address in connector.resolve(recipe.place)? {
+                let socket = Socket::tcp(&address).map_err(no_socket)?;
+                recipe.handle.watch(socket.descriptor());
+                let made = open_tcp(recipe, socket, &address).await;
+                found = made.map_err(unreachable);
+                if found.is_ok() || recipe.handle.is_cancelled() {
+                    break;
+                }
+            }
+            found.inspect_err(|_| connector.forget(recipe.place))
+        }
+    };
+    let stream = Stream::new(socket?);
+    stream.set_patience(Some(connector.timeout)).map_err(no_socket)?;
+    Ok(stream)
+}
+
+async fn open_tcp<S: Server>(
+    recipe: &Recipe<S>,
+    mut socket: Socket,
+    address: &std::net::SocketAddr,
+) -> io::Result<Socket> {
+    socket.connect_tcp(address)?;
+    if let Home::Loop(_) = recipe.home {
+        socket.watch()?;
+    }
+    let timeout = recipe.server.connector().timeout;
+    poll_fn(|context| socket.poll_connected(context, timeout)).await?;
+    Ok(socket)
+}
+
+async fn open_unix<S: Server>(
+    recipe: &Recipe<S>,
+    mut socket: Socket,
+    path: &std::path::Path,
+) -> io::Result<Socket> {
+    let Home::Loop(clock) = &recipe.home else {
+        socket.set_patience_to_connect(recipe.server.connector().timeout)?;
+        socket.connect_unix(path)?;
+        return Ok(socket);
+    };
+    loop {
+        match socket.connect_unix(path) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let instant_ns = clock.now() + CROWDED_NS;
+                poll_fn(|context| clock.poll_through(instant_ns, context)).await;
+            }
+            result => {
+                result?;
+                socket.watch()?;
+                return Ok(socket);
+            }
+        }
+        if recipe.handle.is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+}
+
+fn unreachable(error: io::Error) -> Refusal {
+    let advice = match error.kind() {
+        io::ErrorKind::ConnectionRefused => ": nothing listens there; is the server up?",
+        io::ErrorKind::NotFound => ": there is no such socket; is the server up?",
+        io::ErrorKind::TimedOut => ": nobody answers; is it the right address, and not blocked?",
+        _ => "",
+    };
+    let message = format!("no connection ({error}){advice}");
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}
+
+fn no_socket(error: io::Error) -> Refusal {
+    let advice = match error.raw_os_error() {
+        // EMFILE and ENFILE.
+        Some(24 | 23) => "; raise the limit of open files (ulimit -n), or use fewer clients",
+        _ => "",
+    };
+    let message = format!("this system gives no socket: {error}{advice}");
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}
+
+async fn sign_in<S: Server>(
+    recipe: &Recipe<S>,
+    stream: Stream,
+) -> Result<Line<ProtocolOf<S>>, Refusal> {
+    let connector = recipe.server.connector();
+    let address = connector.address(recipe.place);
+    let mut channel = Channel {
+        tls_mode: connector.tls.mode_for(address),
+        is_tls: false,
+        is_local: matches!(address, Address::Socket(_)),
+        certificate: None,
+    };
+    let sign_in = recipe.server.sign_in(Arc::clone(&recipe.statements));
+    let input = Input::new(recipe.server.message_bytes_max());
+    let mut line = Line::new(sign_in, stream, input, Vec::new());
+    let mut waits = 0;
+    loop {
+        let Line { protocol, input, out, .. } = &mut line;
+        let step = protocol.advance(input, out, &channel)?;
+        poll_fn(|context| line.poll_send(context)).await?;
+        match step {
+            Step::Done(protocol) => {
+                line.stream.set_patience(None).map_err(no_socket)?;
+                return Ok(line.with(protocol));
+            }
+            Step::StartTls => {
+                channel.certificate = start_tls(connector, address, &mut line).await?;
+                channel.is_tls = true;
+            }
+            Step::Send => {}
+            Step::More => {
+                waits += 1;
+                if waits > WAITS_MAX {
+                    let message = "the server does not come to an end with the sign-in";
+                    return Err(Refusal::new(RefusalKind::ConnectionLost, message));
+                }
+                poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await?;
+            }
+        }
+    }
+}
+
+async fn start_tls<T>(
+    connector: &Connector,
+    address: &Address,
+    line: &mut Line<T>,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    if !line.input.bytes().is_empty() {
+        // Somebody in between may have put it there.
+        let message = "the server says more before TLS than it should";
+        return Err(Refusal::new(RefusalKind::Denied, message));
+    }
+    line.stream.begin_tls(connector.tls.begin(address)?);
+    poll_fn(|context| line.stream.poll_handshake(context)).await
+}
+
+/// Tells a server something on a connection of its own, on this thread, and waits until it ends
+/// the connection.
+pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
+    let recipe = Recipe {
+        server: Arc::clone(server),
+        place,
+        home: Home::Thread,
+        statements: Arc::from([]),
+        handle: Arc::new(Handle::new(None)),
+    };
+    let told = async {
+        let stream = open(&recipe).await?;
+        let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
+        poll_fn(|context| line.poll_send(context)).await?;
+        // The end is what is waited for.
+        let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
+        Ok(())
+    };
+    match pin!(told).poll(&mut Context::from_waker(std::task::Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => std::unreachable!("a connection on a thread blocks instead of waiting"),
+    }
+}

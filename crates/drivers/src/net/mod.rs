@@ -1,0 +1,127 @@
+//! What all databases behind a wire have in common: streams, buffers, and the session that joins
+//! a protocol to a stream. Not here: any protocol (mysql, postgres), any clock.
+//!
+//! A protocol is sans-IO: request in, bytes out, bytes in, reply out. The session writes what
+//! the protocol put out, reads what it needs, and on a thread of its own that is exactly one
+//! write and one read a round trip.
+
+mod address;
+mod cancel;
+mod connect;
+mod input;
+mod session;
+mod socket;
+mod stream;
+mod tls;
+
+use std::sync::Arc;
+
+use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
+
+pub(crate) use address::{Address, Connector};
+pub(crate) use connect::tell;
+pub(crate) use input::Input;
+pub(crate) use session::{Wire, WireSession};
+pub(crate) use stream::Channel;
+pub(crate) use tls::{Tls, TlsMode};
+
+/// A server as its driver knows it: what all sessions of a target are made from.
+pub(crate) trait Server: Send + Sync + Sized + 'static {
+    /// How one signs in.
+    type SignIn: SignIn + 'static;
+
+    /// Where it is, and how one gets there.
+    fn connector(&self) -> &Connector;
+
+    /// A sign-in about to begin; the protocol it ends in knows `statements`.
+    fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> Self::SignIn;
+
+    /// The longest message that is accepted from the server, in bytes.
+    fn message_bytes_max(&self) -> usize;
+
+    /// Ends on the server what cancelled sessions had under way; their sockets are shut down
+    /// already. Called on a thread of its own that may block. Nobody is there to hear of trouble.
+    fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]);
+}
+
+/// No more than this is put out before it is sent: loads and long flights go piece by piece.
+pub(crate) const FLIGHT_BYTES: usize = 64 << 10;
+
+/// What a protocol needs before it can go on. What it put out is always sent first.
+pub(crate) enum Step<T> {
+    /// More bytes from the other side.
+    More,
+    /// TLS on this connection, now. Only while signing in.
+    StartTls,
+    /// Room in what is put out: call again once it is sent (loads and long flights). It is also
+    /// called while that is on its way if bytes have come, and then puts out no more than
+    /// [`FLIGHT_BYTES`] in all.
+    Send,
+    /// Nothing: it is done.
+    Done(T),
+}
+
+/// A sign-in under way; it ends in a protocol.
+pub(crate) trait SignIn {
+    /// What speaks once signed in.
+    type Protocol: Protocol + 'static;
+
+    /// Goes on with what has come. A refusal ends the connection.
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Self::Protocol>, Refusal>;
+}
+
+/// One side of a signed-in connection.
+pub(crate) trait Protocol {
+    /// Puts a request out. One is under way at a time. A refusal puts out nothing.
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal>;
+
+    /// Goes on with what has come. `Ok(Done(Err(_)))` is a refusal after which the connection is
+    /// in order; `Err(_)` breaks it, and its kind is replaced where a commit is under way. Also
+    /// called before anything has come, and while a long flight is still being sent.
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal>;
+
+    /// Puts out the beginning of a bulk load; then [`Protocol::advance_load`] until it is done.
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal>;
+
+    /// Goes on with a load: pulls at most a chunk (64 KiB) of rows from `source` into `out`.
+    fn advance_load(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal>;
+
+    /// Knows one more statement; it is prepared on the server when it is first asked.
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal>;
+
+    /// Statements counted so far; bytes and round trips are the session's.
+    fn traffic(&self) -> Traffic;
+
+    /// Whether a commit is under way: a connection lost now leaves its outcome unknown.
+    fn is_committing(&self) -> bool;
+
+    /// What another connection must send to end what this one is doing. Fixed for its life.
+    fn cancel_key(&self) -> CancelKey;
+
+    /// Puts out a good-bye, so that the server logs no lost connection.
+    fn say_goodbye(&mut self, out: &mut Vec<u8>);
+}
+
+/// How a statement under way is ended from outside.
+#[derive(Clone, Debug)]
+pub(crate) enum CancelKey {
+    /// `KILL QUERY id` on another connection (MySQL family).
+    KillQuery(u64),
+    /// A cancel request on a new connection (PostgreSQL): process and secret.
+    Secret(i32, i32),
+}

@@ -1,0 +1,400 @@
+//! A session over a wire: it joins a protocol to a stream, and knows what to do when that breaks.
+//!
+//! A round trip on a thread is one call that sends and one that receives. Not here: what the
+//! bytes mean (protocols), and how a connection is made (connect).
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+
+use model::{
+    Cancel, Connecting, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session, Statement,
+    StatementId, StatementKind, Table, Traffic, Visit,
+};
+
+use super::cancel::{Handle, Sweeper};
+use super::connect::{Home, Recipe, connect};
+use super::input::Input;
+use super::socket::{Got, Wait};
+use super::stream::{self, Stream};
+use super::{Protocol, Server, SignIn, Step};
+
+/// A target behind a wire; it makes the sessions.
+pub(crate) struct Wire<S> {
+    server: Arc<S>,
+    sweeper: Arc<Sweeper<S>>,
+}
+
+impl<S: Server> Wire<S> {
+    /// The target that `server` is.
+    pub(crate) fn new(server: S) -> Wire<S> {
+        let server = Arc::new(server);
+        Wire { sweeper: Arc::new(Sweeper::new(Arc::clone(&server))), server }
+    }
+
+    /// The server as its driver knows it.
+    pub(crate) fn server(&self) -> &Arc<S> {
+        &self.server
+    }
+
+    /// Makes a session for a client, as [`model::Database::connect`] must.
+    pub(crate) fn connect(&self, place: Place, statements: Arc<[Statement]>) -> Connecting<'_> {
+        Box::pin(async move {
+            let home = Home::of(&place);
+            let server_place = self.server.connector().place_of(place.client);
+            let handle = Arc::new(Handle::new(Some(Arc::clone(&self.sweeper))));
+            let server = Arc::clone(&self.server);
+            let recipe = Recipe { server, place: server_place, home, statements, handle };
+            let session = WireSession::<S>::connect(recipe).await?;
+            Ok(Box::new(session) as Box<dyn Session>)
+        })
+    }
+}
+
+/// One connection of a client.
+pub(crate) struct WireSession<S: Server> {
+    recipe: Recipe<S>,
+    /// None once it is broken.
+    line: Option<Line<Speaker<S>>>,
+    /// A connection being made anew.
+    connecting: Option<Reconnecting<S>>,
+    under_way: UnderWay,
+    /// What earlier connections have moved.
+    past: Traffic,
+}
+
+type Speaker<S> = <<S as Server>::SignIn as SignIn>::Protocol;
+type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<Speaker<S>>, Refusal>>>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum UnderWay {
+    Nothing,
+    Reply,
+    Load,
+}
+
+impl<S: Server> WireSession<S> {
+    async fn connect(recipe: Recipe<S>) -> Result<WireSession<S>, Refusal> {
+        let line = connect(recipe.clone()).await?;
+        Ok(WireSession {
+            recipe,
+            line: Some(line),
+            connecting: None,
+            under_way: UnderWay::Nothing,
+            past: Traffic::default(),
+        })
+    }
+
+    /// A session on this thread, which blocks; nobody can cancel it.
+    pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<WireSession<S>, Refusal> {
+        let recipe = Recipe {
+            server: Arc::clone(server),
+            place,
+            home: Home::Thread,
+            statements: Arc::from([]),
+            handle: Arc::new(Handle::new(None)),
+        };
+        here(|context| std::pin::pin!(WireSession::connect(recipe)).poll(context))
+    }
+
+    /// Asks with a text, on this thread, which blocks.
+    pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        self.start(Request::Text { kind: StatementKind::Other, sql })?;
+        here(|context| self.poll_reply(context, visit))
+    }
+
+    /// What may be said on this connection now.
+    fn line(&mut self) -> Result<&mut Line<Speaker<S>>, Refusal> {
+        if self.recipe.handle.is_cancelled() {
+            return Err(cancelled());
+        }
+        assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
+        self.line.as_mut().ok_or_else(|| {
+            let message = "the connection is broken; it must be made anew";
+            Refusal::new(RefusalKind::ConnectionLost, message)
+        })
+    }
+
+    fn begin(&mut self, under_way: UnderWay) {
+        self.under_way = under_way;
+        self.recipe.handle.set_busy(true);
+    }
+
+    fn end<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+        self.under_way = UnderWay::Nothing;
+        self.recipe.handle.set_busy(false);
+        result.map_err(|no| self.break_off(no))
+    }
+
+    /// The connection is of no more use: says what that means for the one who must go on.
+    #[cold]
+    fn break_off(&mut self, mut no: Refusal) -> Refusal {
+        let is_committing =
+            self.line.as_ref().is_some_and(|line| line.protocol.is_committing() && line.has_sent);
+        self.hang_up();
+        if self.recipe.handle.is_cancelled() {
+            no = cancelled();
+        }
+        if is_committing {
+            no.kind = RefusalKind::UnknownCommit;
+            no = no.during("a commit was under way, and nobody knows its outcome");
+        }
+        no
+    }
+
+    fn hang_up(&mut self) {
+        if let Some(line) = self.line.take() {
+            self.past += line.traffic();
+        }
+        self.under_way = UnderWay::Nothing;
+        self.recipe.handle.forget();
+    }
+}
+
+impl<S: Server> Session for WireSession<S> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        let line = self.line()?;
+        line.begin();
+        line.protocol.start(request, &mut line.out).inspect_err(|_| line.out.clear())?;
+        self.begin(UnderWay::Reply);
+        Ok(())
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        assert_eq!(self.under_way, UnderWay::Reply, "a reply is polled after its request");
+        let line = self.line.as_mut().expect("a request was started on it");
+        let advance = |protocol: &mut Speaker<S>, input: &mut Input, out: &mut Vec<u8>| {
+            protocol.advance(input, out, visit)
+        };
+        let result = ready!(line.poll(context, advance));
+        Poll::Ready(self.end(result).and_then(|result| result))
+    }
+
+    fn poll_load(
+        &mut self,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        if self.under_way == UnderWay::Nothing {
+            let line = self.line()?;
+            line.begin();
+            line.protocol.start_load(table, &mut line.out).inspect_err(|_| line.out.clear())?;
+            self.begin(UnderWay::Load);
+        }
+        assert_eq!(self.under_way, UnderWay::Load, "a load goes on before anything else");
+        let line = self.line.as_mut().expect("a load was started on it");
+        let advance = |protocol: &mut Speaker<S>, input: &mut Input, out: &mut Vec<u8>| {
+            protocol.advance_load(input, out, source)
+        };
+        let result = ready!(line.poll(context, advance));
+        Poll::Ready(self.end(result).and_then(|result| result))
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        self.line()?.protocol.prepare(statement)
+    }
+
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        if self.recipe.handle.is_cancelled() {
+            return Poll::Ready(Err(cancelled()));
+        }
+        let connecting = match &mut self.connecting {
+            Some(connecting) => connecting,
+            None => {
+                if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
+                    line.say_goodbye();
+                }
+                self.hang_up();
+                self.connecting.insert(Box::pin(connect(self.recipe.clone())))
+            }
+        };
+        let result = ready!(connecting.as_mut().poll(context));
+        self.connecting = None;
+        match result {
+            Ok(line) => self.line = Some(line),
+            Err(no) => {
+                // Where there are several servers, another one may be there.
+                self.recipe.place =
+                    (self.recipe.place + 1) % self.recipe.server.connector().n_places();
+                return Poll::Ready(Err(no));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn traffic(&self) -> Traffic {
+        let mut traffic = self.past;
+        if let Some(line) = &self.line {
+            traffic += line.traffic();
+        }
+        traffic
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        Arc::clone(&self.recipe.handle) as Arc<dyn Cancel>
+    }
+}
+
+impl<S: Server> Drop for WireSession<S> {
+    fn drop(&mut self) {
+        if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
+            line.say_goodbye();
+        }
+        self.recipe.handle.forget();
+    }
+}
+
+/// A connection that is signed in.
+pub(super) struct Line<P> {
+    pub(super) protocol: P,
+    pub(super) stream: Stream,
+    pub(super) input: Input,
+    /// What is put out.
+    pub(super) out: Vec<u8>,
+    /// How much of that is sent.
+    n_sent: usize,
+    /// Whether any of the request under way is sent.
+    has_sent: bool,
+    /// Whether something was sent since an answer was last waited for.
+    is_unanswered: bool,
+    round_trips: u64,
+}
+
+impl<P> Line<P> {
+    pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
+        Line {
+            protocol,
+            stream,
+            input,
+            out,
+            n_sent: 0,
+            has_sent: false,
+            is_unanswered: false,
+            round_trips: 0,
+        }
+    }
+
+    /// The same connection with another speaker.
+    pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
+        let Line { stream, input, out, n_sent, has_sent, is_unanswered, round_trips, .. } = self;
+        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips }
+    }
+
+    fn begin(&mut self) {
+        self.has_sent = false;
+    }
+
+    /// Sends what is put out as far as it goes; whether that was all.
+    #[inline]
+    fn send(&mut self, context: &mut Context<'_>) -> Result<bool, Refusal> {
+        if self.out.is_empty() {
+            return Ok(true);
+        }
+        let n_before = self.n_sent;
+        let all_sent = self.stream.send(context, &self.out, &mut self.n_sent);
+        let all_sent = all_sent.map_err(stream::refusal)?;
+        if self.n_sent > n_before {
+            (self.has_sent, self.is_unanswered) = (true, true);
+        }
+        if all_sent {
+            self.out.clear();
+            self.n_sent = 0;
+        }
+        Ok(all_sent)
+    }
+
+    /// Waits until everything that is put out is sent; nothing is received meanwhile.
+    pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        loop {
+            if self.send(context)? {
+                return Poll::Ready(Ok(()));
+            }
+            ready!(self.poll_receive(context, Wait::BytesOrRoom))?;
+        }
+    }
+
+    /// Sends and receives until `advance` is done.
+    #[inline]
+    pub(super) fn poll<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, Refusal>,
+    ) -> Poll<Result<T, Refusal>> {
+        // What has come is worth a look at first, and when everything is sent.
+        let mut has_come = true;
+        loop {
+            let all_sent = self.send(context)?;
+            let mut wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
+            if all_sent || has_come {
+                match advance(&mut self.protocol, &mut self.input, &mut self.out)? {
+                    Step::Done(value) => return Poll::Ready(Ok(value)),
+                    Step::StartTls => return Poll::Ready(Err(late_tls())),
+                    Step::Send if all_sent => wait = Wait::Nothing,
+                    Step::Send => {}
+                    // It has put out what the other side must see first.
+                    Step::More if all_sent && !self.out.is_empty() => {
+                        has_come = false;
+                        continue;
+                    }
+                    Step::More => {}
+                }
+            }
+            has_come = ready!(self.poll_receive(context, wait))?;
+        }
+    }
+
+    /// Receives after a wait; whether something has come.
+    #[inline]
+    pub(super) fn poll_receive(
+        &mut self,
+        context: &mut Context<'_>,
+        wait: Wait,
+    ) -> Poll<Result<bool, Refusal>> {
+        if wait == Wait::Bytes && self.is_unanswered {
+            self.is_unanswered = false;
+            self.round_trips += 1;
+        }
+        let got = ready!(self.stream.poll_receive(context, &mut self.input, wait))?;
+        Poll::Ready(Ok(matches!(got, Got::Bytes(_))))
+    }
+}
+
+impl<P: Protocol> Line<P> {
+    fn traffic(&self) -> Traffic {
+        let mut traffic = self.protocol.traffic();
+        traffic.round_trips += self.round_trips;
+        traffic.bytes_out += self.stream.bytes_out;
+        traffic.bytes_in += self.stream.bytes_in;
+        traffic
+    }
+
+    /// Ends the connection politely, as far as that goes without waiting.
+    fn say_goodbye(&mut self) {
+        self.protocol.say_goodbye(&mut self.out);
+        // Nobody waits for it, and nobody minds if it is lost.
+        let _ = self.send(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+/// Polls once: on a thread everything blocks instead of waiting.
+fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
+    match poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("a session on a thread blocks instead of waiting"),
+    }
+}
+
+/// The refusal of a session that was cancelled.
+pub(super) fn cancelled() -> Refusal {
+    Refusal::new(RefusalKind::Cancelled, "cancelled")
+}
+
+fn late_tls() -> Refusal {
+    Refusal::new(RefusalKind::ConnectionLost, "TLS can only begin before the sign-in")
+}

@@ -1,0 +1,264 @@
+//! A socket as bytes go through it: on a thread it blocks, on an event loop it waits.
+//!
+//! Sending never blocks in either place, so that replies can be read while a long flight is under
+//! way: two sides that both only write would wait for each other for ever. Not here: TLS.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix, SocketFlags,
+    SocketType,
+};
+use tokio::io::unix::AsyncFd;
+
+/// What one waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Bytes from the other side.
+    Bytes,
+    /// Bytes, or room to send more.
+    BytesOrRoom,
+    /// Nothing: takes what is there.
+    Nothing,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Got {
+    /// So many bytes; none means that the other side has ended the connection.
+    Bytes(usize),
+    /// There is room to send.
+    Room,
+    /// Nothing was there.
+    Nothing,
+}
+
+/// A connected socket.
+pub(super) struct Socket {
+    descriptor: Arc<OwnedFd>,
+    /// Only on an event loop.
+    watched: Option<AsyncFd<Watched>>,
+}
+
+/// The descriptor, lent to the runtime.
+struct Watched(Arc<OwnedFd>);
+
+impl AsRawFd for Watched {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+#[allow(unsafe_code)]
+fn watch(descriptor: &Arc<OwnedFd>) -> io::Result<AsyncFd<Watched>> {
+    // SAFETY: the descriptor is owned by the `Arc` inside `Watched`, so it stays open and its
+    // own for as long as the runtime watches it.
+    unsafe { AsyncFd::register(Watched(Arc::clone(descriptor))) }.map_err(io::Error::from)
+}
+
+/// A server whose host has gone is noticed after half a minute without a word.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
+const KEEPALIVE_COUNT: u32 = 3;
+
+impl Socket {
+    /// A TCP socket about to be connected; see [`Socket::poll_connected`].
+    pub(super) fn tcp(address: &SocketAddr) -> io::Result<Socket> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let descriptor = new_descriptor(family)?;
+        sockopt::set_tcp_nodelay(&descriptor, true)?;
+        sockopt::set_socket_keepalive(&descriptor, true)?;
+        sockopt::set_tcp_keepidle(&descriptor, KEEPALIVE_IDLE)?;
+        sockopt::set_tcp_keepintvl(&descriptor, KEEPALIVE_EVERY)?;
+        sockopt::set_tcp_keepcnt(&descriptor, KEEPALIVE_COUNT)?;
+        Ok(Socket { descriptor: Arc::new(descriptor), watched: None })
+    }
+
+    /// A Unix socket about to be connected.
+    pub(super) fn unix() -> io::Result<Socket> {
+        let descriptor = new_descriptor(AddressFamily::UNIX)?;
+        Ok(Socket { descriptor: Arc::new(descriptor), watched: None })
+    }
+
+    /// Its descriptor, for a hand from outside.
+    pub(super) fn descriptor(&self) -> &Arc<OwnedFd> {
+        &self.descriptor
+    }
+
+    /// Begins to connect to a host.
+    pub(super) fn connect_tcp(&self, address: &SocketAddr) -> io::Result<()> {
+        begun(rustix::net::connect(&self.descriptor, &SocketAddrAny::from(*address)))
+    }
+
+    /// Begins to connect to a path. `WouldBlock` means that too many wait there already.
+    pub(super) fn connect_unix(&self, path: &Path) -> io::Result<()> {
+        let address = SocketAddrUnix::new(path)?;
+        begun(rustix::net::connect(&self.descriptor, &address))
+    }
+
+    /// From now on it lives on an event loop.
+    pub(super) fn watch(&mut self) -> io::Result<()> {
+        self.watched = Some(watch(&self.descriptor)?);
+        Ok(())
+    }
+
+    /// Waits until the connection is made or refused; on a thread at most for `timeout`.
+    pub(super) fn poll_connected(
+        &self,
+        context: &mut Context<'_>,
+        timeout: Duration,
+    ) -> Poll<io::Result<()>> {
+        match &self.watched {
+            Some(watched) => drop(ready!(watched.poll_write_ready(context))?),
+            None => self.wait(PollFlags::OUT, Some(timeout)).map(drop)?,
+        }
+        Poll::Ready(match sockopt::socket_error(&self.descriptor)? {
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    /// On a thread: how long one may wait for bytes; none is for ever.
+    pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+        if self.watched.is_none() {
+            rustix::io::ioctl_fionbio(&self.descriptor, false)?;
+            sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, patience)?;
+        }
+        Ok(())
+    }
+
+    /// On a thread: how long one may wait until a connection is taken.
+    pub(super) fn set_patience_to_connect(&self, patience: Duration) -> io::Result<()> {
+        rustix::io::ioctl_fionbio(&self.descriptor, false)?;
+        Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(patience))?)
+    }
+
+    /// Sends what goes without waiting; on an event loop one is woken when more would go.
+    #[inline]
+    pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let send = || loop {
+            match rustix::net::send(&self.descriptor, bytes, flags) {
+                Err(Errno::INTR) => {}
+                result => return result,
+            }
+        };
+        let Some(watched) = &self.watched else {
+            return match send() {
+                Err(Errno::AGAIN) => Ok(0),
+                result => Ok(result?),
+            };
+        };
+        loop {
+            let Poll::Ready(guard) = watched.poll_write_ready(context) else { return Ok(0) };
+            let mut guard = guard?;
+            match send() {
+                Err(Errno::AGAIN) => guard.clear_ready(),
+                result => return Ok(result?),
+            }
+        }
+    }
+
+    /// Receives what has come, after a wait.
+    #[inline]
+    pub(super) fn poll_receive(
+        &mut self,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+        wait: Wait,
+    ) -> Poll<io::Result<Got>> {
+        let Some(watched) = &self.watched else {
+            return Poll::Ready(self.receive_here(room, wait));
+        };
+        loop {
+            let Poll::Ready(guard) = watched.poll_read_ready(context) else {
+                return match wait {
+                    Wait::Nothing => Poll::Ready(Ok(Got::Nothing)),
+                    Wait::Bytes | Wait::BytesOrRoom => Poll::Pending,
+                };
+            };
+            let mut guard = guard?;
+            let n_room = room.len();
+            match receive(&self.descriptor, room, RecvFlags::DONTWAIT) {
+                Err(Errno::AGAIN) => guard.clear_ready(),
+                Ok(n_bytes) => {
+                    // Less than there was room for: nothing is left, and no call need tell so.
+                    if n_bytes > 0 && n_bytes < n_room {
+                        guard.clear_ready();
+                    }
+                    return Poll::Ready(Ok(Got::Bytes(n_bytes)));
+                }
+                Err(error) => return Poll::Ready(Err(error.into())),
+            }
+        }
+    }
+
+    fn receive_here(&self, room: &mut [u8], wait: Wait) -> io::Result<Got> {
+        let flags = match wait {
+            Wait::Bytes => RecvFlags::empty(),
+            Wait::Nothing => RecvFlags::DONTWAIT,
+            Wait::BytesOrRoom => {
+                if !self.wait(PollFlags::IN | PollFlags::OUT, None)?.contains(PollFlags::IN) {
+                    return Ok(Got::Room);
+                }
+                RecvFlags::DONTWAIT
+            }
+        };
+        match receive(&self.descriptor, room, flags) {
+            Ok(n_bytes) => Ok(Got::Bytes(n_bytes)),
+            Err(Errno::AGAIN) if wait == Wait::Bytes => Err(io::ErrorKind::TimedOut.into()),
+            Err(Errno::AGAIN) => Ok(Got::Nothing),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn wait(&self, flags: PollFlags, timeout: Option<Duration>) -> io::Result<PollFlags> {
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        loop {
+            let mut polled = [PollFd::new(&self.descriptor, flags)];
+            match poll(&mut polled, timeout.as_ref()) {
+                Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                Ok(_) => return Ok(polled[0].revents()),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn new_descriptor(family: AddressFamily) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(rustix::net::socket_with(family, SocketType::STREAM, flags, None)?)
+}
+
+fn begun(result: Result<(), Errno>) -> io::Result<()> {
+    match result {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[inline]
+fn receive(descriptor: &OwnedFd, room: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
+    loop {
+        match rustix::net::recv(descriptor, &mut *room, flags) {
+            Err(Errno::INTR) => {}
+            result => return result.map(|(n_bytes, _)| n_bytes),
+        }
+    }
+}
+
+/// Ends a connection from any thread; whoever waits for bytes on it is woken.
+pub(super) fn shut_down(descriptor: &OwnedFd) {
+    // One that is not connected any more needs no end.
+    let _ = rustix::net::shutdown(descriptor.as_fd(), Shutdown::Both);
+}
