@@ -1,0 +1,257 @@
+//! A server's folder: made, owned, and removed, by us or by whoever comes after us.
+//!
+//! `owner` is locked for as long as we live, and the lock ends with us even if nothing else does: a
+//! folder whose owner is not locked is stale. (A process's number and start would say so too, but
+//! not across containers that share a folder, nor as simply.) `data`, `run` (sockets), `tmp` and
+//! `files` belong to the server; `log` is what it says; `lib` has links to its libraries.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::geteuid;
+
+use crate::account::Account;
+use crate::processes::Marks;
+use crate::watchdog::Watchdog;
+use crate::{ServerError, ServerErrorKind};
+
+const PREFIX: &str = "dbdyno-server-";
+
+/// Where a server and its watchdog find the system's tools; nothing else of our environment
+/// reaches them, so that a run does not depend on it.
+pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The path of a socket fits into 108 bytes with its zero (`sun_path`, unix(7)).
+const SOCKET_PATH_MAX: usize = 107;
+const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
+
+/// What an error shows of the log.
+const TAIL_LINES_MAX: usize = 15;
+const TAIL_BYTES_MAX: u64 = 16 * 1024;
+
+pub(crate) struct Home {
+    path: PathBuf,
+    account: Account,
+    removed: bool,
+    /// Dropped after the folder is removed: the end of its watch.
+    _watchdog: Watchdog,
+    /// Dropped last: the lock.
+    _owner: File,
+}
+
+impl Home {
+    /// Makes a folder in `parent`.
+    pub(crate) fn make(parent: &Path, account: Account) -> Result<Home, ServerError> {
+        let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
+        let shown = parent.display();
+        let parent = fs::canonicalize(parent).map_err(|error| {
+            bad(format!("{shown}: {error}; name a folder that exists with ?folder="))
+        })?;
+        let n_bytes = parent.as_os_str().len() + PREFIX.len() + 9 + SOCKET_LONGEST.len();
+        let control = |byte: &u8| byte.is_ascii_control() || *byte == b':';
+        if n_bytes > SOCKET_PATH_MAX || parent.as_os_str().as_bytes().iter().any(control) {
+            return Err(bad(format!(
+                "{shown}: a socket's path may not be longer than {SOCKET_PATH_MAX} bytes nor hold \
+                 odd letters; name another folder, such as ?folder=/tmp"
+            )));
+        }
+        let path =
+            tempfile::Builder::new().prefix(PREFIX).rand_bytes(8).tempdir_in(&parent).map_err(
+                |error| {
+                    bad(format!("{shown}: {error}; name a folder we may write to with ?folder="))
+                },
+            )?;
+        if let Some(closed) = account.stopped_at(path.path()) {
+            return Err(bad(format!(
+                "the user '{}' may not pass {}: name another folder with ?folder=",
+                account.name(),
+                closed.display()
+            )));
+        }
+        let failed = |error| ServerError::system(parent.display(), error);
+        let owner = own(path.path()).map_err(&failed)?;
+        let watchdog = Watchdog::new(path.path())
+            .map_err(|error| ServerError::system("the watchdog (/bin/sh) does not start", error))?;
+        let path = path.keep();
+        let home = Home { path, account, removed: false, _watchdog: watchdog, _owner: owner };
+        home.furnish().map_err(&failed)?;
+        Ok(home)
+    }
+
+    fn furnish(&self) -> io::Result<()> {
+        // Others may pass, to reach what is theirs, and may not look.
+        fs::set_permissions(&self.path, Permissions::from_mode(0o711))?;
+        for (name, mode) in
+            [("data", 0o700), ("run", 0o755), ("tmp", 0o700), ("files", 0o700), ("lib", 0o755)]
+        {
+            let folder = self.path.join(name);
+            DirBuilder::new().mode(mode).create(&folder)?;
+            // Whatever the umask says.
+            fs::set_permissions(&folder, Permissions::from_mode(mode))?;
+            self.account.own(&folder)?;
+        }
+        self.log().map(drop)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its name, which no other folder has.
+    pub(crate) fn name(&self) -> &str {
+        self.path.file_name().and_then(|name| name.to_str()).expect("a name of ours is ASCII")
+    }
+
+    pub(crate) fn marks(&self) -> Marks {
+        Marks::of(&self.path)
+    }
+
+    /// A file that only the server may read, in one of its folders.
+    pub(crate) fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        // Anew: an old one belongs to the server, which may have made a link of it.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(contents)?;
+        self.account.own_file(&file)?;
+        Ok(path)
+    }
+
+    /// The log, to be written to.
+    pub(crate) fn log(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join("log"))
+    }
+
+    /// The log's last lines.
+    pub(crate) fn log_tail(&self) -> String {
+        let read = || -> io::Result<String> {
+            let mut file = File::open(self.path.join("log"))?;
+            let length = file.metadata()?.len();
+            file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+            let mut bytes = Vec::new();
+            file.take(TAIL_BYTES_MAX).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        // A log that cannot be read says nothing.
+        last_lines(&read().unwrap_or_default())
+    }
+
+    /// Ends the server and removes the folder.
+    pub(crate) fn remove(&mut self) -> io::Result<()> {
+        if !self.removed {
+            self.marks().end()?;
+            fs::remove_dir_all(&self.path)?;
+            self.removed = true;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // What is left is swept by the next start; there is nobody to tell.
+        let _left = self.remove();
+    }
+}
+
+/// Makes the lock before its name can be seen, so that nobody takes a new folder for a stale one.
+fn own(home: &Path) -> io::Result<File> {
+    let unseen = home.join("owner.new");
+    let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
+    owner.lock()?;
+    writeln!(owner, "process {}", std::process::id())?;
+    fs::rename(unseen, home.join("owner"))?;
+    Ok(owner)
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let first = lines.len().saturating_sub(TAIL_LINES_MAX);
+    lines[first..].join("\n")
+}
+
+/// Ends the servers and removes the folders in `parent` whose owners are gone, and tells how many.
+/// Only folders of the user who asks: nobody else can make us end a process.
+pub fn sweep(parent: &Path) -> io::Result<usize> {
+    let us = geteuid().as_raw();
+    let parent = fs::canonicalize(parent)?;
+    let mut n_swept = 0;
+    for entry in fs::read_dir(&parent)? {
+        let entry = entry?;
+        let is_named = entry.file_name().as_bytes().starts_with(PREFIX.as_bytes());
+        // Not followed if it is a link. It may also have been removed by its owner just now.
+        let is_ours = entry.metadata().is_ok_and(|data| data.is_dir() && data.uid() == us);
+        if is_named && is_ours && sweep_one(&entry.path()).unwrap_or(false) {
+            n_swept += 1;
+        }
+    }
+    Ok(n_swept)
+}
+
+fn sweep_one(home: &Path) -> io::Result<bool> {
+    let owner = File::open(home.join("owner"))?;
+    match owner.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(false),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    Marks::of(home).end()?;
+    fs::remove_dir_all(home)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us() -> Account {
+        Account::choose(crate::Kind::MariaDb, None).expect("an account")
+    }
+
+    #[test]
+    fn only_folders_without_an_owner_are_swept() {
+        let parent = tempfile::tempdir().expect("a folder");
+        fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).expect("opened");
+        let alive = Home::make(parent.path(), us()).expect("a home");
+        let stale = parent.path().join("dbdyno-server-stale");
+        fs::create_dir_all(stale.join("data")).expect("made");
+        fs::write(stale.join("owner"), "process 1\n").expect("written");
+        let unfinished = parent.path().join("dbdyno-server-unfinished");
+        fs::create_dir(&unfinished).expect("made");
+        fs::create_dir(parent.path().join("elsewhere")).expect("made");
+        assert_eq!(sweep(parent.path()).expect("swept"), 1);
+        assert!(!stale.exists() && unfinished.exists() && alive.path().join("data").exists());
+        let path = alive.path().to_owned();
+        drop(alive);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_told_with_its_remedy() {
+        let check = |parent: &Path, expect: &str| {
+            let Err(error) = Home::make(parent, us()) else { panic!("{}", parent.display()) };
+            assert_eq!(error.kind, ServerErrorKind::BadOption);
+            assert!(error.text.contains(expect), "{error}");
+        };
+        let parent = tempfile::tempdir().expect("a folder");
+        check(&parent.path().join("nowhere"), "name a folder that exists with ?folder=");
+        let long = parent.path().join("x".repeat(80));
+        fs::create_dir(&long).expect("made");
+        check(&long, "name another folder, such as ?folder=/tmp");
+        check(Path::new("/proc"), "name a folder we may write to with ?folder=");
+    }
+
+    #[test]
+    fn the_log_is_shown_by_its_last_lines() {
+        let text: String = (0..100).map(|n| format!("line {n}\n\n")).collect();
+        let tail = last_lines(&text);
+        assert!(tail.starts_with("line 85\n") && tail.ends_with("line 99"), "{tail}");
+        assert_eq!(last_lines(""), "");
+    }
+}

@@ -1,0 +1,33 @@
+//! Private throwaway database servers: start, stop, settings, clean-up.
+//!
+//! Here: finding an installed MariaDB, MySQL or PostgreSQL, giving it a folder, sockets, settings,
+//! a user and a password of its own, waiting until it answers, and leaving nothing behind, however
+//! we end. Not here: speaking SQL to it (drivers), and what it is started for (lab). The system's
+//! own server, its data and its configuration are never touched.
+//!
+//! - Several run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and a port of
+//!   127.0.0.1 that stays reserved for as long as the server is ours, restarts included.
+//! - Started by root, it runs as `mysql`, `postgres` or `nobody`; else as whoever we are.
+//! - A [`Server`] that is dropped is killed and its folder removed. If we are killed ourselves, a
+//!   watchdog does it; if that is killed too (or the machine is), the next start does.
+
+mod account;
+mod error;
+mod home;
+mod kind;
+mod mysql;
+mod options;
+mod password;
+mod patience;
+mod port;
+mod postgres;
+mod processes;
+mod program;
+mod server;
+mod watchdog;
+
+pub use error::{ServerError, ServerErrorKind};
+pub use home::sweep;
+pub use kind::{DEFAULTS, DefaultSetting, Kind};
+pub use options::{Options, PARAMETERS, from_target};
+pub use server::{Server, start};

@@ -1,0 +1,172 @@
+//! MariaDB and MySQL: making their data, their command line, and whether they answer.
+//!
+//! The data is made as `mariadb-install-db` does it, by the same scripts fed to the server itself,
+//! which works for every way of packing. Left out are help texts, the `sys` schema and the accounts
+//! of those scripts: no anonymous user stands in the way of ours, and no root without a password.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::program::Program;
+use crate::server::{DATABASE, Server, USER};
+use crate::{Kind, ServerError, ServerErrorKind};
+
+/// Where the messages and scripts of the server lie, below what it was unpacked to.
+const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
+
+/// A greeting comes at once from a server that accepts; if not, it is asked again.
+const GREETING_LIMIT: Duration = Duration::from_secs(1);
+
+/// The version in `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`.
+pub(crate) fn version(kind: Kind, exe: &Path, told: &str) -> Result<String, ServerError> {
+    let not = |what: &str, remedy: &str| {
+        let text = format!("{} is {what}: {remedy}", exe.display());
+        ServerError::new(ServerErrorKind::NotInstalled, text)
+    };
+    let mut words = told.split_whitespace().skip_while(|word| *word != "Ver").skip(1);
+    let Some(version) = words.next() else {
+        return Err(not("no MariaDB and no MySQL", "name the server's folder with ?bin="));
+    };
+    match (kind, version.contains("MariaDB") || told.contains("MariaDB")) {
+        (Kind::MySql, true) => {
+            Err(not("MariaDB", "write managed:mariadb, or name MySQL's folder with ?bin="))
+        }
+        (Kind::MariaDb, false) => {
+            Err(not("MySQL", "write managed:mysql, or name MariaDB's folder with ?bin="))
+        }
+        _ => Ok(version.to_owned()),
+    }
+}
+
+pub(crate) fn socket(home: &Path) -> PathBuf {
+    home.join("run/mysqld.sock")
+}
+
+/// The command line, but for the first start's script.
+pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
+    let home = server.home();
+    let path = |name: &str, path: PathBuf| {
+        let mut argument = OsString::from(name);
+        argument.push(path);
+        argument
+    };
+    // `--no-defaults` has to be the first. Not one file of the system is read.
+    let mut arguments = vec![OsString::from("--no-defaults")];
+    if !server.program().is_of_system() {
+        arguments.push(path("--basedir=", server.program().base.clone()));
+        arguments.extend(share(server.program()).map(|at| path("--lc-messages-dir=", at)));
+    }
+    arguments.push(path("--datadir=", home.join("data")));
+    arguments.push(path("--tmpdir=", home.join("tmp")));
+    arguments.push(path("--socket=", socket(home)));
+    arguments.push(path("--pid-file=", home.join("run/mysqld.pid")));
+    arguments.push(OsString::from(format!("--port={}", server.port())));
+    arguments.push(OsString::from("--bind-address=127.0.0.1"));
+    if server.runs_as_root() {
+        arguments.push(OsString::from("--user=root"));
+    }
+    let settings = server.settings().iter();
+    arguments.extend(settings.map(|(name, value)| OsString::from(format!("--{name}={value}"))));
+    arguments
+}
+
+/// Makes the data. The script that makes database and user is run by the first start.
+pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
+    let scripts = share(server.program()).map(|share| scripts(&share)).unwrap_or_default();
+    if scripts.is_empty() && server.kind() == Kind::MariaDb {
+        let text = format!(
+            "there is no mysql_system_tables.sql below {}: name the folder that the whole of \
+             MariaDB was unpacked to with ?bin=",
+            server.program().base.join("share").display()
+        );
+        return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
+    }
+    let mut command = server.command(&server.program().exe);
+    command.args(arguments(server));
+    if scripts.is_empty() {
+        // MySQL 5.7 and later.
+        command.arg("--initialize-insecure");
+        return server.run_to_end("making the data", command, b"");
+    }
+    command.arg("--bootstrap");
+    if server.kind() == Kind::MariaDb {
+        // The scripts choose the engine of each table.
+        command.arg("--enforce-storage-engine=");
+    }
+    let mut sql = b"create database mysql;\nuse mysql;\n".to_vec();
+    for script in scripts {
+        let text =
+            fs::read(&script).map_err(|error| ServerError::system(script.display(), error))?;
+        sql.extend(text);
+        sql.push(b'\n');
+    }
+    server.run_to_end("making the data", command, &sql)
+}
+
+/// What the first start is told: one statement a line.
+pub(crate) fn first_words(server: &Server) -> String {
+    let password = server.password().reveal();
+    assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
+    let mut sql = format!(
+        "CREATE DATABASE {DATABASE};\n\
+         CREATE USER '{USER}'@'%' IDENTIFIED BY '{password}';\n\
+         GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'%' WITH GRANT OPTION;\n"
+    );
+    let made_root = server.kind() == Kind::MySql
+        && share(server.program()).is_none_or(|share| scripts(&share).is_empty());
+    if made_root {
+        sql.push_str(&format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n"));
+    }
+    sql
+}
+
+/// Whether the server greets who connects: a packet whose first byte is the protocol's version, 10
+/// (255 would be an error).
+pub(crate) fn greets(home: &Path) -> io::Result<bool> {
+    let mut stream = UnixStream::connect(socket(home))?;
+    stream.set_read_timeout(Some(GREETING_LIMIT))?;
+    let mut start = [0u8; 5];
+    stream.read_exact(&mut start)?;
+    Ok(start[4] == 10)
+}
+
+fn share(program: &Program) -> Option<PathBuf> {
+    let all = SHARES.iter().map(|share| program.base.join(share));
+    all.into_iter().find(|share| share.join("english/errmsg.sys").is_file())
+}
+
+fn scripts(share: &Path) -> Vec<PathBuf> {
+    for product in ["mariadb", "mysql"] {
+        let tables = share.join(format!("{product}_system_tables.sql"));
+        let more = share.join(format!("{product}_performance_tables.sql"));
+        if tables.is_file() {
+            return std::iter::once(tables).chain(more.is_file().then_some(more)).collect();
+        }
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_tells_which_product_it_is() {
+        let told = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64";
+        let mysql = "/x/mysqld  Ver 5.6.24 for linux-glibc2.5 on x86_64 (MySQL Community Server)";
+        let version = |kind, told| version(kind, Path::new("/x/mysqld"), told);
+        assert_eq!(version(Kind::MariaDb, told).as_deref(), Ok("10.11.19-MariaDB-0+deb12u1"));
+        assert_eq!(version(Kind::MySql, mysql).as_deref(), Ok("5.6.24"));
+        let check = |kind, told, expect: &str| {
+            let error = version(kind, told).expect_err("another product");
+            assert!(error.text.contains(expect), "{error}");
+        };
+        check(Kind::MySql, told, "/x/mysqld is MariaDB: write managed:mariadb");
+        check(Kind::MariaDb, mysql, "/x/mysqld is MySQL: write managed:mysql");
+        check(Kind::MariaDb, "hello", "is no MariaDB and no MySQL");
+    }
+}

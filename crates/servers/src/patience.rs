@@ -1,0 +1,111 @@
+//! Waiting that ends: for a process, for a while, or until patience is over.
+//!
+//! The kernel keeps the deadline in a timer, so no clock is read here.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+
+pub(crate) struct Patience {
+    timer: OwnedFd,
+}
+
+/// Why a wait is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// The process has ended.
+    Ended,
+    /// Patience is over.
+    Over,
+    /// Neither: look again.
+    Look,
+}
+
+impl Patience {
+    /// Patience for `limit` from now on.
+    pub(crate) fn new(limit: Duration) -> io::Result<Patience> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        // A timer of zero would never fire.
+        let value = timespec(limit.max(Duration::from_nanos(1)));
+        let once = Itimerspec { it_interval: timespec(Duration::ZERO), it_value: value };
+        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
+        Ok(Patience { timer })
+    }
+
+    /// Waits for the end of `process`, at most `pause`.
+    pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
+        let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
+        watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        // Interrupted by a signal: the caller looks again.
+        if poll(&mut watched, Some(&timespec(pause))).is_err() {
+            return Woken::Look;
+        }
+        let ready = |index: usize| watched.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        match (ready(1), ready(0)) {
+            (true, _) => Woken::Ended,
+            (false, true) => Woken::Over,
+            (false, false) => Woken::Look,
+        }
+    }
+
+    /// Whether `process` ends before patience does.
+    pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
+        loop {
+            match self.wait(Some(process), Duration::from_secs(1)) {
+                Woken::Ended => return true,
+                Woken::Over => return false,
+                Woken::Look => {}
+            }
+        }
+    }
+}
+
+/// A handle of a process by which its end can be waited for.
+pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+/// Whether `child` (and not yet reaped) ends before patience does.
+pub(crate) fn child_ends(child: &std::process::Child, patience: &Patience) -> io::Result<bool> {
+    Ok(patience.sees_end_of(handle(child.id())?.as_fd()))
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patience_ends_by_itself() {
+        let patience = Patience::new(Duration::from_millis(1)).expect("a timer");
+        assert_eq!(patience.wait(None, Duration::from_secs(60)), Woken::Over);
+        assert_eq!(patience.wait(None, Duration::from_secs(60)), Woken::Over);
+        let none = Patience::new(Duration::ZERO).expect("a timer");
+        assert_eq!(none.wait(None, Duration::from_secs(60)), Woken::Over);
+    }
+
+    #[test]
+    fn the_end_of_a_process_is_seen() {
+        let patience = Patience::new(Duration::from_secs(60)).expect("a timer");
+        let mut child = std::process::Command::new("true").spawn().expect("true");
+        assert!(child_ends(&child, &patience).expect("a handle"));
+        child.wait().expect("reaped");
+        assert_eq!(patience.wait(None, Duration::from_millis(1)), Woken::Look);
+    }
+}

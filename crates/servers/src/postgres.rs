@@ -1,0 +1,118 @@
+//! PostgreSQL: making its data, its command line, and whether it answers.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::server::{DATABASE, Server, USER};
+use crate::{ServerError, ServerErrorKind};
+
+/// An answer comes at once from a server that accepts; if not, it is asked again.
+const ANSWER_LIMIT: Duration = Duration::from_secs(1);
+/// An error is a few words.
+const ANSWER_MAX: u64 = 16 * 1024;
+
+/// The version in `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+pub(crate) fn version(exe: &Path, told: &str) -> Result<String, ServerError> {
+    let mut words = told.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
+    words.next().map(str::to_owned).ok_or_else(|| {
+        let text =
+            format!("{} is no PostgreSQL: name the server's folder with ?bin=", exe.display());
+        ServerError::new(ServerErrorKind::NotInstalled, text)
+    })
+}
+
+pub(crate) fn socket(home: &Path, port: u16) -> PathBuf {
+    home.join(format!("run/.s.PGSQL.{port}"))
+}
+
+/// The command line.
+pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
+    let home = server.home();
+    let mut arguments = vec![OsString::from("-D"), home.join("data").into_os_string()];
+    let mut folder = OsString::from("unix_socket_directories=");
+    folder.push(home.join("run"));
+    arguments.extend([OsString::from("-c"), folder]);
+    let mut set = |name: &str, value: &str| {
+        arguments.extend([OsString::from("-c"), OsString::from(format!("{name}={value}"))]);
+    };
+    set("listen_addresses", "127.0.0.1");
+    set("port", &server.port().to_string());
+    // Shown by every process of the server, which is how they are found.
+    set("cluster_name", server.name());
+    server.settings().iter().for_each(|(name, value)| set(name, value));
+    arguments
+}
+
+/// Makes the data, the user and the database. `C` is the collation of every version and machine.
+pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
+    let home = server.home();
+    let initdb = server.program().beside("initdb");
+    if !initdb.is_file() {
+        let text = format!(
+            "there is no {}: name the folder that the whole of PostgreSQL was unpacked to \
+             with ?bin=",
+            initdb.display()
+        );
+        return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
+    }
+    let mut pgdata = OsString::from("--pgdata=");
+    pgdata.push(home.join("data"));
+    let mut password = OsString::from("--pwfile=");
+    password.push(server.write("password", server.password().reveal().as_bytes())?);
+    let mut command = server.command(&initdb);
+    command.args([pgdata, password]).args([
+        format!("--username={USER}").as_str(),
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+        // Whether it survives the machine is no matter: only we use it, and not after that.
+        "--no-sync",
+    ]);
+    let made = server.run_to_end("making the data", command, b"");
+    server.unwrite("password")?;
+    made?;
+    // Without a server, and so without a password. `createdb` is not in every package.
+    let mut command = server.command(&server.program().exe);
+    command.arg("--single").args(arguments(server)).arg("postgres");
+    let sql = format!("CREATE DATABASE {DATABASE}\n");
+    server.run_to_end("making the database", command, sql.as_bytes())
+}
+
+/// "The database system is starting up" (PostgreSQL's errcodes.txt: cannot_connect_now).
+const STARTING_UP: &[u8] = b"C57P03\0";
+
+/// Whether the server decides on who signs in: it asks for a password (`R`) or refuses (`E`) for
+/// any reason but that it is not ready.
+pub(crate) fn greets(home: &Path, port: u16) -> io::Result<bool> {
+    let mut stream = UnixStream::connect(socket(home, port))?;
+    stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+    let words = format!("user\0{USER}\0database\0{DATABASE}\0\0");
+    let length = u32::try_from(8 + words.len()).expect("a short packet");
+    let protocol: u32 = 3 << 16;
+    let packet = [&length.to_be_bytes(), &protocol.to_be_bytes(), words.as_bytes()].concat();
+    stream.write_all(&packet)?;
+    // Each answer is a kind, a length that counts itself, and as much more.
+    let mut head = [0u8; 5];
+    stream.read_exact(&mut head)?;
+    let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+    let mut body = Vec::new();
+    stream.take(u64::from(length.saturating_sub(4)).min(ANSWER_MAX)).read_to_end(&mut body)?;
+    let starting = body.windows(STARTING_UP.len()).any(|window| window == STARTING_UP);
+    Ok(head[0] == b'R' || (head[0] == b'E' && !starting))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_tells_which_product_it_is() {
+        let version = |told| version(Path::new("/x/postgres"), told);
+        let debian = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
+        assert_eq!(version(debian).as_deref(), Ok("15.18"));
+        assert!(version("hello").expect_err("none").text.contains("/x/postgres is no PostgreSQL"));
+    }
+}

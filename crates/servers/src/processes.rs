@@ -1,0 +1,165 @@
+//! Which processes belong to a server's folder, and ending them all.
+//!
+//! They are known by what stands on their command lines (the folder, or PostgreSQL's cluster name,
+//! which its children show too): this tells them after their parent is gone, in containers where
+//! /proc hides more, and never takes a process that merely got an old number. watchdog.sh does the
+//! same when we cannot.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::process::{Signal, pidfd_send_signal};
+
+use crate::patience::{Patience, handle};
+
+/// By what the processes of one server are known.
+pub(crate) struct Marks {
+    cluster: Vec<Vec<u8>>,
+    folder: Vec<Vec<u8>>,
+}
+
+/// A process that is held by a handle, so that its number cannot become another's.
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    handle: OwnedFd,
+}
+
+/// PostgreSQL gives its shared memory back when it is asked to quit; a killed one leaves it.
+const QUIT_LIMIT: Duration = Duration::from_secs(1);
+/// A killed process with much memory takes a while to give it back.
+const KILL_LIMIT: Duration = Duration::from_secs(30);
+/// More rounds than a server can have generations of children while it is being killed.
+const ROUNDS_MAX: usize = 100;
+
+impl Marks {
+    /// Of the server that lives in `home`.
+    pub(crate) fn of(home: &Path) -> Marks {
+        let name = home.file_name().unwrap_or(home.as_os_str()).as_bytes();
+        let data = home.join("data");
+        let data = data.as_os_str().as_bytes();
+        Marks {
+            cluster: vec![[b"cluster_name=", name].concat(), [b"postgres: ", name, b": "].concat()],
+            folder: vec![[b"--datadir=", data].concat(), [b"--pgdata=", data].concat()],
+        }
+    }
+
+    /// Every process of the server that is alive.
+    pub(crate) fn processes(&self) -> io::Result<Vec<Process>> {
+        find(&[&self.cluster, &self.folder])
+    }
+
+    /// Sends `signal` to every process of the server, until there is none that had it not.
+    pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
+        let mut told: Vec<u32> = Vec::new();
+        for _ in 0..ROUNDS_MAX {
+            let mut new = self.processes()?;
+            new.retain(|process| !told.contains(&process.pid));
+            if new.is_empty() {
+                return Ok(());
+            }
+            new.iter().for_each(|process| process.signal(signal));
+            told.extend(new.iter().map(|process| process.pid));
+        }
+        Err(io::Error::other("the server makes processes faster than they can be told"))
+    }
+
+    /// Kills every process of the server and waits until all are gone.
+    pub(crate) fn kill(&self) -> io::Result<()> {
+        let patience = Patience::new(KILL_LIMIT)?;
+        for _ in 0..ROUNDS_MAX {
+            let processes = self.processes()?;
+            if processes.is_empty() {
+                return Ok(());
+            }
+            processes.iter().for_each(|process| process.signal(Signal::KILL));
+            for process in processes {
+                if !patience.sees_end_of(process.handle.as_fd()) {
+                    let text = format!("process {} is killed and does not end", process.pid);
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+                }
+            }
+        }
+        Err(io::Error::other("the server makes processes faster than they can be killed"))
+    }
+
+    /// Ends every process of the server, leaving nothing in the system's shared memory if it can
+    /// be helped.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        let patience = Patience::new(QUIT_LIMIT)?;
+        let cluster = find(&[&self.cluster])?;
+        for process in &cluster {
+            process.signal(Signal::QUIT);
+            // It may be paused.
+            process.signal(Signal::CONT);
+        }
+        let _ended = cluster.iter().all(|process| patience.sees_end_of(process.handle.as_fd()));
+        self.kill()
+    }
+}
+
+impl Process {
+    fn signal(&self, signal: Signal) {
+        // Refused only if it has ended.
+        let _ended = pidfd_send_signal(&self.handle, signal);
+    }
+}
+
+fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        // First the handle, then the look: what is seen is what the handle holds. A process that
+        // has ended in between has neither.
+        let Ok(handle) = handle(pid) else { continue };
+        let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
+        if marks.iter().copied().flatten().any(|mark| contains(&line, mark)) {
+            found.push(Process { pid, handle });
+        }
+    }
+    Ok(found)
+}
+
+fn contains(line: &[u8], mark: &[u8]) -> bool {
+    line.windows(mark.len()).any(|window| window == mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn a_server_is_known_by_its_folder_and_by_nothing_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let marks = Marks::of(folder.path());
+        // `sh` waits for its stdin, and its command line says what we want. A process shows none
+        // for a moment after its start, so it tells us when it is there.
+        let start = |argument: String| {
+            let mut command = Command::new("sh");
+            command.args(["-c", "echo; read -r _", &argument]);
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh");
+            let mut newline = [0u8];
+            child.stdout.as_mut().expect("a pipe").read_exact(&mut newline).expect("told");
+            child
+        };
+        let path = folder.path().display();
+        let mut own = start(format!("--datadir={path}/data"));
+        let mut other = start(format!("{path}/data"));
+        let pids = || marks.processes().expect("/proc").iter().map(|p| p.pid).collect::<Vec<_>>();
+        assert_eq!(pids(), [own.id()]);
+        marks.kill().expect("killed");
+        assert_eq!(pids(), [0; 0]);
+        assert!(!own.wait().expect("reaped").success());
+        assert_eq!(other.try_wait().expect("asked"), None);
+        other.kill().expect("killed");
+        other.wait().expect("reaped");
+    }
+}

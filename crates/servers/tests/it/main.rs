@@ -1,0 +1,9 @@
+//! Real servers, from start to end. What is missing fails with its remedy; nothing is skipped.
+
+mod another;
+mod client;
+mod lives;
+mod orphans;
+mod products;
+mod refusals;
+mod waiting;

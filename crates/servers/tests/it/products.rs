@@ -1,0 +1,102 @@
+//! Every product and version that can be had: it starts with our defaults, answers both ways,
+//! lets nobody else in, and leaves nothing behind.
+
+use std::time::Duration;
+
+use model::Secret;
+use servers::{Kind, Options, Server};
+
+use crate::client::{MARIADB_11_4, MYSQL_5_6, POSTGRES_18, Unpacked, answer, ask, parent, run};
+use crate::waiting::ends_within;
+
+fn check(kind: Kind, options: Options, version: &str, setting: (&str, &str)) {
+    let parent = parent();
+    let (name, value) = setting;
+    let settings = vec![(name.to_owned(), value.to_owned())];
+    let options = Options { folder: Some(parent.path().to_owned()), settings, ..options };
+    let server = servers::start(kind, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(server.version().starts_with(version), "{}", server.version());
+    both_ways_lead_to_it(&server);
+    nobody_else_signs_in(&server);
+    settings_are_in_force(&server, name, value);
+    let (pid, home) = (server.process_id().expect("running"), server.home().to_owned());
+    let secret = server.target().password.expect("a password");
+    let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).expect("running");
+    assert!(line.contains(name) && !line.contains(secret.reveal()), "{line}");
+    server.stop().unwrap_or_else(|error| panic!("{error}"));
+    assert!(ends_within(pid, Duration::ZERO) && !home.exists());
+    assert_eq!(parent.path().read_dir().expect("a folder").count(), 0);
+}
+
+fn both_ways_lead_to_it(server: &Server) {
+    for target in [server.target(), server.socket_target()] {
+        let asked = |sql: &str| answer(run(server.kind(), &target, sql));
+        asked("CREATE TABLE t (i int)");
+        asked("INSERT INTO t VALUES (41)");
+        assert_eq!(asked("SELECT i + 1 FROM t"), "42");
+        asked("DROP TABLE t");
+        // It may do everything.
+        asked("CREATE DATABASE another");
+        asked("DROP DATABASE another");
+    }
+}
+
+fn nobody_else_signs_in(server: &Server) {
+    for target in [server.target(), server.socket_target()] {
+        for (user, password) in [("dbdyno", "guess"), ("root", ""), ("postgres", ""), ("x", "")] {
+            let mut target = target.clone();
+            target.user = Some(user.to_owned());
+            target.password = Some(Secret::new(password));
+            let output = run(server.kind(), &target, "SELECT 1");
+            assert!(!output.status.success(), "{user} signed in");
+        }
+    }
+}
+
+fn settings_are_in_force(server: &Server, name: &str, value: &str) {
+    let shown = |name: &str| match server.kind() {
+        Kind::Postgres => ask(server, &format!("SHOW {name}")),
+        _ => ask(server, &format!("SELECT @@{name}")),
+    };
+    assert_eq!(shown(name), value);
+    assert_eq!(shown("max_connections"), "2000");
+    match server.kind() {
+        Kind::Postgres => assert_eq!(shown("shared_buffers"), "1GB"),
+        _ => {
+            assert_eq!(shown("innodb_buffer_pool_size"), "1073741824");
+            assert_eq!(shown("local_infile"), "1");
+            assert_eq!(shown("have_ssl"), "DISABLED");
+            assert_eq!(shown("skip_name_resolve"), "1");
+            assert_eq!(shown("max_allowed_packet"), "1073741824");
+        }
+    }
+}
+
+fn check_unpacked(unpacked: &Unpacked, setting: (&str, &str)) {
+    check(unpacked.kind, unpacked.options(), unpacked.version, setting);
+}
+
+#[test]
+fn debian_s_mariadb_lives_and_leaves_nothing() {
+    check(Kind::MariaDb, Options::default(), "10.11.", ("innodb_page_size", "8192"));
+}
+
+#[test]
+fn debian_s_postgres_lives_and_leaves_nothing() {
+    check(Kind::Postgres, Options::default(), "15.", ("work_mem", "7MB"));
+}
+
+#[test]
+fn mariadb_11_4_lives_and_leaves_nothing() {
+    check_unpacked(&MARIADB_11_4, ("innodb_flush_log_at_trx_commit", "2"));
+}
+
+#[test]
+fn mysql_5_6_lives_and_leaves_nothing() {
+    check_unpacked(&MYSQL_5_6, ("innodb_flush_log_at_trx_commit", "2"));
+}
+
+#[test]
+fn postgres_18_lives_and_leaves_nothing() {
+    check_unpacked(&POSTGRES_18, ("work_mem", "7MB"));
+}
