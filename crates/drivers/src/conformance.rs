@@ -86,7 +86,7 @@ pub(crate) enum Kept {
     Bytes(Vec<u8>),
 }
 
-fn keep(value: Value<'_>) -> Kept {
+pub(crate) fn keep(value: Value<'_>) -> Kept {
     match value {
         Value::Null => Kept::Null,
         Value::Int(value) | Value::Timestamp(value) => Kept::Int(value),
@@ -233,7 +233,8 @@ fn values_come_back(database: &Arc<dyn Database>) {
             -0.1,
             -1,
         ),
-        row(1, 1, 1, -1, "  ", "' \" \\ ; -- %", f64::MAX, 1_893_456_000_123_456),
+        // Trailing blanks of a CHAR are nobody's promise.
+        row(1, 1, 1, -1, " b", "' \" \\ ; -- %", f64::MAX, 1_893_456_000_123_456),
         vec![Value::Null; 8],
     ];
     for (id, row) in rows.iter().enumerate() {
@@ -357,7 +358,9 @@ fn statements_are_prepared_late(database: &Arc<dyn Database>) {
         assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
     }
     let missing = statement(database, Read, "SELECT v FROM law_nothing");
-    refused(speaker.0.prepare(missing), RefusalKind::Missing);
+    // A server is asked when the statement is first used.
+    let missing = speaker.0.prepare(missing).and_then(|id| speaker.call(id.0, &[]));
+    refused(missing, RefusalKind::Missing);
     assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
 }
 
@@ -554,8 +557,11 @@ fn traffic_is_counted(database: &Arc<dyn Database>) {
     let read = "SELECT v FROM law_traffic WHERE id = ?";
     let mut speaker = Speaker::connect(database, &[(Write, insert), (Read, read)]);
     items(&mut speaker, database, "law_traffic");
-    let before = speaker.0.traffic();
     let one = [Value::Int(1)];
+    // What is used for the first time may have to be prepared, in a round trip of its own.
+    speaker.call(0, &[Value::Int(0)]).expect("inserted");
+    speaker.call(1, &one).expect("it reads");
+    let before = speaker.0.traffic();
     speaker.ask(Request::Begin).expect("begun");
     speaker.call(0, &one).expect("inserted");
     let call = Call { statement: StatementId(1), values: &one };

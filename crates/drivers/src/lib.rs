@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod conformance;
+mod mysql;
 mod net;
 mod sim;
 mod sqlite;
@@ -66,7 +67,7 @@ pub struct Opening {
 }
 
 /// Every database, in the order in which they are listed.
-pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &sim::ENTRY];
+pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &sim::ENTRY];
 
 /// The driver that serves `scheme`.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {

@@ -1,8 +1,6 @@
 //! A connection as bytes go through it: a socket, with TLS over it once that has begun.
 
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -40,11 +38,6 @@ impl Stream {
     /// Bare, without TLS.
     pub(super) fn new(socket: Socket) -> Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
-    }
-
-    /// Its descriptor, for a hand from outside.
-    pub(super) fn descriptor(&self) -> &Arc<OwnedFd> {
-        self.socket.descriptor()
     }
 
     /// On a thread: how long one may wait for bytes; none is for ever.

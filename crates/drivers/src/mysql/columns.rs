@@ -1,0 +1,91 @@
+//! Columns of a result as the server describes them, kept in memory that is used again.
+
+use super::packets::Reader;
+
+/// No server has more in a result (MySQL and MariaDB: 4096); more is no result.
+pub(super) const COLUMNS_MAX: u64 = 4096;
+
+/// Character set number of bytes that are no text.
+const BINARY: u16 = 63;
+const UNSIGNED: u16 = 32;
+
+/// Types by their numbers in the protocol.
+pub(super) mod kind {
+    pub(crate) const DECIMAL: u8 = 0x00;
+    pub(crate) const TINY: u8 = 0x01;
+    pub(crate) const SHORT: u8 = 0x02;
+    pub(crate) const LONG: u8 = 0x03;
+    pub(crate) const FLOAT: u8 = 0x04;
+    pub(crate) const DOUBLE: u8 = 0x05;
+    pub(crate) const NULL: u8 = 0x06;
+    pub(crate) const TIMESTAMP: u8 = 0x07;
+    pub(crate) const LONGLONG: u8 = 0x08;
+    pub(crate) const INT24: u8 = 0x09;
+    pub(crate) const DATE: u8 = 0x0a;
+    pub(crate) const TIME: u8 = 0x0b;
+    pub(crate) const DATETIME: u8 = 0x0c;
+    pub(crate) const YEAR: u8 = 0x0d;
+    pub(crate) const NEWDATE: u8 = 0x0e;
+    pub(crate) const BIT: u8 = 0x10;
+    pub(crate) const NEWDECIMAL: u8 = 0xf6;
+    pub(crate) const BLOB: u8 = 0xfc;
+    pub(crate) const VAR_STRING: u8 = 0xfd;
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    /// Its type, a number of [`kind`].
+    pub(super) kind: u8,
+    /// A number without a sign.
+    pub(super) is_unsigned: bool,
+    /// Bytes rather than text.
+    pub(super) is_binary: bool,
+    name_start: u32,
+    name_end: u32,
+}
+
+/// The columns of a result.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    pub(super) list: Vec<Column>,
+    names: Vec<u8>,
+}
+
+impl Columns {
+    /// Forgets them, and keeps their memory.
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+        self.names.clear();
+    }
+
+    /// Adds what a column definition says; none if it is none.
+    pub(super) fn add(&mut self, payload: &[u8]) -> Option<()> {
+        let mut reader = Reader(payload);
+        let [_catalog, _schema, _table, _original_table] =
+            [reader.string()?, reader.string()?, reader.string()?, reader.string()?];
+        let name = reader.string()?;
+        let _original_name = reader.string()?;
+        let mut fixed = Reader(reader.string()?);
+        let character_set = fixed.u16()?;
+        let _n_letters = fixed.u32()?;
+        let kind = fixed.u8()?;
+        let flags = fixed.u16()?;
+        let name_start = self.names.len() as u32;
+        self.names.extend_from_slice(name);
+        self.list.push(Column {
+            kind,
+            is_unsigned: flags & UNSIGNED != 0,
+            is_binary: character_set == BINARY,
+            name_start,
+            name_end: self.names.len() as u32,
+        });
+        Some(())
+    }
+
+    /// A column's name; empty where it is no UTF-8.
+    pub(super) fn name(&self, index: usize) -> &str {
+        let Column { name_start, name_end, .. } = self.list[index];
+        str::from_utf8(&self.names[name_start as usize..name_end as usize]).unwrap_or_default()
+    }
+}

@@ -1,0 +1,127 @@
+//! What is in force, as the server itself tells it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{Fact, Refusal, Row, Value};
+
+use super::server::MysqlServer;
+use crate::net::{Connector, WireSession};
+
+/// What decides whether a commit is kept, and what transactions see of each other.
+const MODES: &[&str] = &[
+    "innodb_flush_log_at_trx_commit",
+    "sync_binlog",
+    "innodb_doublewrite",
+    "transaction_isolation",
+    "tx_isolation",
+    "innodb_snapshot_isolation",
+];
+
+/// What else shapes a result.
+const SETTINGS: &[&str] = &[
+    "binlog_format",
+    "binlog_row_image",
+    "default_storage_engine",
+    "general_log",
+    "gtid_mode",
+    "innodb_adaptive_hash_index",
+    "innodb_buffer_pool_instances",
+    "innodb_buffer_pool_size",
+    "innodb_change_buffering",
+    "innodb_file_per_table",
+    "innodb_flush_method",
+    "innodb_flush_neighbors",
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_lock_wait_timeout",
+    "innodb_log_buffer_size",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_size",
+    "innodb_purge_threads",
+    "innodb_read_io_threads",
+    "innodb_redo_log_capacity",
+    "innodb_stats_persistent",
+    "innodb_thread_concurrency",
+    "innodb_use_native_aio",
+    "innodb_write_io_threads",
+    "local_infile",
+    "log_bin",
+    "max_allowed_packet",
+    "max_connections",
+    "max_prepared_stmt_count",
+    "performance_schema",
+    "query_cache_size",
+    "query_cache_type",
+    "rpl_semi_sync_master_enabled",
+    "slow_query_log",
+    "sql_mode",
+    "table_open_cache",
+    "thread_cache_size",
+    "thread_handling",
+    "thread_pool_size",
+    "tls_version",
+    "wsrep_on",
+];
+
+/// The facts of an opened database.
+pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
+    let mut session = WireSession::connect_here(server, 0)?;
+    let variables = pairs(&mut session, "SHOW VARIABLES")?;
+    let status = pairs(&mut session, "SHOW SESSION STATUS LIKE 'Ssl_%'")?;
+    let product = if server.is_mariadb() { "MariaDB" } else { "MySQL" };
+    let mut facts = vec![
+        Fact::new("database", "product", product),
+        Fact::new("database", "version", server.version()),
+    ];
+    let compiled = ["version_comment", "version_compile_os", "version_compile_machine"];
+    let of = |name: &&str| variables.get(*name).map(|value| (name.to_string(), value));
+    for (name, value) in compiled.iter().filter_map(of) {
+        facts.push(Fact::new("database", &name, value));
+    }
+    for (name, value) in MODES.iter().filter_map(of) {
+        facts.push(Fact::new("mode", &name, value));
+    }
+    for (name, value) in SETTINGS.iter().filter_map(of) {
+        facts.push(Fact::new("database", &name, value));
+    }
+    facts.extend(connection(&server.connector, server.as_text, &status));
+    Ok(facts)
+}
+
+/// How this client speaks to the server.
+fn connection(
+    connector: &Connector,
+    as_text: bool,
+    status: &BTreeMap<String, String>,
+) -> Vec<Fact> {
+    let fact = |name: &str, value: &dyn ToString| Fact::new("connection", name, value.to_string());
+    let places: Vec<String> =
+        (0..connector.n_places()).map(|place| connector.address(place).to_string()).collect();
+    let tls = match (status.get("ssl_version"), status.get("ssl_cipher")) {
+        (Some(version), Some(cipher)) if !version.is_empty() => format!("{version} {cipher}"),
+        _ => "none".to_owned(),
+    };
+    vec![
+        fact("address", &places.join(",")),
+        fact("tls", &tls),
+        fact("tls_mode", &connector.tls.mode),
+        fact("statements", &if as_text { "text" } else { "binary" }),
+    ]
+}
+
+/// Names (in small letters) and values of a SHOW.
+fn pairs(
+    session: &mut WireSession<MysqlServer>,
+    sql: &str,
+) -> Result<BTreeMap<String, String>, Refusal> {
+    let mut found = BTreeMap::new();
+    session.ask_here(sql, &mut |row: &dyn Row| {
+        if let (Value::Text(name), Value::Text(value)) = (row.value(0), row.value(1)) {
+            found.insert(name.to_ascii_lowercase(), value.to_owned());
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}

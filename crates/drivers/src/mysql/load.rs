@@ -1,0 +1,165 @@
+//! LOAD DATA LOCAL from memory: the server asks for a file, and gets the rows of a source.
+//!
+//! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does
+//! not fit is bent), since it cannot stop who sends. Here a warning is a refusal. Not here: when
+//! a load may begin (the protocol).
+
+use model::{Refusal, RefusalKind, Reply, Row, RowSource, Table, Value};
+
+use super::packets::{Done, ServerError, put_packet};
+use super::refusals::refusal;
+use super::values::put_field;
+use crate::net::FLIGHT_BYTES;
+
+/// A load, from the asking to what came of it.
+#[derive(Default)]
+pub(super) struct Load {
+    table: &'static str,
+    state: State,
+    sequence: u8,
+    n_sent: u64,
+    n_affected: u64,
+    n_warnings: u16,
+    has_asked: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// The server has not asked for the file, or there is no load.
+    #[default]
+    Waiting,
+    Sending,
+    Ended,
+}
+
+/// What was put out.
+pub(super) enum LoadStep {
+    /// Rows; there are more.
+    Chunk,
+    /// The last of them.
+    Last,
+}
+
+impl Load {
+    /// The statement that begins it.
+    pub(super) fn start(&mut self, table: &Table) -> String {
+        *self = Load { table: table.name, ..Load::default() };
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        format!(
+            "LOAD DATA LOCAL INFILE 'dbdyno' INTO TABLE {} CHARACTER SET utf8mb4 \
+             FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
+            table.name,
+            columns.join(", ")
+        )
+    }
+
+    /// The server asks for the file in packet `sequence`.
+    pub(super) fn begin(&mut self, sequence: u8) {
+        self.state = State::Sending;
+        self.sequence = sequence.wrapping_add(1);
+    }
+
+    /// Whether rows are to be sent.
+    #[inline]
+    pub(super) fn is_sending(&self) -> bool {
+        self.state == State::Sending
+    }
+
+    /// Whether the file has been sent.
+    pub(super) fn is_ended(&self) -> bool {
+        self.state == State::Ended
+    }
+
+    /// The server has refused it.
+    pub(super) fn stop(&mut self) {
+        self.state = State::Ended;
+    }
+
+    /// Puts out the next rows, a flight at most.
+    pub(super) fn send(
+        &mut self,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<LoadStep, Refusal> {
+        if out.len() >= FLIGHT_BYTES {
+            return Ok(LoadStep::Chunk);
+        }
+        let mut has_more = true;
+        let mut refused = None;
+        let n_before = self.n_sent;
+        put_packet(out, self.sequence, |out| {
+            while has_more && refused.is_none() && out.len() < FLIGHT_BYTES {
+                has_more = source.next(&mut |row| match put_line(out, row) {
+                    Ok(()) => self.n_sent += 1,
+                    Err(no) => refused = Some(no),
+                });
+            }
+        });
+        self.sequence = self.sequence.wrapping_add(1);
+        if let Some(no) = refused {
+            return Err(self.name(no));
+        }
+        if has_more {
+            return Ok(LoadStep::Chunk);
+        }
+        // An empty packet ends the file; where no row was left, it is there already.
+        if self.n_sent > n_before {
+            put_packet(out, self.sequence, |_| {});
+        }
+        self.state = State::Ended;
+        Ok(LoadStep::Last)
+    }
+
+    /// The server has taken it all.
+    pub(super) fn finish(&mut self, done: Done) {
+        self.state = State::Ended;
+        (self.n_affected, self.n_warnings) = (done.n_affected, done.n_warnings);
+    }
+
+    /// Whether the server must be asked what it warned of; once.
+    pub(super) fn must_ask(&mut self) -> bool {
+        let has_doubts = self.n_warnings > 0 || self.n_affected != self.n_sent;
+        has_doubts && !std::mem::replace(&mut self.has_asked, true)
+    }
+
+    /// A row of SHOW WARNINGS as a refusal, unless it is a mere note.
+    pub(super) fn read_warning(&self, row: &dyn Row) -> Option<Refusal> {
+        let [Value::Text(level), Value::Int(code), Value::Text(message)] =
+            [row.value(0), row.value(1), row.value(2)]
+        else {
+            return None;
+        };
+        if level == "Note" && self.n_affected == self.n_sent {
+            return None;
+        }
+        let code = u16::try_from(code).unwrap_or(0);
+        let (sqlstate, message) = (String::new(), message.to_owned());
+        Some(refusal(ServerError { code, sqlstate, message }))
+    }
+
+    /// What came of it, when nothing was refused.
+    pub(super) fn outcome(&self) -> Result<Reply, Refusal> {
+        if self.n_affected == self.n_sent {
+            return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
+        }
+        let message =
+            format!("{} rows were sent, {} are in the table", self.n_sent, self.n_affected);
+        Err(Refusal::new(RefusalKind::Other, message))
+    }
+
+    /// The refusal with the name of the table.
+    pub(super) fn name(&self, no: Refusal) -> Refusal {
+        no.during(format_args!("loading {}", self.table))
+    }
+}
+
+fn put_line(out: &mut Vec<u8>, row: &[Value<'_>]) -> Result<(), Refusal> {
+    for (index, value) in row.iter().enumerate() {
+        if index > 0 {
+            out.push(b'\t');
+        }
+        put_field(out, value)?;
+    }
+    out.push(b'\n');
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Packets of the MySQL family as they lie in the stream, and the fixed parts of replies.
+//!
+//! Layouts are those of MariaDB's and MySQL's protocol documentation
+//! (<https://mariadb.com/kb/en/clientserver-protocol/>). Not here: rows and values.
+
+use model::{Refusal, RefusalKind};
+
+use crate::net::Input;
+
+/// A packet of this length goes on in the next one.
+const PART_BYTES: usize = 0xff_ffff;
+const HEADER_BYTES: usize = 4;
+
+/// First bytes of replies.
+pub(super) const OK: u8 = 0x00;
+pub(super) const FILE_WANTED: u8 = 0xfb;
+pub(super) const END: u8 = 0xfe;
+pub(super) const ERROR: u8 = 0xff;
+
+/// Flags of the server's status.
+pub(super) const IN_TRANSACTION: u16 = 0x0001;
+pub(super) const MORE_RESULTS: u16 = 0x0008;
+pub(super) const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
+
+/// Finds packets in what has come, and joins those that came in parts.
+pub(super) struct Framer {
+    parts: Vec<u8>,
+    bytes_max: usize,
+}
+
+/// A packet that is there as a whole.
+#[derive(Clone, Copy)]
+pub(super) struct Framed {
+    /// Where its last (or only) part ends in the input.
+    n_bytes: usize,
+    /// Its number in the exchange.
+    pub(super) sequence: u8,
+    is_joined: bool,
+}
+
+impl Framer {
+    /// Accepts packets of at most `bytes_max`.
+    pub(super) fn new(bytes_max: usize) -> Framer {
+        Framer { parts: Vec::new(), bytes_max }
+    }
+
+    /// The next packet, once it is there as a whole.
+    #[inline]
+    pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, Refusal> {
+        loop {
+            let bytes = input.bytes();
+            let [a, b, c, sequence, rest @ ..] = bytes else { return Ok(None) };
+            let n_payload = usize::from(*a) | usize::from(*b) << 8 | usize::from(*c) << 16;
+            if self.parts.len() + n_payload > self.bytes_max {
+                return Err(too_long(self.bytes_max));
+            }
+            if rest.len() < n_payload {
+                return Ok(None);
+            }
+            let (n_bytes, sequence) = (HEADER_BYTES + n_payload, *sequence);
+            if n_payload < PART_BYTES && self.parts.is_empty() {
+                return Ok(Some(Framed { n_bytes, sequence, is_joined: false }));
+            }
+            self.parts.extend_from_slice(&rest[..n_payload]);
+            if n_payload < PART_BYTES {
+                return Ok(Some(Framed { n_bytes, sequence, is_joined: true }));
+            }
+            input.consume(n_bytes);
+        }
+    }
+
+    /// Takes the joined parts out, where `framed` was joined: see [`Framed::payload`].
+    #[inline]
+    pub(super) fn take_parts(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.parts)
+    }
+}
+
+impl Framed {
+    /// What the packet holds.
+    #[inline]
+    pub(super) fn payload<'p>(&self, input: &'p Input, parts: &'p [u8]) -> &'p [u8] {
+        if self.is_joined { parts } else { &input.bytes()[HEADER_BYTES..self.n_bytes] }
+    }
+
+    /// It has been read.
+    #[inline]
+    pub(super) fn consume(self, input: &mut Input) {
+        input.consume(self.n_bytes);
+    }
+}
+
+#[cold]
+fn too_long(bytes_max: usize) -> Refusal {
+    let message = format!(
+        "the server sends more than {bytes_max} bytes in one packet; raise max_packet in the \
+         target's URL"
+    );
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}
+
+/// Puts out a packet that `write` fills. One that is too long goes out in parts.
+#[inline]
+pub(super) fn put_packet(out: &mut Vec<u8>, sequence: u8, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    out.extend_from_slice(&[0, 0, 0, sequence]);
+    write(out);
+    let n_payload = out.len() - start - HEADER_BYTES;
+    if n_payload >= PART_BYTES {
+        return split(out, start, sequence);
+    }
+    let [a, b, c, ..] = (n_payload as u32).to_le_bytes();
+    out[start..start + 3].copy_from_slice(&[a, b, c]);
+}
+
+#[cold]
+fn split(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
+    let payload = out.split_off(start + HEADER_BYTES);
+    out.truncate(start);
+    let mut rest = payload.as_slice();
+    loop {
+        let n_part = rest.len().min(PART_BYTES);
+        let [a, b, c, ..] = (n_part as u32).to_le_bytes();
+        out.extend_from_slice(&[a, b, c, sequence]);
+        out.extend_from_slice(&rest[..n_part]);
+        rest = &rest[n_part..];
+        sequence = sequence.wrapping_add(1);
+        // A last part that is full is followed by an empty one.
+        if n_part < PART_BYTES {
+            return;
+        }
+    }
+}
+
+/// Puts out a command with its text.
+pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
+    put_packet(out, 0, |out| {
+        out.push(command);
+        out.extend_from_slice(text);
+    });
+}
+
+/// A length-encoded integer.
+#[inline]
+pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
+    match n {
+        0..=250 => out.push(n as u8),
+        251..=0xffff => {
+            out.push(0xfc);
+            out.extend_from_slice(&(n as u16).to_le_bytes());
+        }
+        0x1_0000..=0xff_ffff => {
+            out.push(0xfd);
+            out.extend_from_slice(&(n as u32).to_le_bytes()[..3]);
+        }
+        _ => {
+            out.push(0xfe);
+            out.extend_from_slice(&(n as u64).to_le_bytes());
+        }
+    }
+}
+
+/// Reads a packet from its beginning; none means that it is shorter than it must be.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'p>(pub(super) &'p [u8]);
+
+impl<'p> Reader<'p> {
+    #[inline]
+    pub(super) fn take(&mut self, n_bytes: usize) -> Option<&'p [u8]> {
+        let (taken, rest) = self.0.split_at_checked(n_bytes)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    #[inline]
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        self.array().map(|[byte]: [u8; 1]| byte)
+    }
+
+    #[inline]
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    #[inline]
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    #[inline]
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    /// A length-encoded integer. Null (0xfb) and an error (0xff) are none.
+    #[inline]
+    pub(super) fn length(&mut self) -> Option<u64> {
+        match self.u8()? {
+            0xfb | 0xff => None,
+            0xfc => self.u16().map(u64::from),
+            0xfd => {
+                let [a, b, c] = self.array()?;
+                Some(u64::from(u32::from_le_bytes([a, b, c, 0])))
+            }
+            0xfe => self.u64(),
+            short => Some(u64::from(short)),
+        }
+    }
+
+    /// Bytes behind their length.
+    #[inline]
+    pub(super) fn string(&mut self) -> Option<&'p [u8]> {
+        let n_bytes = usize::try_from(self.length()?).ok()?;
+        self.take(n_bytes)
+    }
+}
+
+/// What an OK (or the end of rows in its form) tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Done {
+    pub(super) n_affected: u64,
+    pub(super) status: u16,
+    pub(super) n_warnings: u16,
+}
+
+/// Reads an OK.
+pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
+    let mut reader = Reader(payload.get(1..)?);
+    let n_affected = reader.length()?;
+    let _last_insert_id = reader.length()?;
+    Some(Done { n_affected, status: reader.u16()?, n_warnings: reader.u16()? })
+}
+
+/// Reads the end of rows or columns as servers told it before there was an OK for that.
+pub(super) fn read_eof(payload: &[u8]) -> Option<Done> {
+    let mut reader = Reader(payload.get(1..)?);
+    let n_warnings = reader.u16()?;
+    Some(Done { n_affected: 0, status: reader.u16()?, n_warnings })
+}
+
+/// An error as the server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServerError {
+    pub(super) code: u16,
+    pub(super) sqlstate: String,
+    pub(super) message: String,
+}
+
+/// Reads an error. Before the server knows what we can read, it has no SQLSTATE.
+pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
+    let mut reader = Reader(payload.get(1..)?);
+    let code = reader.u16()?;
+    let sqlstate = match reader.0.first() {
+        Some(b'#') => String::from_utf8_lossy(reader.take(6)?.get(1..)?).into_owned(),
+        _ => String::new(),
+    };
+    let message = String::from_utf8_lossy(reader.0).into_owned();
+    Some(ServerError { code, sqlstate, message })
+}
+
+/// A prepared statement as the server tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PreparedHeader {
+    pub(super) id: u32,
+    pub(super) n_columns: u16,
+    pub(super) n_values: u16,
+}
+
+/// Reads the answer to COM_STMT_PREPARE.
+pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
+    let mut reader = Reader(payload.get(1..)?);
+    Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
+}
+
+/// The other side does not speak as it must.
+#[cold]
+pub(super) fn broken(what: &str) -> Refusal {
+    let message = format!("the server does not keep to its protocol: {what}");
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}

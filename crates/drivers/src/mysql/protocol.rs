@@ -1,0 +1,717 @@
+//! One side of a signed-in connection: requests in, packets out, packets in, replies out.
+//!
+//! What is expected of the server stands in a queue, so that a flight of several commands is the
+//! same as one. Not here: sign-in, sockets, what bytes of values mean.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use model::{
+    Call, Refusal, RefusalKind, Reply, Request, RowSource, Statement, StatementId, StatementKind,
+    Table, Traffic, Visit,
+};
+
+use super::columns::{COLUMNS_MAX, Columns};
+use super::load::{Load, LoadStep};
+use super::packets::{
+    Done, END, ERROR, FILE_WANTED, Framer, IN_TRANSACTION, MORE_RESULTS, NO_BACKSLASH_ESCAPES, OK,
+    Reader, broken, put_command, read_eof, read_error, read_ok, read_prepared,
+};
+use super::refusals::{ends_connection, refusal};
+use super::rows::{Form, Found, Place, find};
+use super::statements::{COM_QUERY, Known, set_id};
+use super::values::Escapes;
+use crate::net::{CancelKey, Input, Protocol, Step};
+
+const COM_QUIT: u8 = 0x01;
+const COM_STMT_PREPARE: u8 = 0x16;
+
+/// How a connection was agreed on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Agreed {
+    /// The server's number for it.
+    pub(super) connection_id: u64,
+    /// Columns are ended by a packet of their own (before `CLIENT_DEPRECATE_EOF`).
+    pub(super) has_column_end: bool,
+    /// The server leaves out columns that have not changed (`MARIADB_CLIENT_CACHE_METADATA`).
+    pub(super) leaves_out_columns: bool,
+    /// The server may be asked to load what we send.
+    pub(super) can_load: bool,
+    /// The status that the server told last.
+    pub(super) status: u16,
+}
+
+/// What one reply belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expected {
+    /// A command of ours that nobody asked for.
+    Quiet,
+    /// A statement being prepared, by its place.
+    Prepare(usize),
+    /// An execution, by the place of its statement.
+    Call(usize),
+    /// A text.
+    Text,
+    /// A bulk load, and what it warns of.
+    Load,
+    Warnings,
+}
+
+/// Where in a reply one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Header,
+    /// Columns, of which so many are still to come.
+    Columns(u16),
+    ColumnsEnd,
+    Rows,
+    /// Descriptions of a prepared statement's values, then of its columns: how many of each.
+    Values(u16, u16),
+    ValuesEnd(u16),
+}
+
+/// Whose columns the rows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// A statement's, by its place.
+    Statement(usize),
+    /// Nobody's: they are read anew each time.
+    Nobody,
+}
+
+/// An execution that is not sent yet.
+struct Held {
+    place: usize,
+    n_values: usize,
+    start: usize,
+    end: usize,
+}
+
+/// The protocol of the MySQL family.
+pub(super) struct Speaker {
+    agreed: Agreed,
+    as_text: bool,
+    known: Vec<Known>,
+    framer: Framer,
+    expected: VecDeque<Expected>,
+    phase: Phase,
+    whose: Whose,
+    columns: Columns,
+    places: Vec<Place>,
+    /// Executions that wait for their statements to be prepared, or for their turn.
+    held: VecDeque<Held>,
+    held_bytes: Vec<u8>,
+    in_turn: bool,
+    reply: Reply,
+    refusal: Option<Refusal>,
+    /// Results with rows so far: in the request, and in the reply that is being read.
+    n_sets: usize,
+    n_sets_of_call: usize,
+    is_committing: bool,
+    /// We have switched it off, so that nothing in a flight is committed by itself.
+    is_autocommit_off: bool,
+    /// A flight was refused in its midst: the transaction holds what came after it.
+    is_doomed: bool,
+    load: Load,
+    traffic: Traffic,
+}
+
+impl Speaker {
+    pub(super) fn new(
+        agreed: Agreed,
+        as_text: bool,
+        packet_bytes_max: usize,
+        declared: &Arc<[Statement]>,
+    ) -> Speaker {
+        Speaker {
+            agreed,
+            as_text,
+            known: declared.iter().cloned().map(Known::new).collect(),
+            framer: Framer::new(packet_bytes_max),
+            expected: VecDeque::new(),
+            phase: Phase::Header,
+            whose: Whose::Nobody,
+            columns: Columns::default(),
+            places: Vec::new(),
+            held: VecDeque::new(),
+            held_bytes: Vec::new(),
+            in_turn: false,
+            reply: Reply::default(),
+            refusal: None,
+            n_sets: 0,
+            n_sets_of_call: 0,
+            is_committing: false,
+            is_autocommit_off: false,
+            is_doomed: false,
+            load: Load::default(),
+            traffic: Traffic::default(),
+        }
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.agreed.status & IN_TRANSACTION != 0
+    }
+
+    fn escapes(&self) -> Escapes {
+        if self.agreed.status & NO_BACKSLASH_ESCAPES != 0 {
+            Escapes::Doubled
+        } else {
+            Escapes::Backslash
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        assert!(self.expected.is_empty(), "one request is under way at a time");
+        self.reply = Reply::default();
+        self.refusal = None;
+        self.n_sets = 0;
+        self.is_committing = false;
+        self.held.clear();
+        self.held_bytes.clear();
+    }
+
+    /// Puts out what must come before a statement, and refuses what must not come.
+    #[inline]
+    fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        if self.is_doomed {
+            return Err(doomed());
+        }
+        if !self.is_in_transaction() {
+            self.is_committing = writes;
+            if self.is_autocommit_off {
+                self.put_quiet(out, "SET autocommit=1");
+                self.is_autocommit_off = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
+        put_command(out, COM_QUERY, sql.as_bytes());
+        self.expected.push_back(Expected::Quiet);
+    }
+
+    fn put_text(&mut self, out: &mut Vec<u8>, kind: StatementKind, sql: &str) {
+        self.traffic.count(kind);
+        put_command(out, COM_QUERY, sql.as_bytes());
+        self.expected.push_back(Expected::Text);
+    }
+
+    fn place_of(&self, statement: StatementId) -> Result<usize, Refusal> {
+        let place = usize::from(statement.0);
+        if place < self.known.len() {
+            return Ok(place);
+        }
+        let message = format!(
+            "this session knows {} statements, not number {place}; what was prepared at run time \
+             ends with its connection",
+            self.known.len()
+        );
+        Err(Refusal::new(RefusalKind::Missing, message))
+    }
+
+    /// One statement that is prepared: the hot path.
+    #[inline]
+    fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let place = self.place_of(call.statement)?;
+        if self.as_text || self.known[place].id.is_none() {
+            return self.start_calls(std::slice::from_ref(call), out);
+        }
+        let known = &self.known[place];
+        let kind = known.statement.kind;
+        known.check_count(call.values.len())?;
+        self.precede(kind != StatementKind::Read, out)?;
+        self.known[place].put_execute(out, call.values)?;
+        self.traffic.count(kind);
+        self.expected.push_back(Expected::Call(place));
+        Ok(())
+    }
+
+    /// Several statements, or some that must be prepared first.
+    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut writes = false;
+        for call in calls {
+            let place = self.place_of(call.statement)?;
+            writes |= self.known[place].statement.kind != StatementKind::Read;
+        }
+        self.precede(writes, out)?;
+        // The first no must be the end. Behind a no that ends the transaction (a deadlock) the
+        // rest of a flight would be committed by itself; outside of a transaction it always is.
+        let is_flight = calls.len() > 1 && writes;
+        self.in_turn = is_flight && !self.is_in_transaction();
+        if is_flight && !self.in_turn && !self.is_autocommit_off {
+            self.put_quiet(out, "SET autocommit=0");
+            self.is_autocommit_off = true;
+        }
+        for call in calls {
+            self.hold(call)?;
+        }
+        if !self.as_text {
+            self.put_prepares(out);
+        }
+        if self.held.iter().all(|held| self.as_text || self.known[held.place].id.is_some()) {
+            self.release(out)?;
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, call: &Call<'_>) -> Result<(), Refusal> {
+        let place = usize::from(call.statement.0);
+        let start = self.held_bytes.len();
+        let escapes = self.escapes();
+        let known = &mut self.known[place];
+        match self.as_text {
+            true => known.put_text(&mut self.held_bytes, call.values, escapes)?,
+            false => known.put_execute(&mut self.held_bytes, call.values)?,
+        }
+        self.traffic.count(known.statement.kind);
+        let end = self.held_bytes.len();
+        self.held.push_back(Held { place, n_values: call.values.len(), start, end });
+        Ok(())
+    }
+
+    fn put_prepares(&mut self, out: &mut Vec<u8>) {
+        for held in &self.held {
+            let asked = Expected::Prepare(held.place);
+            let known = &self.known[held.place];
+            if known.id.is_none() && !self.expected.contains(&asked) {
+                put_command(out, COM_STMT_PREPARE, known.statement.sql.as_bytes());
+                self.expected.push_back(asked);
+            }
+        }
+    }
+
+    /// Puts out held executions: the next one where they go in turn, else all.
+    fn release(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let n_now = if self.in_turn { 1 } else { self.held.len() };
+        if !self.as_text {
+            for held in self.held.iter().take(n_now) {
+                self.known[held.place].check_count(held.n_values)?;
+            }
+        }
+        for held in self.held.drain(..n_now.min(self.held.len())) {
+            if let (false, Some(id)) = (self.as_text, self.known[held.place].id) {
+                set_id(&mut self.held_bytes, held.start, id);
+            }
+            out.extend_from_slice(&self.held_bytes[held.start..held.end]);
+            self.expected.push_back(Expected::Call(held.place));
+        }
+        Ok(())
+    }
+
+    /// Reads packets for as long as something is expected; false if more must come.
+    #[inline]
+    fn read(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<bool, Refusal> {
+        loop {
+            let Some(expected) = self.expected.front().copied() else {
+                if self.held.is_empty() || self.refusal.is_some() {
+                    return Ok(true);
+                }
+                if let Err(no) = self.release(out) {
+                    self.refuse_here(no);
+                    return Ok(true);
+                }
+                return Ok(false);
+            };
+            let Some(framed) = self.framer.next(input)? else { return Ok(false) };
+            let parts = self.framer.take_parts();
+            let payload = framed.payload(input, &parts);
+            let read = self.read_packet(expected, payload, visit);
+            if read? == Wanted::File {
+                self.load.begin(framed.sequence);
+            }
+            framed.consume(input);
+            if self.load.is_sending() {
+                return Ok(false);
+            }
+        }
+    }
+
+    #[inline]
+    fn read_packet(
+        &mut self,
+        expected: Expected,
+        payload: &[u8],
+        visit: Visit<'_>,
+    ) -> Result<Wanted, Refusal> {
+        let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
+        if first == ERROR {
+            self.read_refusal(expected, payload)?;
+            return Ok(Wanted::More);
+        }
+        match self.phase {
+            Phase::Header => return self.read_header(expected, payload, first),
+            Phase::Rows if first == END && payload.len() < 0xff_ffff => {
+                let is_eof = self.agreed.has_column_end;
+                let done = if is_eof { read_eof(payload) } else { read_ok(payload) };
+                self.finish(expected, done.ok_or_else(|| broken("an end of rows cut short"))?);
+            }
+            Phase::Rows => self.read_row(expected, payload, visit)?,
+            Phase::Columns(n_left) => {
+                self.read_column(payload)?;
+                self.phase = match (n_left, self.agreed.has_column_end) {
+                    (2.., _) => Phase::Columns(n_left - 1),
+                    (_, true) => Phase::ColumnsEnd,
+                    (_, false) => self.after_columns(expected),
+                };
+            }
+            Phase::ColumnsEnd if first == END => self.phase = self.after_columns(expected),
+            Phase::Values(n_left, n_columns) => {
+                self.phase = match (n_left, self.agreed.has_column_end) {
+                    (2.., _) => Phase::Values(n_left - 1, n_columns),
+                    (_, true) => Phase::ValuesEnd(n_columns),
+                    (_, false) => self.after_values(n_columns),
+                };
+            }
+            Phase::ValuesEnd(n_columns) if first == END => {
+                self.phase = self.after_values(n_columns);
+            }
+            Phase::ColumnsEnd | Phase::ValuesEnd(_) => return Err(broken("no end of columns")),
+        }
+        Ok(Wanted::More)
+    }
+
+    fn read_header(
+        &mut self,
+        expected: Expected,
+        payload: &[u8],
+        first: u8,
+    ) -> Result<Wanted, Refusal> {
+        match (expected, first) {
+            (Expected::Prepare(place), OK) => self.read_prepared(place, payload)?,
+            (Expected::Prepare(_), _) => return Err(broken("no prepared statement")),
+            (_, OK) => {
+                let done = read_ok(payload).ok_or_else(|| broken("an OK cut short"))?;
+                self.finish(expected, done);
+            }
+            (Expected::Load, FILE_WANTED) if !self.load.is_ended() => return Ok(Wanted::File),
+            (_, FILE_WANTED) => return Err(file_wanted()),
+            (Expected::Quiet | Expected::Load, _) => return Err(broken("rows out of place")),
+            _ => self.read_width(expected, payload)?,
+        }
+        Ok(Wanted::More)
+    }
+
+    /// The beginning of rows: how many columns they have, and whether those are described.
+    #[inline]
+    fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
+        let mut reader = Reader(payload);
+        let n_columns = reader.length().filter(|n| (1..=COLUMNS_MAX).contains(n));
+        let n_columns = n_columns.ok_or_else(|| broken("a result without columns"))?;
+        let follow = !self.agreed.leaves_out_columns || reader.u8() != Some(0);
+        self.whose = match expected {
+            // A procedure's results differ from each other.
+            Expected::Call(place) if self.n_sets_of_call == 0 && !self.as_text => {
+                Whose::Statement(place)
+            }
+            _ => Whose::Nobody,
+        };
+        self.n_sets_of_call += 1;
+        if follow {
+            self.columns_of_whose().clear();
+            self.phase = Phase::Columns(n_columns as u16);
+        } else {
+            if self.columns_of_whose().list.len() as u64 != n_columns {
+                return Err(broken("columns are left out that we were never told"));
+            }
+            self.phase = Phase::Rows;
+        }
+        Ok(())
+    }
+
+    fn columns_of_whose(&mut self) -> &mut Columns {
+        match self.whose {
+            Whose::Statement(place) => &mut self.known[place].columns,
+            Whose::Nobody => &mut self.columns,
+        }
+    }
+
+    fn read_column(&mut self, payload: &[u8]) -> Result<(), Refusal> {
+        self.columns_of_whose().add(payload).ok_or_else(|| broken("a column cut short"))
+    }
+
+    fn read_prepared(&mut self, place: usize, payload: &[u8]) -> Result<(), Refusal> {
+        let header = read_prepared(payload).ok_or_else(|| broken("a statement cut short"))?;
+        self.known[place].prepared(header.id, header.n_values);
+        self.whose = Whose::Statement(place);
+        self.phase = match header.n_values {
+            0 => self.after_values(header.n_columns),
+            n_values => Phase::Values(n_values, header.n_columns),
+        };
+        Ok(())
+    }
+
+    /// A prepared statement's values are described; its columns come next, if it has any.
+    fn after_values(&mut self, n_columns: u16) -> Phase {
+        match n_columns {
+            0 => self.end_prepare(),
+            n_columns => Phase::Columns(n_columns),
+        }
+    }
+
+    fn after_columns(&mut self, expected: Expected) -> Phase {
+        match expected {
+            Expected::Prepare(_) => self.end_prepare(),
+            _ => Phase::Rows,
+        }
+    }
+
+    fn end_prepare(&mut self) -> Phase {
+        self.expected.pop_front();
+        Phase::Header
+    }
+
+    #[inline]
+    fn read_row(
+        &mut self,
+        expected: Expected,
+        payload: &[u8],
+        visit: Visit<'_>,
+    ) -> Result<(), Refusal> {
+        let is_call = matches!(expected, Expected::Call(_));
+        let form = if is_call && !self.as_text { Form::Binary } else { Form::Text };
+        let columns = match self.whose {
+            Whose::Statement(place) => &self.known[place].columns,
+            Whose::Nobody => &self.columns,
+        };
+        find(payload, &columns.list, form, &mut self.places)
+            .ok_or_else(|| broken("a row that does not fit its columns"))?;
+        let (places, result_set) = (&self.places, self.n_sets);
+        let row = Found { payload, columns, places, form, result_set };
+        if expected == Expected::Warnings {
+            if let Some(no) = self.load.read_warning(&row) {
+                self.refusal.get_or_insert(no);
+            }
+        } else if self.refusal.is_none() {
+            self.reply.n_rows += 1;
+            if let Err(no) = visit(&row) {
+                self.refusal = Some(no);
+            }
+        }
+        Ok(())
+    }
+
+    /// A result, or the whole reply, has ended well.
+    #[inline]
+    fn finish(&mut self, expected: Expected, done: Done) {
+        if self.phase == Phase::Rows {
+            self.n_sets += 1;
+        }
+        self.agreed.status = done.status;
+        self.phase = Phase::Header;
+        match expected {
+            Expected::Quiet | Expected::Warnings => {}
+            Expected::Load => self.load.finish(done),
+            _ if self.refusal.is_none() => self.reply.n_affected += done.n_affected,
+            _ => {}
+        }
+        if done.status & MORE_RESULTS == 0 {
+            self.expected.pop_front();
+            self.n_sets_of_call = 0;
+        }
+    }
+
+    #[cold]
+    fn read_refusal(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
+        let error = read_error(payload).ok_or_else(|| broken("an error cut short"))?;
+        let code = error.code;
+        let mut no = refusal(error);
+        if let Expected::Prepare(place) | Expected::Call(place) = expected {
+            let known = &mut self.known[place];
+            no = no.during(known.statement.name);
+            // Numbers of statements that the server has not (any more).
+            known.doubt(matches!(code, 1243 | 1615 | 2030));
+        }
+        if ends_connection(code) {
+            return Err(no);
+        }
+        self.expected.pop_front();
+        self.phase = Phase::Header;
+        self.n_sets_of_call = 0;
+        let is_write = |expected: &Expected| match expected {
+            Expected::Call(place) => self.known[*place].statement.kind != StatementKind::Read,
+            _ => false,
+        };
+        if self.is_autocommit_off && self.expected.iter().any(is_write) {
+            self.is_doomed = true;
+        }
+        if expected == Expected::Load {
+            self.load.stop();
+        }
+        self.refuse_here(no);
+        Ok(())
+    }
+
+    fn refuse_here(&mut self, no: Refusal) {
+        self.drop_held();
+        self.refusal.get_or_insert(no);
+    }
+
+    /// What is held will not be sent, so the server has not got its types.
+    fn drop_held(&mut self) {
+        for held in self.held.drain(..) {
+            self.known[held.place].doubt(false);
+        }
+    }
+
+    fn outcome(&mut self) -> Result<Reply, Refusal> {
+        self.is_committing = false;
+        match self.refusal.take() {
+            Some(no) => Err(no),
+            None => Ok(self.reply),
+        }
+    }
+}
+
+/// What a packet asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    More,
+    File,
+}
+
+impl Protocol for Speaker {
+    #[inline]
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.begin();
+        let was_autocommit_off = self.is_autocommit_off;
+        let result = match request {
+            Request::Execute(call) => self.start_call(&call, out),
+            Request::Batch(calls) => self.start_calls(calls, out),
+            Request::Text { kind, sql } => {
+                let writes = kind != StatementKind::Read;
+                self.precede(writes, out).map(|()| self.put_text(out, kind, sql))
+            }
+            Request::Begin | Request::BeginReadOnly | Request::Commit if self.is_doomed => {
+                Err(doomed())
+            }
+            Request::Begin => {
+                self.put_text(out, StatementKind::Other, "START TRANSACTION");
+                Ok(())
+            }
+            Request::BeginReadOnly => {
+                self.put_text(out, StatementKind::Other, "START TRANSACTION READ ONLY");
+                Ok(())
+            }
+            Request::Commit => {
+                self.is_committing = true;
+                self.put_text(out, StatementKind::Other, "COMMIT");
+                Ok(())
+            }
+            Request::Rollback => {
+                self.is_doomed = false;
+                self.put_text(out, StatementKind::Other, "ROLLBACK");
+                Ok(())
+            }
+        };
+        if result.is_err() {
+            // Nothing of it is sent.
+            self.expected.clear();
+            self.drop_held();
+            self.is_autocommit_off = was_autocommit_off;
+        }
+        result
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        match self.read(input, out, visit)? {
+            true => Ok(Step::Done(self.outcome())),
+            false => Ok(Step::More),
+        }
+    }
+
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.begin();
+        if !self.agreed.can_load {
+            let message = "LOAD DATA LOCAL is switched off by local_infile=false in the target's \
+                           URL; take that out, or load with INSERTs (--load-method insert)";
+            return Err(Refusal::new(RefusalKind::Unsupported, message));
+        }
+        self.precede(true, out)?;
+        self.traffic.count(StatementKind::Write);
+        put_command(out, COM_QUERY, self.load.start(table).as_bytes());
+        self.expected.push_back(Expected::Load);
+        Ok(())
+    }
+
+    fn advance_load(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        loop {
+            if self.load.is_sending() {
+                match self.load.send(out, source)? {
+                    LoadStep::Chunk => return Ok(Step::Send),
+                    LoadStep::Last => {}
+                }
+            }
+            if !self.read(input, out, &mut |_| Ok(()))? {
+                if self.load.is_sending() {
+                    continue;
+                }
+                return Ok(Step::More);
+            }
+            // What would be an error elsewhere is a warning here.
+            if self.refusal.is_none() && self.load.must_ask() {
+                put_command(out, COM_QUERY, b"SHOW WARNINGS LIMIT 64");
+                self.expected.push_back(Expected::Warnings);
+                continue;
+            }
+            let result = self.outcome().and_then(|_| self.load.outcome());
+            return Ok(Step::Done(result.map_err(|no| self.load.name(no))));
+        }
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        let Ok(number) = u16::try_from(self.known.len()) else {
+            let message = format!("a session can know {} statements, no more", 1 << 16);
+            return Err(Refusal::new(RefusalKind::Unsupported, message));
+        };
+        self.known.push(Known::new(statement));
+        Ok(StatementId(number))
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn is_committing(&self) -> bool {
+        self.is_committing
+    }
+
+    fn cancel_key(&self) -> CancelKey {
+        CancelKey::KillQuery(self.agreed.connection_id)
+    }
+
+    fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        put_command(out, COM_QUIT, b"");
+    }
+}
+
+#[cold]
+fn doomed() -> Refusal {
+    let message = "the transaction must be rolled back: a batch in it was refused, and what came \
+                   behind was carried out nevertheless";
+    Refusal::new(RefusalKind::Other, message)
+}
+
+#[cold]
+fn file_wanted() -> Refusal {
+    let message = "the server asks for a file of this machine; it gets none, and the connection \
+                   is closed";
+    Refusal::new(RefusalKind::Denied, message)
+}

@@ -1,0 +1,120 @@
+//! The family's error numbers as refusals, with what to do about them.
+//!
+//! Numbers: MariaDB's and MySQL's lists of error codes; where the two differ, both are here.
+
+use model::{Refusal, RefusalKind};
+
+use super::packets::ServerError;
+
+/// What the server's no means to the one who must go on.
+#[cold]
+pub(super) fn refusal(error: ServerError) -> Refusal {
+    let ServerError { code, sqlstate, message } = error;
+    let message = match advice(code) {
+        Some(advice) => format!("{message}; {advice}"),
+        None => message,
+    };
+    Refusal { kind: kind(code, &sqlstate), code: i64::from(code), sqlstate, message }
+}
+
+/// Whether the server ends the connection with this error.
+pub(super) fn ends_connection(code: u16) -> bool {
+    // Shutdown, wait timeouts, KILL, Galera's node that left, forced close, and 1153, which comes
+    // in the midst of a packet that is not read to its end.
+    matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
+}
+
+fn kind(code: u16, sqlstate: &str) -> RefusalKind {
+    match code {
+        1213 | 3058 | 3132 => RefusalKind::Deadlock,
+        1205 | 3572 => RefusalKind::LockTimeout,
+        1020 => RefusalKind::Serialization,
+        1022 | 1062 | 1169 | 1586 | 1859 => RefusalKind::Duplicate,
+        1048 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1761 | 1762 | 3819 | 4025 => {
+            RefusalKind::Constraint
+        }
+        // Values that do not fit their column in strict mode.
+        1264 | 1265 | 1292 | 1366 | 1406 | 3140 => RefusalKind::Constraint,
+        1044 | 1045 | 1095 | 1130 | 1142 | 1143 | 1227 | 1370 | 1396 | 1410 | 1524 | 1698
+        | 1820 | 1862 | 3118 | 4150 | 4151 => RefusalKind::Denied,
+        1008 | 1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1146 | 1176 | 1305 => {
+            RefusalKind::Missing
+        }
+        1036 | 1223 | 1288 | 1290 | 1471 | 1792 | 1836 => RefusalKind::ReadOnly,
+        1317 | 3169 => RefusalKind::Cancelled,
+        1907 | 1969 | 3024 => RefusalKind::Timeout,
+        1021 | 1114 => RefusalKind::DiskFull,
+        126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => RefusalKind::Corrupt,
+        1235 | 1148 | 3948 | 4166 => RefusalKind::Unsupported,
+        1040 | 1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1226 | 1927 | 4031 => {
+            RefusalKind::ConnectionLost
+        }
+        _ if sqlstate.starts_with("08") => RefusalKind::ConnectionLost,
+        _ if sqlstate == "40001" => RefusalKind::Serialization,
+        _ if sqlstate.starts_with("23") => RefusalKind::Constraint,
+        _ => RefusalKind::Other,
+    }
+}
+
+/// What a person can do, where the server's own words do not say.
+fn advice(code: u16) -> Option<&'static str> {
+    Some(match code {
+        1040 => "use fewer clients, or raise max_connections of the server",
+        1044 => "GRANT the user this database",
+        1045 | 1698 => "check user and password in the target's URL",
+        1049 => "make it with CREATE DATABASE, or name another in the target's URL",
+        1130 => "CREATE USER and GRANT for the host that the client connects from",
+        1148 | 3948 | 4166 => {
+            "SET GLOBAL local_infile = 1 on the server, or load with INSERTs \
+             (--load-method insert)"
+        }
+        1153 => "raise max_allowed_packet of the server",
+        1203 | 1226 => "use fewer clients, or raise the limit of this user",
+        1461 => "raise max_prepared_stmt_count of the server, or use statements=text",
+        1820 | 1862 => "set a new password for this user with ALTER USER",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_become_kinds() {
+        let check = |code: u16, expect| assert_eq!(kind(code, ""), expect, "{code}");
+        check(1213, RefusalKind::Deadlock);
+        check(1205, RefusalKind::LockTimeout);
+        check(1020, RefusalKind::Serialization);
+        check(1062, RefusalKind::Duplicate);
+        check(1452, RefusalKind::Constraint);
+        check(4025, RefusalKind::Constraint);
+        check(1045, RefusalKind::Denied);
+        check(1049, RefusalKind::Missing);
+        check(1792, RefusalKind::ReadOnly);
+        check(1317, RefusalKind::Cancelled);
+        check(1969, RefusalKind::Timeout);
+        check(3024, RefusalKind::Timeout);
+        check(1114, RefusalKind::DiskFull);
+        check(1927, RefusalKind::ConnectionLost);
+        check(1040, RefusalKind::ConnectionLost);
+        check(1064, RefusalKind::Other);
+        assert_eq!(kind(9999, "40001"), RefusalKind::Serialization);
+        assert_eq!(kind(9999, "08S01"), RefusalKind::ConnectionLost);
+    }
+
+    #[test]
+    fn a_no_names_the_remedy() {
+        let error = ServerError {
+            code: 1040,
+            sqlstate: "08004".to_owned(),
+            message: "Too many connections".to_owned(),
+        };
+        let no = refusal(error);
+        assert_eq!(
+            no.to_string(),
+            "Too many connections; use fewer clients, or raise max_connections of the server \
+             (error 1040)"
+        );
+    }
+}

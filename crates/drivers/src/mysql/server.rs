@@ -1,0 +1,98 @@
+//! A server of the MySQL family as its sessions know it: where it is, who signs in, and how.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{Secret, Statement};
+
+use super::sign_in::MysqlSignIn;
+use crate::net::{CancelKey, Connector, Server, WireSession};
+
+/// Packets of ours come behind a header of four bytes.
+const HEADER_BYTES: usize = 4;
+/// The largest part of a packet.
+const PART_BYTES: usize = 0xff_ffff;
+
+/// A server, and how one signs in to it.
+pub(super) struct MysqlServer {
+    pub(super) connector: Connector,
+    pub(super) user: String,
+    pub(super) password: Option<Secret>,
+    /// None only while it is being made.
+    pub(super) database: Option<String>,
+    /// Statements go as text, with their values in it.
+    pub(super) as_text: bool,
+    /// The server may be asked to load what we send.
+    pub(super) local_infile: bool,
+    pub(super) packet_bytes_max: usize,
+    /// The server's own limit for a statement, in nanoseconds; 0 is none.
+    pub(super) statement_timeout_ns: u64,
+    /// As its greeting tells; which of the two families it is follows from that.
+    pub(super) version: Mutex<String>,
+}
+
+impl MysqlServer {
+    pub(super) fn password(&self) -> &[u8] {
+        self.password.as_ref().map_or(b"", |password| password.reveal().as_bytes())
+    }
+
+    /// The version that the server told last; empty before the first connection.
+    pub(super) fn version(&self) -> String {
+        self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the greeting says of the version.
+    pub(super) fn note_version(&self, version: &str) {
+        let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != version {
+            version.clone_into(&mut known);
+        }
+    }
+
+    /// Whether it is MariaDB rather than MySQL.
+    pub(super) fn is_mariadb(&self) -> bool {
+        self.version().to_ascii_lowercase().contains("mariadb")
+    }
+
+    /// What every session begins with. Dates are UTC; the server's sql_mode stays as it is.
+    pub(super) fn session_state(&self) -> String {
+        let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
+        match (self.statement_timeout_ns, self.is_mariadb()) {
+            (0, _) => {}
+            (ns, true) => {
+                let (seconds, us) = (ns / 1_000_000_000, ns / 1_000 % 1_000_000);
+                sql.push_str(&format!(", max_statement_time={seconds}.{us:06}"));
+            }
+            (ns, false) => {
+                sql.push_str(&format!(", max_execution_time={}", ns.div_ceil(1_000_000)));
+            }
+        }
+        sql
+    }
+}
+
+impl Server for MysqlServer {
+    type SignIn = MysqlSignIn;
+
+    fn connector(&self) -> &Connector {
+        &self.connector
+    }
+
+    fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> MysqlSignIn {
+        MysqlSignIn::new(Arc::clone(self), statements)
+    }
+
+    fn message_bytes_max(&self) -> usize {
+        // Longer packets are joined from parts; the next header may have come with one.
+        self.packet_bytes_max.min(PART_BYTES) + 2 * HEADER_BYTES
+    }
+
+    fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]) {
+        let Ok(mut session) = WireSession::connect_here(self, place) else { return };
+        for key in keys {
+            if let CancelKey::KillQuery(id) = key {
+                // One that has ended by itself is unknown to the server.
+                let _ = session.ask_here(&format!("KILL {id}"), &mut |_| Ok(()));
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Signing in to a server of the MySQL family: greeting, TLS, password, and the session's state.
+//!
+//! Packets and password methods are `mysql_common`'s. Not here: sockets, and what comes after.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{Refusal, RefusalKind, Statement};
+use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
+use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{
+    AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse, SslRequest,
+};
+use mysql_common::proto::MySerialize;
+
+use super::packets::{
+    END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
+};
+use super::protocol::{Agreed, Speaker};
+use super::refusals::refusal;
+use super::server::MysqlServer;
+use super::statements::COM_QUERY;
+use crate::net::{Channel, Input, SignIn, Step};
+
+/// The largest packet of ours that the server is told to expect: the most that servers take.
+const PACKET_BYTES_MAX: u32 = 1 << 30;
+/// `utf8mb4_general_ci`: every server since 5.5 knows it.
+const UTF8MB4: u8 = 45;
+/// More steps than any password method takes.
+const STEPS_MAX: u32 = 32;
+/// The first byte of more data for a password method.
+const MORE_DATA: u8 = 0x01;
+
+/// A sign-in under way.
+pub(super) struct MysqlSignIn {
+    server: Arc<MysqlServer>,
+    statements: Arc<[Statement]>,
+    framer: Framer,
+    state: State,
+    n_steps: u32,
+}
+
+enum State {
+    /// The server speaks first.
+    Greeting,
+    /// TLS has been asked for.
+    Securing(Box<Greeting>),
+    /// The password is being proven.
+    Proving(Box<Proof>),
+    /// The session's state is being set.
+    Setting(Agreed),
+}
+
+/// What the server said of itself.
+struct Greeting {
+    packet: HandshakePacket<'static>,
+    capabilities: CapabilityFlags,
+    mariadb_capabilities: MariadbCapabilities,
+}
+
+/// A password method at work.
+struct Proof {
+    method: AuthProc,
+    nonce: Vec<u8>,
+    agreed: Agreed,
+}
+
+/// What a password method may know.
+struct Known<'a> {
+    password: &'a [u8],
+    nonce: &'a [u8],
+    channel: &'a Channel,
+}
+
+impl Context for Known<'_> {
+    fn pass(&self) -> &[u8] {
+        self.password
+    }
+
+    fn is_ipc_transport(&self) -> bool {
+        self.channel.is_local
+    }
+
+    fn is_tls_transport(&self) -> bool {
+        self.channel.is_tls
+    }
+
+    fn scramble(&self) -> &[u8] {
+        self.nonce
+    }
+
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl MysqlSignIn {
+    pub(super) fn new(server: Arc<MysqlServer>, statements: Arc<[Statement]>) -> MysqlSignIn {
+        let framer = Framer::new(server.packet_bytes_max);
+        MysqlSignIn { server, statements, framer, state: State::Greeting, n_steps: 0 }
+    }
+
+    fn read_packet(
+        &mut self,
+        payload: &[u8],
+        sequence: u8,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Speaker>, Refusal> {
+        self.n_steps += 1;
+        if self.n_steps > STEPS_MAX {
+            return Err(broken("the sign-in does not come to an end"));
+        }
+        let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
+        if first == ERROR {
+            let error = read_error(payload).ok_or_else(|| broken("an error cut short"))?;
+            return Err(refusal(error));
+        }
+        let next = sequence.wrapping_add(1);
+        match std::mem::replace(&mut self.state, State::Greeting) {
+            State::Greeting => self.greet(payload, next, out, channel),
+            State::Securing(_) => Err(broken("a packet where TLS should begin")),
+            State::Proving(proof) => self.prove(*proof, payload, next, out, channel),
+            State::Setting(mut agreed) => {
+                let done = read_ok(payload).filter(|_| first == OK);
+                agreed.status = done.ok_or_else(|| broken("no OK"))?.status;
+                let MysqlServer { as_text, packet_bytes_max, .. } = *self.server;
+                let speaker = Speaker::new(agreed, as_text, packet_bytes_max, &self.statements);
+                Ok(Step::Done(speaker))
+            }
+        }
+    }
+
+    fn greet(
+        &mut self,
+        payload: &[u8],
+        sequence: u8,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Speaker>, Refusal> {
+        let packet = ParseBuf(payload).parse::<HandshakePacket<'_>>(());
+        let packet = packet.map_err(|_| broken("this is no greeting of its family"))?;
+        if packet.protocol_version() != 10 {
+            return Err(broken("its greeting is not of version 10"));
+        }
+        let greeting = Greeting::new(packet.into_owned(), &self.server, channel)?;
+        self.server.note_version(&greeting.packet.server_version_str());
+        if greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL) {
+            let request = SslRequest::new(greeting.capabilities, PACKET_BYTES_MAX, UTF8MB4)
+                .with_mariadb_capabilities(greeting.mariadb_capabilities);
+            put_packet(out, sequence, |out| request.serialize(out));
+            self.state = State::Securing(Box::new(greeting));
+            return Ok(Step::StartTls);
+        }
+        self.respond(greeting, sequence, out, channel)?;
+        Ok(Step::More)
+    }
+
+    /// Answers the greeting: who we are, what we can, and the first proof of the password.
+    fn respond(
+        &mut self,
+        greeting: Greeting,
+        sequence: u8,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<(), Refusal> {
+        let Greeting { packet, capabilities, mariadb_capabilities } = greeting;
+        let nonce = packet.nonce();
+        let (plugin, method, proof) =
+            self.first_proof(packet.auth_plugin().as_ref(), &nonce, channel);
+        let attributes = [("_client_name", "dbdyno"), ("program_name", "dbdyno")];
+        let attributes = attributes.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let database = self.server.database.as_deref().map(str::as_bytes);
+        let response = HandshakeResponse::new(
+            Some(proof),
+            packet.server_version_parsed().unwrap_or((5, 5, 3)),
+            Some(self.server.user.as_bytes()),
+            database,
+            capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH).then_some(plugin),
+            capabilities,
+            capabilities
+                .contains(CapabilityFlags::CLIENT_CONNECT_ATTRS)
+                .then(|| HashMap::from(attributes)),
+            PACKET_BYTES_MAX,
+        )
+        .with_mariadb_ext_capabilities(mariadb_capabilities);
+        put_packet(out, sequence, |out| response.serialize(out));
+        let deprecates_eof = capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+        let caches = MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA;
+        let agreed = Agreed {
+            connection_id: u64::from(packet.connection_id()),
+            has_column_end: !deprecates_eof,
+            leaves_out_columns: mariadb_capabilities.contains(caches),
+            can_load: capabilities.contains(CapabilityFlags::CLIENT_LOCAL_FILES),
+            status: 0,
+        };
+        self.state = State::Proving(Box::new(Proof { method, nonce, agreed }));
+        Ok(())
+    }
+
+    /// With the server's usual method if we have it; else the server will ask for another.
+    fn first_proof(
+        &self,
+        offered: Option<&AuthPlugin<'_>>,
+        nonce: &[u8],
+        channel: &Channel,
+    ) -> (AuthPlugin<'static>, AuthProc, Vec<u8>) {
+        let known = Known { password: self.server.password(), nonce, channel };
+        if let Some(plugin) = offered.filter(|plugin| check_method(plugin, channel).is_ok())
+            && let Ok(mut method) = AuthProc::init(plugin)
+            && let Ok(response) = method.run(known, nonce)
+        {
+            let proof = response.data().unwrap_or_default().to_vec();
+            return (plugin.clone().into_owned(), method, proof);
+        }
+        let plugin = AuthPlugin::MysqlNativePassword;
+        let method = AuthProc::MysqlNativePassword(Default::default());
+        (plugin, method, Vec::new())
+    }
+
+    fn prove(
+        &mut self,
+        mut proof: Proof,
+        payload: &[u8],
+        sequence: u8,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Speaker>, Refusal> {
+        let challenge = match payload {
+            [OK, ..] => {
+                let done = read_ok(payload).ok_or_else(|| broken("an OK cut short"))?;
+                proof.agreed.status = done.status;
+                put_command(out, COM_QUERY, self.server.session_state().as_bytes());
+                self.state = State::Setting(proof.agreed);
+                return Ok(Step::More);
+            }
+            [END] => return Err(too_old()),
+            [END, ..] => {
+                let switch = ParseBuf(payload).parse::<AuthSwitchRequest<'_>>(());
+                let switch = switch.map_err(|_| broken("a switch of methods cut short"))?;
+                let plugin = switch.auth_plugin();
+                check_method(&plugin, channel)?;
+                proof.method = AuthProc::init(&plugin).map_err(|_| unknown_method(&plugin))?;
+                proof.nonce = switch.plugin_data().to_owned();
+                Cow::Owned(proof.nonce.clone())
+            }
+            [MORE_DATA, data @ ..] => Cow::Borrowed(data),
+            data => Cow::Borrowed(data),
+        };
+        let known = Known { password: self.server.password(), nonce: &proof.nonce, channel };
+        let response = proof.method.run(known, &challenge).map_err(|error| {
+            let message = format!("the password cannot be proven to the server: {error}");
+            Refusal::new(RefusalKind::Denied, message)
+        })?;
+        if let Response::Next { packet: Some(data) } | Response::Last { packet: Some(data) } =
+            &response
+        {
+            put_packet(out, sequence, |out| out.extend_from_slice(data));
+        }
+        self.state = State::Proving(Box::new(proof));
+        Ok(Step::More)
+    }
+}
+
+impl Greeting {
+    fn new(
+        packet: HandshakePacket<'static>,
+        server: &MysqlServer,
+        channel: &Channel,
+    ) -> Result<Greeting, Refusal> {
+        use CapabilityFlags as C;
+        let offered = packet.capabilities();
+        let always = C::CLIENT_PROTOCOL_41 | C::CLIENT_SECURE_CONNECTION;
+        if !offered.contains(always) {
+            return Err(too_old());
+        }
+        let mut wanted = always
+            | C::CLIENT_LONG_PASSWORD
+            | C::CLIENT_LONG_FLAG
+            | C::CLIENT_TRANSACTIONS
+            | C::CLIENT_PLUGIN_AUTH
+            | C::CLIENT_PLUGIN_AUTH_LENENC_CLIENT_DATA
+            | C::CLIENT_CONNECT_ATTRS
+            | C::CLIENT_MULTI_RESULTS
+            | C::CLIENT_PS_MULTI_RESULTS
+            | C::CLIENT_MULTI_STATEMENTS
+            | C::CLIENT_DEPRECATE_EOF;
+        if server.local_infile {
+            wanted |= C::CLIENT_LOCAL_FILES;
+        }
+        if channel.tls_mode.is_required() && !offered.contains(C::CLIENT_SSL) {
+            return Err(no_tls(channel));
+        }
+        if channel.tls_mode != crate::net::TlsMode::Disable {
+            wanted |= C::CLIENT_SSL;
+        }
+        let mut capabilities = wanted & offered;
+        // A MariaDB says by the lack of this flag that it has capabilities of its own.
+        let is_mariadb = !offered.contains(C::CLIENT_LONG_PASSWORD);
+        let mut mariadb_capabilities = MariadbCapabilities::empty();
+        if is_mariadb && capabilities.contains(C::CLIENT_DEPRECATE_EOF) {
+            mariadb_capabilities = packet.mariadb_ext_capabilities()
+                & MariadbCapabilities::MARIADB_CLIENT_CACHE_METADATA;
+        }
+        if server.database.is_some() {
+            capabilities |= C::CLIENT_CONNECT_WITH_DB;
+        }
+        Ok(Greeting { packet, capabilities, mariadb_capabilities })
+    }
+}
+
+impl SignIn for MysqlSignIn {
+    type Protocol = Speaker;
+
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Speaker>, Refusal> {
+        if let State::Securing(_) = self.state {
+            let securing = std::mem::replace(&mut self.state, State::Greeting);
+            let State::Securing(greeting) = securing else { return Err(broken("TLS")) };
+            // Greeting 0, the request for TLS 1.
+            self.respond(*greeting, 2, out, channel)?;
+            return Ok(Step::More);
+        }
+        loop {
+            let Some(framed) = self.framer.next(input)? else { return Ok(Step::More) };
+            let parts = self.framer.take_parts();
+            let payload = framed.payload(input, &parts).to_owned();
+            framed.consume(input);
+            match self.read_packet(&payload, framed.sequence, out, channel)? {
+                Step::More => {}
+                step => return Ok(step),
+            }
+        }
+    }
+}
+
+/// Methods that show the password are for channels on which only the server can see it.
+fn check_method(plugin: &AuthPlugin<'_>, channel: &Channel) -> Result<(), Refusal> {
+    use crate::net::TlsMode;
+    let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
+    let message = match plugin {
+        AuthPlugin::MysqlOldPassword => {
+            "the server wants mysql_old_password, which hides nothing; give the user a newer \
+             method with ALTER USER"
+        }
+        AuthPlugin::MysqlClearPassword if !(channel.is_local || is_verified) => {
+            "the server wants the password in clear text (mysql_clear_password); that is done only \
+             with tls=verify-full, tls=verify-ca or over a socket"
+        }
+        _ => return Ok(()),
+    };
+    Err(Refusal::new(RefusalKind::Denied, message))
+}
+
+fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
+    let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
+    let message = format!(
+        "the server wants the sign-in method '{name}', which this driver has not; give the user \
+         mysql_native_password, caching_sha2_password, ed25519 or parsec"
+    );
+    Refusal::new(RefusalKind::Denied, message)
+}
+
+fn too_old() -> Refusal {
+    let message = "the server speaks only the protocol before version 4.1; it is too old";
+    Refusal::new(RefusalKind::Unsupported, message)
+}
+
+fn no_tls(channel: &Channel) -> Refusal {
+    let message = format!(
+        "the server has no TLS, and tls={} asks for it; set ssl_cert and ssl_key on the server, \
+         or use tls=prefer or tls=disable",
+        channel.tls_mode
+    );
+    Refusal::new(RefusalKind::Denied, message)
+}

@@ -1,0 +1,270 @@
+//! What a connection knows of its statements, and how their execution is put out.
+//!
+//! Types of values go out once; later executions only carry the values. Not here: replies.
+
+use model::{Refusal, RefusalKind, Statement, Value};
+
+use super::columns::{Columns, kind};
+use super::packets::put_packet;
+use super::values::{Escapes, kind_of, put_binary, put_literal};
+
+pub(super) const COM_QUERY: u8 = 0x03;
+const COM_STMT_EXECUTE: u8 = 0x17;
+/// Where the statement's number stands in an execution: behind header and command.
+const ID_OFFSET: usize = 5;
+
+/// A statement on one connection.
+pub(super) struct Known {
+    pub(super) statement: Statement,
+    /// The server's number for it, once prepared.
+    pub(super) id: Option<u32>,
+    /// How many values it takes, once prepared.
+    n_values: usize,
+    /// The types that the server has for its values; empty if it has none.
+    types: Vec<u8>,
+    /// What it returns, as the server last said.
+    pub(super) columns: Columns,
+    /// Its text between the values' marks, where it is sent as text.
+    pieces: Vec<String>,
+}
+
+impl Known {
+    pub(super) fn new(statement: Statement) -> Known {
+        Known {
+            statement,
+            id: None,
+            n_values: 0,
+            types: Vec::new(),
+            columns: Columns::default(),
+            pieces: Vec::new(),
+        }
+    }
+
+    /// The server has prepared it.
+    pub(super) fn prepared(&mut self, id: u32, n_values: u16) {
+        self.id = Some(id);
+        self.n_values = usize::from(n_values);
+        self.columns.clear();
+    }
+
+    /// What the server has of it is not certain any more; `forget` also drops its number.
+    #[cold]
+    pub(super) fn doubt(&mut self, forget: bool) {
+        self.types.clear();
+        if forget {
+            self.id = None;
+        }
+    }
+
+    /// Whether so many values are what it takes.
+    pub(super) fn check_count(&self, n_given: usize) -> Result<(), Refusal> {
+        if n_given == self.n_values {
+            return Ok(());
+        }
+        Err(wrong_number(self.n_values, n_given).during(self.statement.name))
+    }
+
+    /// Puts out an execution. Its number may still be unknown: see [`set_id`].
+    #[inline]
+    pub(super) fn put_execute(
+        &mut self,
+        out: &mut Vec<u8>,
+        values: &[Value<'_>],
+    ) -> Result<(), Refusal> {
+        let start = out.len();
+        let mut result = Ok(());
+        put_packet(out, 0, |out| {
+            out.push(COM_STMT_EXECUTE);
+            out.extend_from_slice(&self.id.unwrap_or(0).to_le_bytes());
+            // No cursor; one iteration.
+            out.extend_from_slice(&[0, 1, 0, 0, 0]);
+            if !values.is_empty() {
+                result = self.put_values(out, values);
+            }
+        });
+        result.map_err(|no| {
+            out.truncate(start);
+            self.types.clear();
+            no.during(self.statement.name)
+        })
+    }
+
+    #[inline]
+    fn put_values(&mut self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<(), Refusal> {
+        let nulls = out.len();
+        out.resize(nulls + values.len().div_ceil(8), 0);
+        let is_new = self.types.len() != values.len()
+            || values.iter().zip(&self.types).any(|(value, known)| {
+                let kind = kind_of(value);
+                kind != *known && kind != kind::NULL
+            });
+        out.push(u8::from(is_new));
+        if is_new {
+            self.put_types(out, values);
+        }
+        for (index, value) in values.iter().enumerate() {
+            if *value == Value::Null {
+                out[nulls + index / 8] |= 1 << (index % 8);
+            } else {
+                put_binary(out, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn put_types(&mut self, out: &mut Vec<u8>, values: &[Value<'_>]) {
+        self.types.resize(values.len(), kind::NULL);
+        for (known, value) in self.types.iter_mut().zip(values) {
+            let kind = kind_of(value);
+            // A null has the type of the values before it.
+            if kind != kind::NULL {
+                *known = kind;
+            }
+            out.extend_from_slice(&[*known, 0]);
+        }
+    }
+
+    /// Puts out the statement as text, its values within.
+    pub(super) fn put_text(
+        &mut self,
+        out: &mut Vec<u8>,
+        values: &[Value<'_>],
+        escapes: Escapes,
+    ) -> Result<(), Refusal> {
+        if self.pieces.is_empty() {
+            self.pieces = pieces(&self.statement.sql, escapes);
+        }
+        let n_marks = self.pieces.len() - 1;
+        if n_marks != values.len() {
+            return Err(wrong_number(n_marks, values.len()).during(self.statement.name));
+        }
+        let start = out.len();
+        let mut result = Ok(());
+        put_packet(out, 0, |out| {
+            out.push(COM_QUERY);
+            out.extend_from_slice(self.pieces[0].as_bytes());
+            for (value, piece) in values.iter().zip(&self.pieces[1..]) {
+                if result.is_ok() {
+                    result = put_literal(out, value, escapes);
+                }
+                out.extend_from_slice(piece.as_bytes());
+            }
+        });
+        result.map_err(|no| {
+            out.truncate(start);
+            no.during(self.statement.name)
+        })
+    }
+}
+
+/// Writes the server's number into an execution that begins at `start`.
+pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
+    out[start + ID_OFFSET..start + ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
+}
+
+#[cold]
+fn wrong_number(wanted: usize, got: usize) -> Refusal {
+    let message = format!("the statement takes {wanted} values, {got} were given");
+    Refusal::new(RefusalKind::Shape, message)
+}
+
+/// The text between the marks of values. Marks in quotes and comments are none.
+fn pieces(sql: &str, escapes: Escapes) -> Vec<String> {
+    let bytes = sql.as_bytes();
+    let mut pieces = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while at < bytes.len() {
+        at += match &bytes[at..] {
+            [quote @ (b'\'' | b'"' | b'`'), ..] => {
+                let has_backslash = *quote != b'`' && escapes == Escapes::Backslash;
+                quoted_length(&bytes[at..], *quote, has_backslash)
+            }
+            [b'-', b'-', b' ' | b'\t' | b'\n', ..] | [b'#', ..] => length_to(&sql[at..], "\n"),
+            [b'/', b'*', ..] => length_to(&sql[at..], "*/"),
+            [b'?', ..] => {
+                pieces.push(sql[start..at].to_owned());
+                start = at + 1;
+                1
+            }
+            _ => 1,
+        };
+    }
+    pieces.push(sql[start..].to_owned());
+    pieces
+}
+
+fn length_to(text: &str, end: &str) -> usize {
+    text.find(end).map_or(text.len(), |at| at + end.len())
+}
+
+fn quoted_length(bytes: &[u8], quote: u8, has_backslash: bool) -> usize {
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' if has_backslash => at += 2,
+            byte if byte == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::StatementKind;
+
+    use super::*;
+
+    fn known(sql: &str) -> Known {
+        let kind = StatementKind::Read;
+        let mut known = Known::new(Statement { name: "x", kind, sql: sql.to_owned() });
+        known.prepared(7, 2);
+        known
+    }
+
+    #[test]
+    fn marks_in_quotes_and_comments_are_no_marks() {
+        let check = |sql: &str, expect: &[&str]| {
+            assert_eq!(pieces(sql, Escapes::Backslash), expect, "{sql}");
+        };
+        check("a ? b ?", &["a ", " b ", ""]);
+        check("'?' \"?\" `?` ?", &["'?' \"?\" `?` ", ""]);
+        check("'it''s ?' 'x\\'?' ?", &["'it''s ?' 'x\\'?' ", ""]);
+        check("/* ? */ ? -- ?\n?", &["/* ? */ ", " -- ?\n", ""]);
+        check("1 - ?", &["1 - ", ""]);
+        check("'open ?", &["'open ?"]);
+    }
+
+    #[test]
+    fn types_go_out_once() {
+        let mut known = known("?, ?");
+        let mut execute = |values: &[Value<'_>]| {
+            let mut out = Vec::new();
+            known.put_execute(&mut out, values).expect("valid");
+            // Behind header, command, number, flags, count and one byte of nulls.
+            (out[14], out[15] == 1, out.len())
+        };
+        let int = Value::Int(1);
+        assert_eq!(execute(&[int, Value::Null]), (2, true, 16 + 4 + 8));
+        assert_eq!(execute(&[int, Value::Null]), (2, false, 16 + 8));
+        assert_eq!(execute(&[int, Value::Text("ab")]), (0, true, 16 + 4 + 8 + 3));
+        assert_eq!(execute(&[int, Value::Null]), (2, false, 16 + 8));
+        assert_eq!(execute(&[Value::Null, Value::Text("")]), (1, false, 16 + 1));
+        assert_eq!(execute(&[Value::Float(1.0), Value::Null]), (2, true, 16 + 4 + 8));
+    }
+
+    #[test]
+    fn values_stand_in_the_text() {
+        let mut known = known("SELECT ? + ?");
+        let mut out = Vec::new();
+        let values = [Value::cents(150), Value::Text("?'")];
+        known.put_text(&mut out, &values, Escapes::Backslash).expect("valid");
+        assert_eq!(&out[5..], b"SELECT 1.50 + '?'''");
+        assert!(known.put_text(&mut out, &[], Escapes::Backslash).is_err());
+        let nan = [Value::Float(f64::NAN), Value::Null];
+        let n_before = out.len();
+        assert!(known.put_text(&mut out, &nan, Escapes::Backslash).is_err());
+        assert_eq!(out.len(), n_before, "a refusal puts out nothing");
+    }
+}

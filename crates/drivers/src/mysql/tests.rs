@@ -1,0 +1,39 @@
+//! Laws of the MySQL family: on a real server where there is one, else on made-up bytes.
+
+use std::sync::Arc;
+
+use model::{Database, Target};
+
+use super::ENTRY;
+use crate::{Opening, conformance};
+
+/// The server that `DBDYNO_TEST_MYSQL_URL` names. Its database is written to.
+#[expect(clippy::disallowed_methods, reason = "a test that needs a server asks for it by name")]
+fn url() -> Option<String> {
+    let url = std::env::var("DBDYNO_TEST_MYSQL_URL").ok();
+    if url.is_none() {
+        eprintln!("SKIPPED: DBDYNO_TEST_MYSQL_URL names no server");
+    }
+    url
+}
+
+/// Opens a database of its own on the server, with an option.
+fn open(url: &str, name: &str, option: Option<(&str, &str)>) -> Arc<dyn Database> {
+    let mut target = Target::parse(url).expect("a URL");
+    target.path = format!("{}_{name}", target.path);
+    target.options.extend(option.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let opening = Opening { create: true, seed: 1 };
+    (ENTRY.open)(&target, opening).unwrap_or_else(|no| panic!("{no}"))
+}
+
+#[test]
+fn the_family_keeps_all_laws() {
+    let Some(url) = url() else { return };
+    conformance::holds(&|| open(&url, "binary", None));
+}
+
+#[test]
+fn statements_as_text_keep_all_laws() {
+    let Some(url) = url() else { return };
+    conformance::holds(&|| open(&url, "text", Some(("statements", "text"))));
+}

@@ -1,0 +1,242 @@
+//! Values on their way out: in the binary form of prepared statements, in text, and in the lines
+//! of a bulk load. Nothing is copied but into what is put out.
+
+use model::{Refusal, RefusalKind, Value};
+
+use super::columns::kind;
+use super::dates::Civil;
+use super::packets::put_length;
+
+/// The type under which a value goes out.
+#[inline]
+pub(super) fn kind_of(value: &Value<'_>) -> u8 {
+    match value {
+        Value::Null => kind::NULL,
+        Value::Int(_) => kind::LONGLONG,
+        Value::Float(_) => kind::DOUBLE,
+        Value::Decimal { .. } => kind::NEWDECIMAL,
+        Value::Text(_) => kind::VAR_STRING,
+        Value::Bytes(_) => kind::BLOB,
+        Value::Timestamp(_) => kind::DATETIME,
+    }
+}
+
+/// Puts out a value in binary form. Null is a bit elsewhere.
+#[inline]
+pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refusal> {
+    match *value {
+        Value::Null => {}
+        Value::Int(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Value::Float(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Value::Decimal { unscaled, scale } => {
+            out.push(0);
+            let start = out.len();
+            put_decimal(out, unscaled, scale);
+            out[start - 1] = u8::try_from(out.len() - start).map_err(|_| too_fine(scale))?;
+        }
+        Value::Text(text) => {
+            put_length(out, text.len());
+            out.extend_from_slice(text.as_bytes());
+        }
+        Value::Bytes(bytes) => {
+            put_length(out, bytes.len());
+            out.extend_from_slice(bytes);
+        }
+        Value::Timestamp(us) => {
+            let civil = Civil::from_us(us).ok_or_else(|| no_date(us))?;
+            out.push(11);
+            out.extend_from_slice(&(civil.year as u16).to_le_bytes());
+            out.extend_from_slice(&[civil.month, civil.day]);
+            out.extend_from_slice(&[civil.hour, civil.minute, civil.second]);
+            out.extend_from_slice(&civil.us.to_le_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// How the server reads a quoted text: the session's mode decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// `\'`
+    Backslash,
+    /// `''` only (`NO_BACKSLASH_ESCAPES`).
+    Doubled,
+}
+
+/// Puts out a value as it stands in a statement's text.
+pub(super) fn put_literal(
+    out: &mut Vec<u8>,
+    value: &Value<'_>,
+    escapes: Escapes,
+) -> Result<(), Refusal> {
+    match *value {
+        Value::Null => out.extend_from_slice(b"NULL"),
+        Value::Int(value) => put_integer(out, value),
+        Value::Float(value) => put_float(out, value)?,
+        Value::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+        Value::Text(text) => put_quoted(out, text.as_bytes(), escapes),
+        Value::Bytes(bytes) => {
+            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            out.extend_from_slice(b"x'");
+            for byte in bytes {
+                out.push(DIGITS[usize::from(byte >> 4)]);
+                out.push(DIGITS[usize::from(byte & 15)]);
+            }
+            out.push(b'\'');
+        }
+        Value::Timestamp(us) => {
+            out.push(b'\'');
+            Civil::from_us(us).ok_or_else(|| no_date(us))?.write(out);
+            out.push(b'\'');
+        }
+    }
+    Ok(())
+}
+
+/// Puts out a value as it stands in a line of LOAD DATA.
+pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refusal> {
+    match *value {
+        Value::Null => out.extend_from_slice(b"\\N"),
+        Value::Int(value) => put_integer(out, value),
+        Value::Float(value) => put_float(out, value)?,
+        Value::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
+        Value::Text(text) => put_escaped(out, text.as_bytes()),
+        Value::Bytes(bytes) => put_escaped(out, bytes),
+        Value::Timestamp(us) => Civil::from_us(us).ok_or_else(|| no_date(us))?.write(out),
+    }
+    Ok(())
+}
+
+fn put_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    for byte in bytes {
+        match byte {
+            b'\\' => out.extend_from_slice(b"\\\\"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            0 => out.extend_from_slice(b"\\0"),
+            byte => out.push(*byte),
+        }
+    }
+}
+
+fn put_quoted(out: &mut Vec<u8>, bytes: &[u8], escapes: Escapes) {
+    out.push(b'\'');
+    for byte in bytes {
+        match (byte, escapes) {
+            (b'\'', _) => out.extend_from_slice(b"''"),
+            (b'\\', Escapes::Backslash) => out.extend_from_slice(b"\\\\"),
+            (0, Escapes::Backslash) => out.extend_from_slice(b"\\0"),
+            (byte, _) => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+}
+
+fn put_integer(out: &mut Vec<u8>, value: i64) {
+    if value < 0 {
+        out.push(b'-');
+    }
+    put_unsigned(out, value.unsigned_abs(), 1);
+}
+
+/// The digits of a number, at least `n_min` of them.
+fn put_unsigned(out: &mut Vec<u8>, mut value: u64, n_min: usize) {
+    let mut digits = [b'0'; 20];
+    let mut start = digits.len();
+    while value > 0 || digits.len() - start < n_min.min(digits.len()) {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    out.extend_from_slice(&digits[start..]);
+}
+
+fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
+    if unscaled < 0 {
+        out.push(b'-');
+    }
+    let (value, n_behind) = (unscaled.unsigned_abs(), usize::from(scale));
+    // Beyond nineteen digits there is nothing but zeros in front.
+    let Some(unit) = 10u64.checked_pow(u32::from(scale)) else {
+        out.extend_from_slice(b"0.");
+        out.extend(std::iter::repeat_n(b'0', n_behind - 20));
+        return put_unsigned(out, value, 20);
+    };
+    put_unsigned(out, value / unit, 1);
+    if n_behind > 0 {
+        out.push(b'.');
+        put_unsigned(out, value % unit, n_behind);
+    }
+}
+
+/// With an exponent, so that it is read as a float and not as a decimal of 300 digits.
+fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), Refusal> {
+    use std::io::Write;
+    if !value.is_finite() {
+        let message = format!("this database has no float that is {value}");
+        return Err(Refusal::new(RefusalKind::Shape, message));
+    }
+    write!(out, "{value:e}").expect("memory takes what is written");
+    Ok(())
+}
+
+#[cold]
+fn too_fine(scale: u8) -> Refusal {
+    let message = format!("a decimal with {scale} digits behind the point is too fine");
+    Refusal::new(RefusalKind::Shape, message)
+}
+
+#[cold]
+fn no_date(us: i64) -> Refusal {
+    let message = format!("{us} us since 1970 is not within the years 0 to 9999 of a DATETIME");
+    Refusal::new(RefusalKind::Shape, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(put: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        put(&mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn decimals_are_written_with_their_point() {
+        let check = |unscaled, scale, expect: &str| {
+            assert_eq!(text(|out| put_decimal(out, unscaled, scale)), expect);
+        };
+        check(1250, 2, "12.50");
+        check(-1, 2, "-0.01");
+        check(7, 0, "7");
+        check(0, 3, "0.000");
+        check(i64::MIN, 4, "-922337203685477.5808");
+        check(i64::MAX, 19, "0.9223372036854775807");
+        check(12, 22, "0.0000000000000000000012");
+    }
+
+    #[test]
+    fn literals_cannot_break_out_of_their_quotes() {
+        let check = |value: Value<'_>, escapes, expect: &str| {
+            assert_eq!(text(|out| put_literal(out, &value, escapes).expect("valid")), expect);
+        };
+        check(Value::Text("it's \\ ok"), Escapes::Backslash, "'it''s \\\\ ok'");
+        check(Value::Text("it's \\ ok"), Escapes::Doubled, "'it''s \\ ok'");
+        check(Value::Bytes(&[0, 255]), Escapes::Backslash, "x'00ff'");
+        check(Value::Float(f64::MAX), Escapes::Backslash, "1.7976931348623157e308");
+        check(Value::Int(i64::MIN), Escapes::Backslash, "-9223372036854775808");
+        check(Value::Timestamp(-1), Escapes::Backslash, "'1969-12-31 23:59:59.999999'");
+        check(Value::Null, Escapes::Backslash, "NULL");
+        let mut out = Vec::new();
+        assert!(put_literal(&mut out, &Value::Float(f64::NAN), Escapes::Backslash).is_err());
+    }
+
+    #[test]
+    fn fields_of_a_load_are_escaped() {
+        let field = |value: Value<'_>| text(|out| put_field(out, &value).expect("valid"));
+        assert_eq!(field(Value::Text("a\tb\nc\\d\0e")), "a\\tb\\nc\\\\d\\0e");
+        assert_eq!(field(Value::Null), "\\N");
+        assert_eq!(field(Value::cents(-5)), "-0.05");
+    }
+}
