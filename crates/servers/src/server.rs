@@ -194,7 +194,8 @@ impl Server {
         self.launch(&[])
     }
 
-    /// Kills all its processes at once (SIGKILL), as a crash would; the data stays.
+    /// Kills all its processes at once (SIGKILL), as a crash would; the data stays. PostgreSQL then
+    /// leaves a few KiB of the system's shared memory, which only its next start frees.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         let killed = self.home.marks().kill();
         killed.map_err(|error| ServerError::system("the server cannot be killed", error))?;
@@ -337,7 +338,7 @@ impl Server {
         launched
     }
 
-    /// Starts it and waits until it answers; what does not is killed.
+    /// Starts it and waits until it answers; what does not is ended.
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;
@@ -351,7 +352,9 @@ impl Server {
         let answers = self.wait_for_answer(&child);
         self.child = Some(child);
         if answers.is_err() {
-            self.kill()?;
+            let ended = self.home.marks().end();
+            ended.map_err(|error| ServerError::system("the server cannot be ended", error))?;
+            self.reap();
         }
         answers
     }

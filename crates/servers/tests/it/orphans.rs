@@ -27,12 +27,14 @@ fn watchdog_of(holder: &Holder) -> Pid {
     Pid::from_raw(pids.find(is_it).expect("a watchdog")).expect("not 0")
 }
 
-/// How many processes name the server's folder: its own, its children's, nobody else's.
+/// How many processes name the server's folder: its own and its children, but not the watchdog's
+/// `rm`, which ends a moment after the folder is gone.
 fn n_processes_of(holder: &Holder) -> usize {
     let name = holder.home.file_name().and_then(|name| name.to_str()).expect("ASCII");
     let entries = fs::read_dir("/proc").expect("listed").map(|entry| entry.expect("listed"));
     let names = |path: std::path::PathBuf| {
-        fs::read(path).is_ok_and(|line| String::from_utf8_lossy(&line).contains(name))
+        let line = fs::read(path).unwrap_or_default();
+        !line.starts_with(b"rm\0") && String::from_utf8_lossy(&line).contains(name)
     };
     entries.filter(|entry| names(entry.path().join("cmdline"))).count()
 }
