@@ -3,6 +3,7 @@
 //! Each law makes its own table, so that they can share a server. Not here: what only one
 //! database does (that driver's own tests), and the simulated one, which keeps nothing.
 
+use std::cell::OnceCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
@@ -11,10 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{
-    Call, Clock, Column, ColumnType, Database, Place, Placement, Refusal, RefusalKind, Reply,
-    Request, Row, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Value,
-    Woken, load, query, reconnect,
+    Call, Clock, Column, ColumnType, Connecting, Database, Dialect, Fact, Place, Placement, Places,
+    Refusal, RefusalKind, Reply, Request, Row, RowSource, Session, Statement, StatementId,
+    StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 /// Holds a driver to all laws; `make` opens a database that may be new or shared.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
@@ -62,12 +64,64 @@ impl Clock for StillClock {
     }
 }
 
-/// Runs a future that never waits otherwise than by blocking.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("on a thread nothing is pending"),
+/// On an event loop a time limit is for a run's clock to tell; here none is ever reached.
+struct PatientClock;
+
+impl Clock for PatientClock {
+    fn now(&self) -> u64 {
+        0
     }
+
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Pending
+    }
+
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Pending
+    }
+}
+
+/// The same database for clients on event loops only: the laws hold there too.
+pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
+
+impl Database for OnLoops {
+    fn dialect(&self) -> &Dialect {
+        self.0.dialect()
+    }
+
+    fn places(&self) -> Places {
+        Places { thread: false, event_loop: true, simulated: false }
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        self.0.connect(place, statements)
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        self.0.facts()
+    }
+}
+
+thread_local! {
+    /// The event loop of this thread, once a session lives on it.
+    static LOOP: OnceCell<LocalRuntime> = const { OnceCell::new() };
+}
+
+fn new_loop() -> LocalRuntime {
+    let builder = &mut Builder::new_current_thread();
+    builder.enable_io().build_local(LocalOptions::default()).expect("an event loop")
+}
+
+/// Runs a future: on this thread's event loop if it has one, else it never waits otherwise than
+/// by blocking.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    LOOP.with(|runtime| match runtime.get() {
+        Some(runtime) => runtime.block_on(future),
+        None => match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(value) => value,
+            Poll::Pending => panic!("on a thread nothing is pending"),
+        },
+    })
 }
 
 /// Now: how long a cancel takes is told in real time.
@@ -106,8 +160,14 @@ impl Speaker {
         statements: &[(StatementKind, &str)],
     ) -> Result<Speaker, Refusal> {
         let declared = statements.iter().map(|(kind, sql)| statement(database, *kind, sql));
-        let clock: Rc<dyn Clock> = Rc::new(StillClock);
-        let place = Place { placement: Placement::Thread, clock, client: 0 };
+        let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
+            true => (Placement::Thread, Rc::new(StillClock)),
+            false => {
+                LOOP.with(|runtime| drop(runtime.get_or_init(new_loop)));
+                (Placement::Loop, Rc::new(PatientClock))
+            }
+        };
+        let place = Place { placement, clock, client: 0 };
         block_on(database.connect(place, declared.collect())).map(Speaker)
     }
 

@@ -142,9 +142,12 @@ impl Load {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
         }
-        let message =
-            format!("{} rows were sent, {} are in the table", self.n_sent, self.n_affected);
-        Err(Refusal::new(RefusalKind::Other, message))
+        // Servers before MySQL 5.7 do not warn of the one reason that there is to skip a row.
+        let message = format!(
+            "{} rows were sent, {} are in the table: the keys of the others were there already",
+            self.n_sent, self.n_affected
+        );
+        Err(Refusal::new(RefusalKind::Duplicate, message))
     }
 
     /// The refusal with the name of the table.

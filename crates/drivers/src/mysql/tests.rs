@@ -37,3 +37,9 @@ fn statements_as_text_keep_all_laws() {
     let Some(url) = url() else { return };
     conformance::holds(&|| open(&url, "text", Some(("statements", "text"))));
 }
+
+#[test]
+fn clients_on_event_loops_keep_all_laws() {
+    let Some(url) = url() else { return };
+    conformance::holds(&|| Arc::new(conformance::OnLoops(open(&url, "loops", None))));
+}

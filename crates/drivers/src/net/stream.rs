@@ -80,10 +80,15 @@ impl Stream {
         n_sent: &mut usize,
     ) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else {
-            let n_bytes = self.socket.send(context, &bytes[*n_sent..])?;
-            self.bytes_out += n_bytes as u64;
-            *n_sent += n_bytes;
-            return Ok(*n_sent == bytes.len());
+            loop {
+                let n_bytes = self.socket.send(context, &bytes[*n_sent..])?;
+                self.bytes_out += n_bytes as u64;
+                *n_sent += n_bytes;
+                // Whoever is to be woken when there is room must have met the lack of it.
+                if n_bytes == 0 || *n_sent == bytes.len() {
+                    return Ok(n_bytes > 0);
+                }
+            }
         };
         loop {
             if !send_records(tls, &mut self.socket, context, &mut self.bytes_out)? {

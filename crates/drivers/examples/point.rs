@@ -1,0 +1,183 @@
+//! What a point select costs the client: queries a second, and client CPU time per query.
+//!
+//!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS]
+//!
+//! A thread a client, as the engine places them; a table of 100,000 rows, made if it is not
+//! there. Two system calls a query are proven by `strace -c -f`. Not here: percentiles, loads,
+//! anything that the engine does.
+
+use std::env;
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use drivers::Opening;
+use model::{
+    Call, Clock, Column, ColumnType, Database, Dice, Place, Placement, Refusal, Request, RowSource,
+    Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value, Woken,
+};
+
+const N_ROWS: i64 = 100_000;
+const NAME: &str = "dbdyno_point";
+
+/// Time stands still: a driver on a thread waits for its server only.
+struct StillClock;
+
+impl Clock for StillClock {
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+}
+
+struct Rows(i64);
+
+impl RowSource for Rows {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        self.0 += 1;
+        if self.0 > N_ROWS {
+            return false;
+        }
+        emit(&[Value::Int(self.0), Value::Text("a text of about thirty letters")]);
+        true
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let Some(url) = arguments.first() else {
+        eprintln!("say which server: point URL [CLIENTS] [SECONDS]");
+        return ExitCode::SUCCESS;
+    };
+    let number = |index: usize, usual: u64| {
+        arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(usual)
+    };
+    match measure(url, number(1, 8), Duration::from_secs(number(2, 3))) {
+        Ok(line) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(url: &str, n_clients: u64, time: Duration) -> Result<String, String> {
+    let target = Target::parse(url).map_err(|bad| bad.to_string())?;
+    let opening = Opening { create: true, seed: 1 };
+    let database = drivers::open(&target, opening).map_err(|no| no.to_string())?;
+    make_table(&database).map_err(|no| no.to_string())?;
+    let stop = AtomicBool::new(false);
+    let began = instant();
+    let before_ns = cpu_ns();
+    let n_queries: u64 = thread::scope(|scope| {
+        let clients: Vec<_> = (0..n_clients)
+            .map(|client| {
+                let (database, stop) = (&database, &stop);
+                scope.spawn(move || serve(database, client as u32, stop))
+            })
+            .collect();
+        // The main thread has nothing else to do.
+        thread::park_timeout(time);
+        stop.store(true, Ordering::SeqCst);
+        let counted: Result<Vec<u64>, Refusal> =
+            clients.into_iter().map(|client| client.join().expect("no panic")).collect();
+        counted.map(|counted| counted.iter().sum())
+    })
+    .map_err(|no| no.to_string())?;
+    let (wall, cpu_ns) = (began.elapsed(), cpu_ns() - before_ns);
+    let per_s = n_queries as f64 / wall.as_secs_f64();
+    let us = cpu_ns as f64 / 1_000.0 / n_queries as f64;
+    Ok(format!("{n_clients} clients: {n_queries} queries, {per_s:.0}/s, {us:.2} us of CPU each"))
+}
+
+fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
+    let column = |name, of| Column { name, of, nullable: false };
+    let table = Table {
+        name: NAME,
+        columns: vec![column("id", ColumnType::Int), column("c", ColumnType::Char(120))],
+        primary_key: vec!["id"],
+        indexes: Vec::new(),
+    };
+    let mut session = connect(database, 0, Arc::from([]))?;
+    let count = format!("SELECT count(*) FROM {NAME}");
+    let mut n_rows = 0;
+    let counted = ask(session.as_mut(), &count, &mut |row| {
+        n_rows = row.int(0)?;
+        Ok(())
+    });
+    if counted.is_ok() && n_rows == N_ROWS {
+        return Ok(());
+    }
+    ask(session.as_mut(), &format!("DROP TABLE IF EXISTS {NAME}"), &mut |_| Ok(()))?;
+    ask(session.as_mut(), &database.dialect().create_table(&table), &mut |_| Ok(()))?;
+    block_on(model::load(session.as_mut(), &table, &mut Rows(0)))?;
+    Ok(())
+}
+
+fn serve(database: &Arc<dyn Database>, client: u32, stop: &AtomicBool) -> Result<u64, Refusal> {
+    let sql = database.dialect().sql(&format!("SELECT c FROM {NAME} WHERE id = ?"));
+    let statement = Statement { name: "point", kind: StatementKind::Read, sql };
+    let mut session = connect(database, client, Arc::from([statement]))?;
+    let mut dice = Dice::new(1, Stream::Backoff(client), 0);
+    let mut n_queries = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let id = 1 + (dice.bits() % N_ROWS as u64) as i64;
+        let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
+        let mut n_letters = 0;
+        let request = Request::Execute(call);
+        block_on(model::query(session.as_mut(), request, &mut |row| {
+            n_letters = row.text(0)?.len();
+            Ok(())
+        }))?;
+        assert!(n_letters >= 30, "the row is there");
+        n_queries += 1;
+    }
+    Ok(n_queries)
+}
+
+fn connect(
+    database: &Arc<dyn Database>,
+    client: u32,
+    statements: Arc<[Statement]>,
+) -> Result<Box<dyn Session>, Refusal> {
+    let clock: Rc<dyn Clock> = Rc::new(StillClock);
+    block_on(database.connect(Place { placement: Placement::Thread, clock, client }, statements))
+}
+
+fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<(), Refusal> {
+    let request = Request::Text { kind: StatementKind::Other, sql };
+    block_on(model::query(session, request, visit)).map(drop)
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("on a thread nothing is pending"),
+    }
+}
+
+/// CPU time of this process, all threads.
+fn cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+#[expect(clippy::disallowed_methods, reason = "a measurement of its own, outside of any run")]
+fn instant() -> Instant {
+    Instant::now()
+}
