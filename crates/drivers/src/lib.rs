@@ -6,6 +6,7 @@
 mod conformance;
 mod mysql;
 mod net;
+mod postgres;
 mod sim;
 mod sqlite;
 
@@ -67,7 +68,7 @@ pub struct Opening {
 }
 
 /// Every database, in the order in which they are listed.
-pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &sim::ENTRY];
+pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
 
 /// The driver that serves `scheme`.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {

@@ -1,0 +1,180 @@
+//! Values in PostgreSQL's binary format, by type: what the hot path speaks.
+
+use std::str;
+
+use model::{ColumnType, Value};
+
+use super::numeric;
+use super::types::{DAY_US, EPOCH_US, Type};
+
+/// Reads what the server sent; what has not the form of its type stays bytes.
+#[inline]
+pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
+    let read = match of {
+        Type::Int4 => fixed(bytes).map(|four| Value::Int(i64::from(i32::from_be_bytes(four)))),
+        Type::Int8 => fixed(bytes).map(|eight| Value::Int(i64::from_be_bytes(eight))),
+        Type::Int2 => fixed(bytes).map(|two| Value::Int(i64::from(i16::from_be_bytes(two)))),
+        Type::Text => str::from_utf8(bytes).ok().map(Value::Text),
+        Type::Numeric => numeric::read(bytes),
+        Type::Bool => fixed(bytes).map(|[byte]| Value::Int(i64::from(byte != 0))),
+        Type::Oid => fixed(bytes).map(|four| Value::Int(i64::from(u32::from_be_bytes(four)))),
+        Type::Float4 => fixed(bytes).map(|four| Value::Float(f64::from(f32::from_be_bytes(four)))),
+        Type::Float8 => fixed(bytes).map(|eight| Value::Float(f64::from_be_bytes(eight))),
+        Type::Date => fixed(bytes).map(|four| read_date(i32::from_be_bytes(four))),
+        Type::Timestamp => fixed(bytes).map(|eight| read_timestamp(i64::from_be_bytes(eight))),
+        Type::Bytes | Type::Other => None,
+    };
+    read.unwrap_or(Value::Bytes(bytes))
+}
+
+#[inline]
+fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+fn read_date(days: i32) -> Value<'static> {
+    match days {
+        // Before and after all others: `-infinity` and `infinity`.
+        i32::MIN => Value::Timestamp(i64::MIN),
+        i32::MAX => Value::Timestamp(i64::MAX),
+        // The server has no date that needs the bounds.
+        days => Value::Timestamp(i64::from(days).saturating_mul(DAY_US).saturating_add(EPOCH_US)),
+    }
+}
+
+fn read_timestamp(us: i64) -> Value<'static> {
+    match us {
+        i64::MIN => Value::Timestamp(i64::MIN),
+        us => Value::Timestamp(us.saturating_add(EPOCH_US)),
+    }
+}
+
+/// Puts out a value with its length, in the form of `of`. False (and nothing put out) where the
+/// two do not go together: then it goes as text, and the server decides.
+#[inline]
+pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
+    match (of, *value) {
+        (_, Value::Null) => out.extend_from_slice(&(-1i32).to_be_bytes()),
+        (Type::Int4, Value::Int(value)) => match i32::try_from(value) {
+            Ok(value) => put_fixed(out, value.to_be_bytes()),
+            Err(_) => return false,
+        },
+        (Type::Int8, Value::Int(value)) => put_fixed(out, value.to_be_bytes()),
+        (Type::Int2, Value::Int(value)) => match i16::try_from(value) {
+            Ok(value) => put_fixed(out, value.to_be_bytes()),
+            Err(_) => return false,
+        },
+        // To the server text is bytes, and whatever takes text takes them.
+        (Type::Text, Value::Text(text)) => return put_bytes(out, text.as_bytes()),
+        (Type::Text | Type::Bytes | Type::Other, Value::Bytes(bytes)) => {
+            return put_bytes(out, bytes);
+        }
+        (Type::Numeric, Value::Decimal { unscaled, scale }) => put_numeric(out, unscaled, scale),
+        (Type::Numeric, Value::Int(value)) => put_numeric(out, value, 0),
+        (Type::Float8, Value::Float(value)) => put_fixed(out, value.to_be_bytes()),
+        (Type::Float4, Value::Float(value)) => put_fixed(out, (value as f32).to_be_bytes()),
+        (Type::Timestamp, Value::Timestamp(us)) => match us.checked_sub(EPOCH_US) {
+            Some(us) => put_fixed(out, us.to_be_bytes()),
+            None => return false,
+        },
+        (Type::Bool, Value::Int(value @ (0 | 1))) => put_fixed(out, [value as u8]),
+        _ => return false,
+    }
+    true
+}
+
+/// Puts out a value for a column of a bulk load, where there is no other form to fall back on.
+pub(super) fn put_column(out: &mut Vec<u8>, of: ColumnType, value: &Value<'_>) -> bool {
+    match (of, *value) {
+        (ColumnType::Double, Value::Int(value)) => put_fixed(out, (value as f64).to_be_bytes()),
+        (ColumnType::Double, Value::Decimal { unscaled, scale }) => {
+            let value = unscaled as f64 / 10f64.powi(i32::from(scale));
+            put_fixed(out, value.to_be_bytes());
+        }
+        _ => return put(out, type_of(of), value),
+    }
+    true
+}
+
+/// The type that the dialect gives to a column.
+fn type_of(of: ColumnType) -> Type {
+    match of {
+        ColumnType::SmallInt => Type::Int2,
+        ColumnType::Int => Type::Int4,
+        ColumnType::BigInt => Type::Int8,
+        ColumnType::Decimal { .. } => Type::Numeric,
+        ColumnType::Char(_) | ColumnType::VarChar(_) => Type::Text,
+        ColumnType::Double => Type::Float8,
+        ColumnType::Timestamp => Type::Timestamp,
+    }
+}
+
+#[inline]
+fn put_fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
+    out.extend_from_slice(&(N as u32).to_be_bytes());
+    out.extend_from_slice(&bytes);
+}
+
+/// False where it is longer than any message can be.
+#[inline]
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
+    let Ok(n_bytes) = i32::try_from(bytes.len()) else { return false };
+    out.extend_from_slice(&n_bytes.to_be_bytes());
+    out.extend_from_slice(bytes);
+    true
+}
+
+fn put_numeric(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    numeric::put(out, unscaled, scale);
+    let n_bytes = (out.len() - start - 4) as u32;
+    out[start..start + 4].copy_from_slice(&n_bytes.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_as_they_went() {
+        let check = |of: Type, value: Value<'_>| {
+            let mut out = Vec::new();
+            assert!(put(&mut out, of, &value));
+            assert_eq!(out[..4], (out.len() as u32 - 4).to_be_bytes());
+            assert_eq!(read(of, &out[4..]), value, "{of:?}");
+        };
+        for value in [i64::MIN, -1, 0, i64::MAX] {
+            check(Type::Int8, Value::Int(value));
+        }
+        check(Type::Int4, Value::Int(i32::MIN.into()));
+        check(Type::Int2, Value::Int(i16::MAX.into()));
+        check(Type::Text, Value::Text("żółć"));
+        check(Type::Bytes, Value::Bytes(&[0, 255]));
+        check(Type::Float8, Value::Float(-0.1));
+        check(Type::Timestamp, Value::Timestamp(-1));
+        check(Type::Timestamp, Value::Timestamp(1_893_456_000_123_456));
+        check(Type::Bool, Value::Int(1));
+        check(Type::Numeric, Value::cents(-12_345));
+    }
+
+    #[test]
+    fn what_does_not_go_together_goes_as_text() {
+        let mut out = Vec::new();
+        assert!(!put(&mut out, Type::Int2, &Value::Int(40_000)));
+        assert!(!put(&mut out, Type::Int4, &Value::Text("7")));
+        assert!(!put(&mut out, Type::Bool, &Value::Int(2)));
+        assert!(!put(&mut out, Type::Timestamp, &Value::Timestamp(i64::MIN)));
+        assert!(!put(&mut out, Type::Other, &Value::Int(1)));
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn what_has_not_the_form_of_its_type_stays_bytes() {
+        assert_eq!(read(Type::Int4, &[1, 2, 3]), Value::Bytes(&[1, 2, 3]));
+        assert_eq!(read(Type::Text, &[255]), Value::Bytes(&[255]));
+        let far = [0x7f, 0, 0, 0];
+        assert_eq!(read(Type::Date, &far), Value::Timestamp(i64::MAX));
+        assert_eq!(read(Type::Numeric, &[1]), Value::Bytes(&[1]));
+    }
+}

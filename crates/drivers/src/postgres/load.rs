@@ -1,0 +1,174 @@
+//! A bulk load: `COPY ... FROM STDIN` in binary format. Rows are pulled a chunk at a time.
+//!
+//! Column types are those that our own CREATE TABLE gives; a table that others made with other
+//! types is refused by the server, which has no way to convert them.
+
+use model::{ColumnType, Refusal, RefusalKind, Reply, RowSource, Table, Value};
+use postgres_protocol::message::frontend;
+
+use super::binary;
+use super::messages::{self, Message, is_aside, put_query};
+use super::protocol::{Status, n_affected, read_status};
+use super::refusals::{garbled, read_error};
+use crate::net::{FLIGHT_BYTES, Step};
+
+/// What is put out before the source is asked again.
+const CHUNK_BYTES: usize = FLIGHT_BYTES;
+/// Signature, flags and the length of an extension that is not there.
+const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+/// Instead of a row's number of columns.
+const END: &[u8] = &[0xff, 0xff];
+
+/// A load under way.
+pub(super) struct Load {
+    table: &'static str,
+    columns: Vec<ColumnType>,
+    stage: Stage,
+    reply: Reply,
+    refusal: Option<Refusal>,
+}
+
+/// How a load has ended.
+pub(super) struct Loaded {
+    pub(super) status: Status,
+    pub(super) result: Result<Reply, Refusal>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The server has not said yet that it takes rows.
+    Asked,
+    /// Rows are sent; before the first of them comes the head.
+    Sending { has_begun: bool },
+    /// All is sent, or all is refused.
+    Ended,
+}
+
+impl Load {
+    pub(super) fn start(table: &Table, out: &mut Vec<u8>) -> Result<Load, Refusal> {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let (table_name, names) = (table.name, names.join(", "));
+        let sql = format!("COPY {table_name} ({names}) FROM STDIN WITH (FORMAT binary)");
+        put_query(out, |out| out.extend_from_slice(sql.as_bytes()))?;
+        Ok(Load {
+            table: table.name,
+            columns: table.columns.iter().map(|column| column.of).collect(),
+            stage: Stage::Asked,
+            reply: Reply::default(),
+            refusal: None,
+        })
+    }
+
+    /// Goes on with what has come.
+    pub(super) fn advance(
+        &mut self,
+        bytes: &[u8],
+        n_read: &mut usize,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<Step<Loaded>, Refusal> {
+        while let Some(message) = Message::first(&bytes[*n_read..])? {
+            *n_read += message.whole.len();
+            if let Some(status) = self.take(message)? {
+                let table = self.table;
+                let result = match self.refusal.take() {
+                    Some(no) => Err(no.during(format_args!("loading {table}"))),
+                    None => Ok(self.reply),
+                };
+                return Ok(Step::Done(Loaded { status, result }));
+            }
+        }
+        match self.stage {
+            // Another chunk only when the one before is sent: what is put out never grows.
+            Stage::Sending { has_begun } if out.is_empty() => {
+                self.put_chunk(has_begun, out, source)?;
+                Ok(if self.stage == Stage::Ended { Step::More } else { Step::Send })
+            }
+            Stage::Sending { .. } => Ok(Step::Send),
+            Stage::Asked | Stage::Ended => Ok(Step::More),
+        }
+    }
+
+    fn take(&mut self, message: Message<'_>) -> Result<Option<Status>, Refusal> {
+        match message.tag {
+            b'G' if self.stage == Stage::Asked => {
+                self.stage = Stage::Sending { has_begun: false };
+            }
+            b'C' => self.reply.n_affected += n_affected(message.body()),
+            b'E' => {
+                let error = read_error(message.whole)?;
+                if error.is_fatal {
+                    let no = Refusal { kind: RefusalKind::ConnectionLost, ..error.refusal };
+                    return Err(no.during(format_args!("loading {}", self.table)));
+                }
+                // Our own reason to end it comes back as an error of the server.
+                self.refusal.get_or_insert(error.refusal);
+                self.stage = Stage::Ended;
+            }
+            b'Z' if self.stage == Stage::Ended => return read_status(message.body()).map(Some),
+            tag if is_aside(tag) => {}
+            tag => {
+                let tag = tag.escape_ascii();
+                return Err(garbled(&format_args!("'{tag}' is not expected in a load")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn put_chunk(
+        &mut self,
+        has_begun: bool,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<(), Refusal> {
+        let start = out.len();
+        out.extend_from_slice(b"d\0\0\0\0");
+        if !has_begun {
+            out.extend_from_slice(HEAD);
+        }
+        self.stage = Stage::Sending { has_begun: true };
+        let columns = &self.columns;
+        let mut refused = None;
+        let mut has_more = true;
+        while has_more && refused.is_none() && out.len() - start < CHUNK_BYTES {
+            has_more = source.next(&mut |row| {
+                if refused.is_none() {
+                    refused = put_row(out, columns, row).err();
+                }
+            });
+        }
+        if !has_more {
+            out.extend_from_slice(END);
+            self.stage = Stage::Ended;
+        }
+        if refused.is_none() && !messages::close(out, start) {
+            refused = Some("a row is longer than a message can be".to_owned());
+        }
+        if let Some(words) = refused {
+            out.truncate(start);
+            self.stage = Stage::Ended;
+            messages::put(out, |buffer| frontend::copy_fail("the rows are refused", buffer))?;
+            self.refusal = Some(Refusal::new(RefusalKind::Shape, words));
+        } else if !has_more {
+            messages::put(out, |buffer| {
+                frontend::copy_done(buffer);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn put_row(out: &mut Vec<u8>, columns: &[ColumnType], row: &[Value<'_>]) -> Result<(), String> {
+    if row.len() != columns.len() {
+        return Err(format!("a row has {} values for {} columns", row.len(), columns.len()));
+    }
+    out.extend_from_slice(&(row.len() as u16).to_be_bytes());
+    for (index, (value, of)) in row.iter().zip(columns).enumerate() {
+        if !binary::put_column(out, *of, value) {
+            let what = value.type_name();
+            return Err(format!("column {} is {of:?}, which cannot take {what}", index + 1));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Messages of the protocol (version 3.0), as far as every conversation needs them.
+//!
+//! What a statement costs each time is put out here, byte by byte; what happens once comes from
+//! `postgres-protocol`. Not here: what a conversation makes of them.
+
+use std::io;
+
+use bytes::BytesMut;
+use model::{Refusal, RefusalKind};
+use postgres_protocol::message::backend::Header;
+
+use super::refusals::garbled;
+
+/// Rows may be as long as the server makes them; its own limit is 1 GiB.
+pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
+/// All other messages are short, but an error may repeat a piece of a statement.
+const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
+/// Executes the unnamed portal to its end.
+pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
+pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
+
+/// A message that has come as a whole.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'b> {
+    pub(super) tag: u8,
+    pub(super) whole: &'b [u8],
+}
+
+impl<'b> Message<'b> {
+    /// What follows tag and length.
+    #[inline]
+    pub(super) fn body(&self) -> &'b [u8] {
+        &self.whole[5..]
+    }
+
+    /// The message at the beginning of `bytes`, once it has come as a whole.
+    #[inline]
+    pub(super) fn first(bytes: &'b [u8]) -> Result<Option<Message<'b>>, Refusal> {
+        let header = match Header::parse(bytes) {
+            Ok(Some(header)) => header,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(garbled(&error)),
+        };
+        let (tag, n_bytes) = (header.tag(), header.len() as usize + 1);
+        let is_row = matches!(tag, b'D' | b'd');
+        if n_bytes > if is_row { ROW_BYTES_MAX } else { MESSAGE_BYTES_MAX } {
+            return Err(garbled(&format_args!("a message of {n_bytes} bytes")));
+        }
+        Ok(bytes.get(..n_bytes).map(|whole| Message { tag, whole }))
+    }
+}
+
+/// What the server says between all else and nobody needs: notices, notifications and settings
+/// that changed.
+#[inline]
+pub(super) fn is_aside(tag: u8) -> bool {
+    matches!(tag, b'N' | b'A' | b'S')
+}
+
+/// Puts out a simple query; `write` writes its text. Nothing is put out where it cannot be sent.
+#[inline]
+pub(super) fn put_query(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>),
+) -> Result<(), Refusal> {
+    let start = out.len();
+    out.extend_from_slice(b"Q\0\0\0\0");
+    write(out);
+    let has_nul = out[start + 5..].contains(&0);
+    out.push(0);
+    if !has_nul && close(out, start) {
+        return Ok(());
+    }
+    out.truncate(start);
+    let message = "a statement may have neither a zero byte nor 2 GiB";
+    Err(Refusal::new(RefusalKind::Unsupported, message))
+}
+
+/// Writes the length of the message that begins at `start` and is complete; false where it is
+/// too long to be sent.
+#[inline]
+pub(super) fn close(out: &mut [u8], start: usize) -> bool {
+    let Ok(n_bytes) = i32::try_from(out.len() - start - 1) else { return false };
+    out[start + 1..start + 5].copy_from_slice(&n_bytes.to_be_bytes());
+    true
+}
+
+/// Puts out what `postgres-protocol` writes.
+pub(super) fn put(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
+) -> Result<(), Refusal> {
+    let mut buffer = BytesMut::new();
+    write(&mut buffer).map_err(|error| {
+        let message = format!("this cannot be said in PostgreSQL's protocol: {error}");
+        Refusal::new(RefusalKind::Unsupported, message)
+    })?;
+    out.extend_from_slice(&buffer);
+    Ok(())
+}

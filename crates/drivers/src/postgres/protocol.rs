@@ -1,0 +1,445 @@
+//! One side of a signed-in connection: requests into messages, messages into replies.
+//!
+//! A prepared statement is Bind, Execute and Sync in one write. A batch is one flight that ends
+//! in one Sync, so that outside of a transaction it is one by itself. Not here: bulk loads
+//! (load), and how a connection begins (sign_in).
+
+use std::sync::Arc;
+
+use model::{
+    Call, Refusal, RefusalKind, Reply, Request, RowSource, Statement, StatementId, StatementKind,
+    Table, Traffic, Visit,
+};
+use postgres_protocol::message::frontend;
+
+use super::Way;
+use super::load::{Load, Loaded};
+use super::messages::{self, Message, SYNC, is_aside, put_query};
+use super::refusals::{garbled, read_error};
+use super::row::{Column, DataRow, Fields, Format};
+use super::statements::{Statements, read_columns};
+use crate::net::{CancelKey, Input, Protocol, Step};
+
+/// Whether the server is in a transaction: `I`dle, in one (`T`), or in a failed one (`E`).
+pub(super) type Status = u8;
+
+/// A signed-in connection.
+pub(super) struct Postgres {
+    way: Way,
+    statements: Statements,
+    status: Status,
+    cancel_key: CancelKey,
+    exchange: Exchange,
+    /// The calls of the request under way; used again.
+    flight: Vec<Flown>,
+    /// Which of them the server answers now.
+    at: usize,
+    /// The columns of the result set under way, where it is no prepared statement's.
+    columns: Vec<Column>,
+    /// A result set is under way, where it is no prepared statement's.
+    is_open: bool,
+    fields: Fields,
+    n_sets: usize,
+    reply: Reply,
+    refusal: Option<Refusal>,
+    load: Option<Load>,
+    is_committing: bool,
+    traffic: Traffic,
+}
+
+/// A call under way.
+#[derive(Clone, Copy)]
+struct Flown {
+    index: usize,
+    /// Its statement is prepared with it.
+    asks: bool,
+}
+
+/// What the server is answering.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Exchange {
+    Nothing,
+    /// Prepared statements, in binary.
+    Calls,
+    /// Statements as text.
+    Text,
+    /// A COMMIT of ours, as text.
+    Commit,
+}
+
+impl Postgres {
+    pub(super) fn new(
+        way: Way,
+        declared: Arc<[Statement]>,
+        cancel_key: CancelKey,
+        status: Status,
+    ) -> Postgres {
+        Postgres {
+            way,
+            statements: Statements::new(way, declared),
+            status,
+            cancel_key,
+            exchange: Exchange::Nothing,
+            flight: Vec::new(),
+            at: 0,
+            columns: Vec::new(),
+            is_open: false,
+            fields: Fields::default(),
+            n_sets: 0,
+            reply: Reply::default(),
+            refusal: None,
+            load: None,
+            is_committing: false,
+            traffic: Traffic::default(),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self) {
+        assert_eq!(self.exchange, Exchange::Nothing, "one request is under way at a time");
+        self.flight.clear();
+        (self.at, self.n_sets, self.is_open) = (0, 0, false);
+        (self.reply, self.refusal) = (Reply::default(), None);
+        self.is_committing = false;
+    }
+
+    #[inline]
+    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut counted = Traffic::default();
+        for call in calls {
+            counted.count(self.statements.kind(call.statement)?);
+        }
+        if self.way == Way::Simple {
+            self.put_calls_as_text(calls, out)?;
+        } else {
+            self.put_calls(calls, out).inspect_err(|_| self.ground())?;
+        }
+        // A statement outside of a transaction commits by itself.
+        self.is_committing = self.status == b'I' && counted.queries() > counted.reads;
+        self.traffic += counted;
+        Ok(())
+    }
+
+    #[inline]
+    fn put_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        for call in calls {
+            // Noted before its preparation is put out, so that a refusal finds it.
+            self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
+            let asks = self.statements.put_call(call, out)?;
+            self.flight.last_mut().expect("it was just noted").asks = asks;
+        }
+        if !calls.is_empty() {
+            out.extend_from_slice(SYNC);
+            self.exchange = Exchange::Calls;
+        }
+        Ok(())
+    }
+
+    fn put_calls_as_text(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut refused = None;
+        put_query(out, |out| {
+            for (index, call) in calls.iter().enumerate() {
+                if index > 0 {
+                    out.push(b';');
+                }
+                if let Err(no) = self.statements.put_text(call, out) {
+                    refused.get_or_insert(no);
+                }
+            }
+        })?;
+        if let Some(no) = refused {
+            return Err(no);
+        }
+        let flown = |call: &Call<'_>| Flown { index: call.statement.0.into(), asks: false };
+        self.flight.extend(calls.iter().map(flown));
+        if calls.is_empty() {
+            out.clear();
+        } else {
+            self.exchange = Exchange::Text;
+        }
+        Ok(())
+    }
+
+    /// What is not prepared yet must be asked again.
+    #[cold]
+    fn ground(&mut self) {
+        for flown in &self.flight[self.at.min(self.flight.len())..] {
+            if flown.asks {
+                self.statements.give_up(flown.index);
+            }
+        }
+    }
+
+    fn start_text(
+        &mut self,
+        exchange: Exchange,
+        sql: &str,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        put_query(out, |out| out.extend_from_slice(sql.as_bytes()))?;
+        self.exchange = exchange;
+        Ok(())
+    }
+
+    /// Takes one message in; the reply where it was the last.
+    #[inline]
+    fn take(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Option<Result<Reply, Refusal>>, Refusal> {
+        match message.tag {
+            b'D' => self.take_row(message.body(), visit)?,
+            b'C' => self.take_complete(message.body())?,
+            b'Z' => return self.take_ready(message.body()).map(Some),
+            b'2' if self.exchange == Exchange::Calls => {}
+            tag if is_aside(tag) => {}
+            _ => self.take_rare(message, out)?,
+        }
+        Ok(None)
+    }
+
+    #[cold]
+    fn take_rare(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let is_calls = self.exchange == Exchange::Calls;
+        match message.tag {
+            b'E' => self.take_error(message)?,
+            b'1' | b'3' if is_calls => {}
+            b't' if is_calls => self.statements.learn_parameters(self.current()?, message)?,
+            b'T' if is_calls => self.statements.learn_columns(self.current()?, Some(message))?,
+            b'n' if is_calls => self.statements.learn_columns(self.current()?, None)?,
+            b'T' => {
+                self.columns.clear();
+                read_columns(message, &mut self.columns)?;
+                self.is_open = true;
+            }
+            // An empty statement.
+            b'I' => self.at += 1,
+            // Rows of a COPY that was asked for as text: nobody has a form for them.
+            b'H' | b'd' | b'c' => {}
+            // It waits for rows: those come only from a bulk load.
+            b'G' => {
+                let words = "dbdyno loads rows by itself, not by a COPY in a statement";
+                messages::put(out, |buffer| frontend::copy_fail(words, buffer))?;
+                if is_calls {
+                    // What was sent while it waited for rows is not heard.
+                    out.extend_from_slice(SYNC);
+                }
+            }
+            tag => return Err(garbled(&format_args!("'{}' is not expected", tag.escape_ascii()))),
+        }
+        Ok(())
+    }
+
+    /// The statement that the server answers now.
+    #[inline]
+    fn current(&self) -> Result<usize, Refusal> {
+        let flown = self.flight.get(self.at);
+        flown.map(|flown| flown.index).ok_or_else(|| garbled(&"more answers than questions"))
+    }
+
+    #[inline]
+    fn take_row(&mut self, body: &[u8], visit: Visit<'_>) -> Result<(), Refusal> {
+        let (columns, format) = match self.exchange {
+            Exchange::Calls => (&self.statements.get(self.current()?).columns, Format::Binary),
+            _ if self.is_open => (&self.columns, Format::Text),
+            _ => return Err(garbled(&"a row without a description")),
+        };
+        if self.refusal.is_some() {
+            return Ok(());
+        }
+        self.fields.find(body, columns, format)?;
+        let (fields, result_set) = (&self.fields, self.n_sets);
+        self.reply.n_rows += 1;
+        if let Err(no) = visit(&DataRow { body, fields, columns, format, result_set }) {
+            self.refusal = Some(no);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn take_complete(&mut self, body: &[u8]) -> Result<(), Refusal> {
+        let had_rows = match self.exchange {
+            Exchange::Calls => self.statements.get(self.current()?).has_rows,
+            _ => std::mem::take(&mut self.is_open),
+        };
+        self.n_sets += usize::from(had_rows);
+        self.at += 1;
+        self.reply.n_affected += n_affected(body);
+        if self.exchange == Exchange::Commit && body.starts_with(b"ROLLBACK") {
+            let message = "nothing was committed: an earlier statement of this transaction failed, \
+                           and the server has rolled it back";
+            self.refusal = Some(Refusal::new(RefusalKind::Other, message));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn take_error(&mut self, message: Message<'_>) -> Result<(), Refusal> {
+        let error = read_error(message.whole)?;
+        let mut no = error.refusal;
+        let current = self.flight.get(self.at).map(|flown| flown.index);
+        if let Some(index) = current {
+            no = no.during(self.statements.name(index));
+            // Unknown to the server, or its result has changed its form.
+            if matches!(no.sqlstate.as_str(), "26000" | "0A000") {
+                self.statements.forget(index);
+            }
+        }
+        self.ground();
+        if error.is_fatal {
+            no.kind = RefusalKind::ConnectionLost;
+            return Err(no);
+        }
+        self.refusal.get_or_insert(no);
+        Ok(())
+    }
+
+    #[inline]
+    fn take_ready(&mut self, body: &[u8]) -> Result<Result<Reply, Refusal>, Refusal> {
+        self.status = read_status(body)?;
+        let result = match self.refusal.take() {
+            Some(no) => Err(no),
+            None if self.exchange == Exchange::Calls && self.at < self.flight.len() => {
+                return Err(garbled(&"fewer answers than questions"));
+            }
+            None => Ok(self.reply),
+        };
+        self.exchange = Exchange::Nothing;
+        self.is_committing = false;
+        Ok(result)
+    }
+
+    #[inline]
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        n_read: &mut usize,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        while let Some(message) = Message::first(&bytes[*n_read..])? {
+            *n_read += message.whole.len();
+            if let Some(result) = self.take(message, out, &mut *visit)? {
+                return Ok(Step::Done(result));
+            }
+        }
+        Ok(Step::More)
+    }
+}
+
+impl Protocol for Postgres {
+    #[inline]
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.begin();
+        let (exchange, sql) = match request {
+            Request::Execute(call) => return self.start_calls(&[call], out),
+            Request::Batch(calls) => return self.start_calls(calls, out),
+            Request::Text { kind, sql } => {
+                self.start_text(Exchange::Text, sql, out)?;
+                self.is_committing = self.status == b'I' && kind != StatementKind::Read;
+                self.traffic.count(kind);
+                return Ok(());
+            }
+            Request::Begin => (Exchange::Text, "BEGIN"),
+            Request::BeginReadOnly => (Exchange::Text, "BEGIN READ ONLY"),
+            Request::Commit => (Exchange::Commit, "COMMIT"),
+            Request::Rollback => (Exchange::Text, "ROLLBACK"),
+        };
+        self.start_text(exchange, sql, out)?;
+        self.is_committing = exchange == Exchange::Commit;
+        self.traffic.count(StatementKind::Other);
+        Ok(())
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        if self.exchange == Exchange::Nothing {
+            // A batch without calls.
+            return Ok(Step::Done(Ok(Reply::default())));
+        }
+        let mut n_read = 0;
+        let step = self.read(input.bytes(), &mut n_read, out, visit);
+        input.consume(n_read);
+        step
+    }
+
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        self.begin();
+        self.load = Some(Load::start(table, out)?);
+        self.is_committing = self.status == b'I';
+        self.traffic.count(StatementKind::Write);
+        Ok(())
+    }
+
+    fn advance_load(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        let load = self.load.as_mut().expect("a load was started");
+        let mut n_read = 0;
+        let step = load.advance(input.bytes(), &mut n_read, out, source);
+        input.consume(n_read);
+        Ok(match step? {
+            Step::Done(Loaded { status, result }) => {
+                (self.status, self.load, self.is_committing) = (status, None, false);
+                Step::Done(result)
+            }
+            Step::More => Step::More,
+            Step::Send => Step::Send,
+            Step::StartTls => unreachable!("a load never begins TLS"),
+        })
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        self.statements.add(statement)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.traffic
+    }
+
+    fn is_committing(&self) -> bool {
+        self.is_committing
+    }
+
+    fn cancel_key(&self) -> CancelKey {
+        self.cancel_key.clone()
+    }
+
+    fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"X\0\0\0\x04");
+    }
+}
+
+/// Reads the body of a ReadyForQuery.
+pub(super) fn read_status(body: &[u8]) -> Result<Status, Refusal> {
+    match body {
+        [status @ (b'I' | b'T' | b'E')] => Ok(*status),
+        _ => Err(garbled(&"a state of transactions that is none")),
+    }
+}
+
+/// The rows that a completed statement has changed: the last word of `INSERT 0 5`, `UPDATE 3`,
+/// `DELETE 2`, `MERGE 4`, `COPY 9`. A `SELECT 7` has changed none.
+#[inline]
+pub(super) fn n_affected(body: &[u8]) -> u64 {
+    if !matches!(body.first(), Some(b'I' | b'U' | b'D' | b'M' | b'C')) {
+        return 0;
+    }
+    let word = body.strip_suffix(b"\0").unwrap_or(body);
+    let is_digit = |byte: &&u8| byte.is_ascii_digit();
+    let n_digits = word.iter().rev().take_while(is_digit).count();
+    let digits = &word[word.len() - n_digits..];
+    digits
+        .iter()
+        .fold(0u64, |sum, digit| sum.saturating_mul(10).saturating_add(u64::from(digit - b'0')))
+}

@@ -1,0 +1,157 @@
+//! PostgreSQL's errors as refusals, by their SQLSTATE.
+//!
+//! The codes are those of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use model::{Refusal, RefusalKind};
+use postgres_protocol::message::backend::Message;
+
+/// A hostile server's words are cut here.
+const WORDS_BYTES_MAX: usize = 2_000;
+
+/// What the server said, and whether it ends the connection with that.
+pub(super) struct ServerError {
+    pub(super) refusal: Refusal,
+    pub(super) is_fatal: bool,
+}
+
+/// Reads an ErrorResponse, given as a whole message.
+#[cold]
+pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
+    let parsed = Message::parse(&mut BytesMut::from(message)).map_err(|error| garbled(&error))?;
+    let Some(Message::ErrorResponse(body)) = parsed else {
+        return Err(garbled(&"an error that is none"));
+    };
+    let mut fields = body.fields();
+    let (mut severity, mut sqlstate, mut words) = (String::new(), String::new(), String::new());
+    let (mut detail, mut hint) = (String::new(), String::new());
+    while let Some(field) = fields.next().map_err(|error| garbled(&error))? {
+        let value = || cut(&String::from_utf8_lossy(field.value_bytes()));
+        match field.type_() {
+            // 'V' is never translated; servers before 9.6 have only 'S'.
+            b'V' => severity = value(),
+            b'S' if severity.is_empty() => severity = value(),
+            b'C' => sqlstate = value(),
+            b'M' => words = value(),
+            b'D' => detail = value(),
+            b'H' => hint = value(),
+            _ => {}
+        }
+    }
+    let kind = kind(&sqlstate, &words);
+    let mut message = words;
+    for (before, part) in [("; ", detail.as_str()), ("; ", &hint), ("; ", remedy(&sqlstate))] {
+        if !part.is_empty() {
+            message.push_str(before);
+            message.push_str(part);
+        }
+    }
+    let is_fatal = matches!(severity.as_str(), "FATAL" | "PANIC");
+    Ok(ServerError { refusal: Refusal { kind, code: 0, sqlstate, message }, is_fatal })
+}
+
+/// What the server sent is no part of the protocol, or not now.
+#[cold]
+pub(super) fn garbled(what: &dyn std::fmt::Display) -> Refusal {
+    let message = format!("the server does not keep to PostgreSQL's protocol: {what}");
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}
+
+fn cut(words: &str) -> String {
+    match words.char_indices().find(|(at, _)| *at >= WORDS_BYTES_MAX) {
+        None => words.to_owned(),
+        Some((at, _)) => format!("{}...", &words[..at]),
+    }
+}
+
+fn kind(sqlstate: &str, words: &str) -> RefusalKind {
+    match sqlstate {
+        "40P01" => RefusalKind::Deadlock,
+        "55P03" => RefusalKind::LockTimeout,
+        "40001" => RefusalKind::Serialization,
+        "40003" => RefusalKind::UnknownCommit,
+        "23505" | "23P01" => RefusalKind::Duplicate,
+        "25006" => RefusalKind::ReadOnly,
+        "42501" => RefusalKind::Denied,
+        // Nothing of that name: database, schema, table, column, function, object, statement.
+        "3D000" | "3F000" | "42P01" | "42703" | "42883" | "42704" | "26000" => RefusalKind::Missing,
+        "53100" => RefusalKind::DiskFull,
+        "53300" => RefusalKind::ConnectionLost,
+        // The wrong number of values for a statement.
+        "08P01" => RefusalKind::Shape,
+        "57014" if words.contains("user request") => RefusalKind::Cancelled,
+        "57014" | "25P03" | "25P04" => RefusalKind::Timeout,
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => RefusalKind::ConnectionLost,
+        "XX001" | "XX002" => RefusalKind::Corrupt,
+        _ => match sqlstate.get(..2) {
+            Some("08") => RefusalKind::ConnectionLost,
+            Some("23") | Some("44") => RefusalKind::Constraint,
+            Some("28") => RefusalKind::Denied,
+            _ => RefusalKind::Other,
+        },
+    }
+}
+
+/// What to do about an error that does not say so itself.
+fn remedy(sqlstate: &str) -> &'static str {
+    match sqlstate {
+        "28P01" => "check user and password of the target",
+        "28000" => "pg_hba.conf on the server says who may sign in from where, and with TLS or not",
+        "3D000" => "name another database in the target, or make it with CREATE DATABASE",
+        "53100" => "make room where the server keeps its data",
+        "53300" => "use fewer clients, or raise max_connections and restart the server",
+        "57P03" => "try again when the server is up",
+        "25P02" => "roll back first",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_become_kinds() {
+        let check = |sqlstate: &str, expect: RefusalKind| {
+            assert_eq!(kind(sqlstate, ""), expect, "{sqlstate}");
+        };
+        check("40P01", RefusalKind::Deadlock);
+        check("55P03", RefusalKind::LockTimeout);
+        check("40001", RefusalKind::Serialization);
+        check("23505", RefusalKind::Duplicate);
+        check("23503", RefusalKind::Constraint);
+        check("23514", RefusalKind::Constraint);
+        check("28P01", RefusalKind::Denied);
+        check("28000", RefusalKind::Denied);
+        check("42501", RefusalKind::Denied);
+        check("3D000", RefusalKind::Missing);
+        check("42P01", RefusalKind::Missing);
+        check("25006", RefusalKind::ReadOnly);
+        check("53100", RefusalKind::DiskFull);
+        check("53300", RefusalKind::ConnectionLost);
+        check("57P01", RefusalKind::ConnectionLost);
+        check("08006", RefusalKind::ConnectionLost);
+        check("42601", RefusalKind::Other);
+        check("", RefusalKind::Other);
+        check("Ä", RefusalKind::Other);
+    }
+
+    #[test]
+    fn a_cancel_and_a_time_limit_are_told_apart() {
+        let request = "canceling statement due to user request";
+        assert_eq!(kind("57014", request), RefusalKind::Cancelled);
+        let timeout = "canceling statement due to statement timeout";
+        assert_eq!(kind("57014", timeout), RefusalKind::Timeout);
+    }
+
+    #[test]
+    fn an_error_has_its_detail_and_hint() {
+        let body = b"SFEHLER\0VERROR\0C23505\0Mtwice\0Dthe key\0Ha hint\0\0";
+        let message = [&b"E"[..], &(body.len() as u32 + 4).to_be_bytes(), body].concat();
+        let ServerError { refusal, is_fatal } = read_error(&message).expect("well formed");
+        assert_eq!(refusal.message, "twice; the key; a hint");
+        assert_eq!((refusal.kind, refusal.sqlstate.as_str()), (RefusalKind::Duplicate, "23505"));
+        assert!(!is_fatal);
+    }
+}

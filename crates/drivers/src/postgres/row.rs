@@ -1,0 +1,130 @@
+//! A DataRow, read where it lies. Nothing is copied and nothing is allocated for a row.
+
+use model::{Row, Value};
+
+use super::refusals::garbled;
+use super::types::Type;
+use super::{binary, text};
+
+/// What a RowDescription says of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) of: Type,
+}
+
+/// In which of its two formats the server sends values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Text,
+    Binary,
+}
+
+/// Where a value lies; a null has a negative length.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    start: u32,
+    n_bytes: i32,
+    /// It lies among the bytes that were written in hex.
+    is_unhexed: bool,
+}
+
+/// Where the values of a row lie; used again for each row.
+#[derive(Default)]
+pub(super) struct Fields {
+    fields: Vec<Field>,
+    unhexed: Vec<u8>,
+}
+
+impl Fields {
+    /// Finds the values of a row of `columns` in the body of its message.
+    #[inline]
+    pub(super) fn find(
+        &mut self,
+        body: &[u8],
+        columns: &[Column],
+        format: Format,
+    ) -> Result<(), model::Refusal> {
+        self.fields.clear();
+        let Some((count, mut rest)) = body.split_first_chunk::<2>() else {
+            return Err(garbled(&"a row without a number of columns"));
+        };
+        if usize::from(u16::from_be_bytes(*count)) != columns.len() {
+            return Err(garbled(&"a row that has not the columns that were described"));
+        }
+        for _ in columns {
+            let Some((length, tail)) = rest.split_first_chunk::<4>() else {
+                return Err(garbled(&"a row that ends within a length"));
+            };
+            let n_bytes = i32::from_be_bytes(*length);
+            let start = (body.len() - tail.len()) as u32;
+            let Some(tail) = tail.get(n_bytes.max(0) as usize..) else {
+                return Err(garbled(&"a row that ends within a value"));
+            };
+            self.fields.push(Field { start, n_bytes, is_unhexed: false });
+            rest = tail;
+        }
+        if !rest.is_empty() {
+            return Err(garbled(&"a row that goes on behind its last value"));
+        }
+        if format == Format::Text {
+            self.unhex(body, columns);
+        }
+        Ok(())
+    }
+
+    /// Bytes come in hex where they come as text.
+    fn unhex(&mut self, body: &[u8], columns: &[Column]) {
+        self.unhexed.clear();
+        for (field, column) in self.fields.iter_mut().zip(columns) {
+            if column.of != Type::Bytes || field.n_bytes < 0 {
+                continue;
+            }
+            let written = &body[field.start as usize..][..field.n_bytes as usize];
+            let start = self.unhexed.len();
+            if text::unhex(written, &mut self.unhexed) {
+                let n_bytes = (self.unhexed.len() - start) as i32;
+                *field = Field { start: start as u32, n_bytes, is_unhexed: true };
+            }
+        }
+    }
+}
+
+/// One row.
+pub(super) struct DataRow<'r> {
+    pub(super) body: &'r [u8],
+    pub(super) fields: &'r Fields,
+    pub(super) columns: &'r [Column],
+    pub(super) format: Format,
+    pub(super) result_set: usize,
+}
+
+impl Row for DataRow<'_> {
+    fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    #[inline]
+    fn value(&self, column: usize) -> Value<'_> {
+        let field = self.fields.fields[column];
+        if field.n_bytes < 0 {
+            return Value::Null;
+        }
+        let from = if field.is_unhexed { &self.fields.unhexed } else { self.body };
+        let bytes = &from[field.start as usize..][..field.n_bytes as usize];
+        let of = self.columns[column].of;
+        match self.format {
+            Format::Binary => binary::read(of, bytes),
+            Format::Text if field.is_unhexed => Value::Bytes(bytes),
+            Format::Text => text::read(of, bytes),
+        }
+    }
+
+    fn result_set(&self) -> usize {
+        self.result_set
+    }
+
+    fn name(&self, column: usize) -> &str {
+        &self.columns[column].name
+    }
+}

@@ -1,0 +1,317 @@
+//! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677), the client's side.
+//!
+//! Stretching a password takes milliseconds by design. All connections of a target share what
+//! comes of it, so that a thousand of them cost one. Not here: who reads and writes messages.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use model::{Refusal, RefusalKind};
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+pub(super) const PLAIN: &str = "SCRAM-SHA-256";
+pub(super) const PLUS: &str = "SCRAM-SHA-256-PLUS";
+
+/// PostgreSQL's default is 4,096. A server that asks for more than this would keep us busy.
+const ITERATIONS_MAX: u32 = 1_000_000;
+/// A target has a salt for each of its servers; a hostile one may invent more.
+const SALTS_MAX: usize = 64;
+
+type Hash = [u8; 32];
+
+/// What a stretched password is used for.
+#[derive(Clone, Copy)]
+struct Keys {
+    client: Hash,
+    server: Hash,
+}
+
+/// The keys of a target's user, by salt and iterations.
+#[derive(Default)]
+pub(super) struct KeyCache {
+    keys: Mutex<BTreeMap<(Vec<u8>, u32), Keys>>,
+}
+
+impl KeyCache {
+    /// Whoever comes while keys are made waits for them instead of making them again.
+    fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Keys {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = keys.get(&(salt.to_vec(), iterations)) {
+            return *found;
+        }
+        if keys.len() >= SALTS_MAX {
+            keys.clear();
+        }
+        let made = make_keys(password, salt, iterations);
+        keys.insert((salt.to_vec(), iterations), made);
+        made
+    }
+}
+
+fn make_keys(password: &str, salt: &[u8], iterations: u32) -> Keys {
+    // What SASLprep forbids is taken as it is, as the server does.
+    let prepared = stringprep::saslprep(password);
+    let password = prepared.as_deref().unwrap_or(password);
+    let salted = stretch(password.as_bytes(), salt, iterations);
+    Keys { client: hmac(&salted, &[b"Client Key"]), server: hmac(&salted, &[b"Server Key"]) }
+}
+
+/// PBKDF2 with HMAC-SHA-256 and one block of output: `Hi` of RFC 5802, section 2.2.
+fn stretch(password: &[u8], salt: &[u8], iterations: u32) -> Hash {
+    let keyed = keyed(password);
+    let next = |parts: &[&[u8]]| -> Hash {
+        let mut mac = keyed.clone();
+        parts.iter().for_each(|part| mac.update(part));
+        mac.finalize().into_bytes().into()
+    };
+    let mut block = next(&[salt, &1u32.to_be_bytes()]);
+    let mut sum = block;
+    for _ in 1..iterations {
+        block = next(&[&block]);
+        sum = xor(sum, block);
+    }
+    sum
+}
+
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("a key may have any length")
+}
+
+fn hmac(key: &[u8], parts: &[&[u8]]) -> Hash {
+    let mut mac = keyed(key);
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+fn xor(mut a: Hash, b: Hash) -> Hash {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a ^= b);
+    a
+}
+
+/// What a sign-in is bound to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Binding {
+    /// No TLS, or a certificate for which no binding is defined.
+    Impossible,
+    /// We could, but this server does not offer it.
+    NotOffered,
+    /// The hash of the server's certificate (`tls-server-end-point`, RFC 5929).
+    Certificate(Vec<u8>),
+}
+
+impl Binding {
+    fn header(&self) -> &'static str {
+        match self {
+            Binding::Impossible => "n,,",
+            Binding::NotOffered => "y,,",
+            Binding::Certificate(_) => "p=tls-server-end-point,,",
+        }
+    }
+}
+
+/// A conversation under way.
+pub(super) struct Scram {
+    binding: Binding,
+    nonce: String,
+    /// What the server must prove in the end.
+    server_signature: Option<Hash>,
+}
+
+impl Scram {
+    /// Begins with our first message; `nonce` must never have been used before.
+    pub(super) fn begin(binding: Binding, nonce: [u8; 18]) -> (Scram, String) {
+        let nonce = STANDARD.encode(nonce);
+        let first = format!("{}{}", binding.header(), first_bare(&nonce));
+        (Scram { binding, nonce, server_signature: None }, first)
+    }
+
+    /// Our last message, as an answer to the server's first.
+    pub(super) fn answer(
+        &mut self,
+        server_first: &[u8],
+        password: &str,
+        cache: &KeyCache,
+    ) -> Result<String, Refusal> {
+        let server_first = std::str::from_utf8(server_first).map_err(|_| wrong("not UTF-8"))?;
+        let (nonce, salt, iterations) =
+            read_first(server_first).ok_or_else(|| wrong("its first message is malformed"))?;
+        if !nonce.starts_with(&self.nonce) || nonce.len() == self.nonce.len() {
+            return Err(wrong("its nonce does not go on with ours"));
+        }
+        if !(1..=ITERATIONS_MAX).contains(&iterations) {
+            let words = format!("it asks for {iterations} iterations; 1 to {ITERATIONS_MAX} are");
+            return Err(wrong(&format!("{words} accepted")));
+        }
+        let keys = cache.get(password, &salt, iterations);
+        let mut bound = self.binding.header().as_bytes().to_vec();
+        if let Binding::Certificate(hash) = &self.binding {
+            bound.extend_from_slice(hash);
+        }
+        let bare = format!("c={},r={nonce}", STANDARD.encode(bound));
+        let first = first_bare(&self.nonce);
+        let parts: [&[u8]; 5] =
+            [first.as_bytes(), b",", server_first.as_bytes(), b",", bare.as_bytes()];
+        let stored: Hash = Sha256::digest(keys.client).into();
+        let proof = xor(keys.client, hmac(&stored, &parts));
+        self.server_signature = Some(hmac(&keys.server, &parts));
+        Ok(format!("{bare},p={}", STANDARD.encode(proof)))
+    }
+
+    /// Holds the server's last message to what only one who knows the password can say.
+    pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), Refusal> {
+        let expect = self.server_signature.take();
+        let expect = expect.ok_or_else(|| wrong("it ends what has not begun"))?;
+        let signature = server_final.strip_prefix(b"v=").and_then(|v| STANDARD.decode(v).ok());
+        if signature.as_deref() != Some(&expect[..]) {
+            return Err(wrong("it does not know the password either"));
+        }
+        Ok(())
+    }
+}
+
+/// The user's name is that of the start-up message; here it stays empty.
+fn first_bare(nonce: &str) -> String {
+    format!("n=,r={nonce}")
+}
+
+/// `r=nonce,s=salt,i=iterations`; an extension that we do not know may follow.
+fn read_first(message: &str) -> Option<(&str, Vec<u8>, u32)> {
+    let mut parts = message.split(',');
+    let nonce = parts.next()?.strip_prefix("r=")?;
+    let salt = STANDARD.decode(parts.next()?.strip_prefix("s=")?).ok()?;
+    let iterations = parts.next()?.strip_prefix("i=")?.parse().ok()?;
+    Some((nonce, salt, iterations))
+}
+
+#[cold]
+fn wrong(what: &str) -> Refusal {
+    Refusal::new(RefusalKind::Denied, format!("the server's side of SCRAM is wrong: {what}"))
+}
+
+/// The hash of a certificate by which a sign-in is bound to it: by the function of its signature,
+/// but SHA-256 instead of MD5 and SHA-1 (RFC 5929, section 4.1). None where none is defined.
+pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
+    // Certificate ::= SEQUENCE { tbs SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, ... }, ... }
+    let (certificate_body, _) = der(certificate, 0x30)?;
+    let (_, behind_tbs) = der(certificate_body, 0x30)?;
+    let (algorithm, _) = der(behind_tbs, 0x30)?;
+    let (identifier, _) = der(algorithm, 0x06)?;
+    const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+    const ECDSA: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04];
+    let rsa = identifier.strip_prefix(RSA);
+    let ecdsa = identifier.strip_prefix(ECDSA);
+    match (rsa, ecdsa) {
+        (Some([4 | 5 | 11]), _) | (_, Some([1] | [3, 2])) => {
+            Some(Sha256::digest(certificate).to_vec())
+        }
+        (Some([12]), _) | (_, Some([3, 3])) => Some(Sha384::digest(certificate).to_vec()),
+        (Some([13]), _) | (_, Some([3, 4])) => Some(Sha512::digest(certificate).to_vec()),
+        // RSA-PSS, Ed25519 and what is to come.
+        _ => None,
+    }
+}
+
+/// The content of the DER element with `tag` at the beginning, and what follows it.
+fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
+    let (&[found, first], rest) = bytes.split_first_chunk::<2>()?;
+    if found != tag {
+        return None;
+    }
+    let n_of_length = match first {
+        0..=0x7f => return rest.split_at_checked(usize::from(first)),
+        // A certificate of more than 16 MiB is none.
+        0x81..=0x83 => usize::from(first & 0x7f),
+        _ => return None,
+    };
+    let (length, rest) = rest.split_at_checked(n_of_length)?;
+    let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    rest.split_at_checked(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of RFC 7677, section 3, whose first message has a user's name.
+    #[test]
+    fn keys_are_those_of_the_rfc() {
+        let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").expect("base64");
+        let keys = KeyCache::default().get("pencil", &salt, 4096);
+        let said = b"n=user,r=rOprNGfwEbeRWgbNEkqO,\
+            r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,\
+            i=4096,c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
+        let stored: Hash = Sha256::digest(keys.client).into();
+        let proof = xor(keys.client, hmac(&stored, &[said]));
+        assert_eq!(STANDARD.encode(proof), "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=");
+        let signature = hmac(&keys.server, &[said]);
+        assert_eq!(STANDARD.encode(signature), "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
+    }
+
+    #[test]
+    fn a_server_that_does_not_know_the_password_is_found_out() {
+        let cache = KeyCache::default();
+        let (mut scram, first) = Scram::begin(Binding::Impossible, [7; 18]);
+        let nonce = first.strip_prefix("n,,n=,r=").expect("our nonce");
+        let server_first = format!("r={nonce}more,s=AAAA,i=1");
+        scram.answer(server_first.as_bytes(), "pencil", &cache).expect("well formed");
+        let no = scram.finish(b"v=AAAA").expect_err("not the signature");
+        assert_eq!(no.kind, RefusalKind::Denied);
+        assert!(scram.finish(b"v=AAAA").is_err());
+    }
+
+    #[test]
+    fn a_servers_first_message_may_be_anything() {
+        let answer = |message: &str| {
+            let (mut scram, first) = Scram::begin(Binding::NotOffered, [7; 18]);
+            assert!(first.starts_with("y,,n=,r="));
+            scram.answer(message.as_bytes(), "pencil", &KeyCache::default()).expect_err(message)
+        };
+        let nonce = STANDARD.encode([7; 18]);
+        answer("");
+        answer("r=,s=,i=");
+        answer(&format!("r={nonce},s=AAAA,i=1"));
+        answer(&format!("r={nonce}x,s=AAAA,i=0"));
+        answer(&format!("r={nonce}x,s=AAAA,i=4000000000"));
+        answer(&format!("r={nonce}x,s=!,i=1"));
+        answer("r=another,s=AAAA,i=1");
+    }
+
+    #[test]
+    fn stretched_passwords_are_kept_and_their_number_is_bounded() {
+        let cache = KeyCache::default();
+        let first = cache.get("pencil", b"salt", 2);
+        assert_eq!(first.client, cache.get("pencil", b"salt", 2).client);
+        for n in 0..200u8 {
+            cache.get("pencil", &[n], 1);
+        }
+        assert!(cache.keys.lock().expect("not poisoned").len() <= SALTS_MAX);
+    }
+
+    #[test]
+    fn a_certificate_is_hashed_by_the_function_of_its_signature() {
+        let certificate = |identifier: &[u8]| {
+            let mut algorithm = vec![0x06, identifier.len() as u8];
+            algorithm.extend_from_slice(identifier);
+            let mut body = vec![0x30, 0x81, 2, 5, 0, 0x30, algorithm.len() as u8];
+            body.extend_from_slice(&algorithm);
+            [&[0x30, body.len() as u8], &body[..]].concat()
+        };
+        let length =
+            |identifier: &[u8]| certificate_hash(&certificate(identifier)).map(|h| h.len());
+        let rsa = |last| [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, last];
+        assert_eq!(length(&rsa(5)), Some(32));
+        assert_eq!(length(&rsa(11)), Some(32));
+        assert_eq!(length(&rsa(12)), Some(48));
+        assert_eq!(length(&rsa(13)), Some(64));
+        assert_eq!(length(&rsa(10)), None, "RSA-PSS");
+        assert_eq!(length(&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 3, 3]), Some(48));
+        assert_eq!(length(&[0x2b, 0x65, 0x70]), None, "Ed25519");
+        let whole = certificate(&rsa(11));
+        for n_bytes in 0..whole.len() {
+            assert_eq!(certificate_hash(&whole[..n_bytes]), None);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! How a connection begins: TLS where it is wanted, the start-up message, a password in the form
+//! that the server asks for, until it is ready for the first statement.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use model::{Refusal, RefusalKind, Secret, Statement};
+use postgres_protocol::authentication::md5_hash;
+use postgres_protocol::message::backend::{self, AuthenticationSaslBody};
+use postgres_protocol::message::frontend;
+
+use super::Way;
+use super::messages::{self, Message, is_aside};
+use super::protocol::{Postgres, read_status};
+use super::refusals::{garbled, read_error};
+use super::scram::{self, Binding, KeyCache, Scram};
+use crate::net::{CancelKey, Channel, Input, SignIn, Step};
+
+/// A server says some twenty settings and a few notices; a hostile one would go on for ever.
+const MESSAGES_MAX: usize = 1_000;
+
+/// Who signs in, and how it is to be from then on. One a target.
+pub(super) struct Account {
+    pub(super) user: String,
+    pub(super) password: Option<Secret>,
+    pub(super) database: String,
+    pub(super) application_name: String,
+    pub(super) way: Way,
+    pub(super) keys: KeyCache,
+}
+
+/// A sign-in under way.
+pub(super) struct PostgresSignIn {
+    account: Arc<Account>,
+    statements: Arc<[Statement]>,
+    /// Never used before.
+    nonce: [u8; 18],
+    stage: Stage,
+    scram: Option<Scram>,
+    cancel_key: CancelKey,
+    n_messages: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Nothing,
+    /// The server was asked for TLS.
+    AskedTls,
+    /// TLS is about to begin.
+    Securing,
+    /// The start-up message is sent.
+    Proving,
+    /// The server knows who we are.
+    Known,
+}
+
+impl PostgresSignIn {
+    pub(super) fn new(
+        account: Arc<Account>,
+        statements: Arc<[Statement]>,
+        nonce: [u8; 18],
+    ) -> PostgresSignIn {
+        let cancel_key = CancelKey::Secret(0, 0);
+        let stage = Stage::Nothing;
+        PostgresSignIn { account, statements, nonce, stage, scram: None, cancel_key, n_messages: 0 }
+    }
+
+    fn start_up(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let account = &self.account;
+        let settings = [
+            ("user", account.user.as_str()),
+            ("database", &account.database),
+            ("application_name", &account.application_name),
+            ("client_encoding", "UTF8"),
+            ("DateStyle", "ISO"),
+        ];
+        messages::put(out, |buffer| frontend::startup_message(settings, buffer))?;
+        self.stage = Stage::Proving;
+        Ok(())
+    }
+
+    /// The server's answer to a wish for TLS is one byte.
+    fn hear_of_tls(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Postgres>, Refusal> {
+        match *input.bytes() {
+            [] => Ok(Step::More),
+            [b'S'] => {
+                input.consume(1);
+                self.stage = Stage::Securing;
+                Ok(Step::StartTls)
+            }
+            // Whoever is between us could have put it there (CVE-2021-23222).
+            [b'S', ..] => Err(garbled(&"bytes that are not secured follow the beginning of TLS")),
+            [b'N', ..] if channel.tls_mode.is_required() => {
+                let message = format!(
+                    "the server has no TLS, but tls={} asks for it; turn ssl on there, or use \
+                     tls=prefer",
+                    channel.tls_mode
+                );
+                Err(Refusal::new(RefusalKind::Denied, message))
+            }
+            [b'N', ..] => {
+                input.consume(1);
+                self.start_up(out)?;
+                Ok(Step::More)
+            }
+            [b'E', ..] => match Message::first(input.bytes())? {
+                Some(message) => Err(read_error(message.whole)?.refusal),
+                None => Ok(Step::More),
+            },
+            _ => Err(garbled(&"this is not how a PostgreSQL server answers")),
+        }
+    }
+
+    fn take(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Option<Postgres>, Refusal> {
+        self.n_messages += 1;
+        if self.n_messages > MESSAGES_MAX {
+            return Err(garbled(&"the sign-in has no end"));
+        }
+        match message.tag {
+            b'E' => return Err(read_error(message.whole)?.refusal),
+            b'R' if self.stage == Stage::Proving => self.prove(message, out, channel)?,
+            b'K' if self.stage == Stage::Known => self.cancel_key = read_key(message.body())?,
+            b'Z' if self.stage == Stage::Known => {
+                let status = read_status(message.body())?;
+                let statements = Arc::clone(&self.statements);
+                let key = self.cancel_key.clone();
+                return Ok(Some(Postgres::new(self.account.way, statements, key, status)));
+            }
+            // Which versions and options it knows: we ask for the oldest and for none.
+            b'v' => {}
+            tag if is_aside(tag) => {}
+            tag => {
+                let tag = tag.escape_ascii();
+                return Err(garbled(&format_args!("'{tag}' is not expected in a sign-in")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn prove(
+        &mut self,
+        message: Message<'_>,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<(), Refusal> {
+        use backend::Message as Asked;
+        let parsed = Asked::parse(&mut BytesMut::from(message.whole));
+        match parsed.map_err(|error| garbled(&error))? {
+            Some(Asked::AuthenticationOk) if self.scram.is_some() => {
+                Err(garbled(&"it accepts us without having proven that it knows the password"))
+            }
+            Some(Asked::AuthenticationOk) => {
+                self.stage = Stage::Known;
+                Ok(())
+            }
+            Some(Asked::AuthenticationCleartextPassword) => {
+                let password = self.password()?.as_bytes();
+                messages::put(out, |buffer| frontend::password_message(password, buffer))
+            }
+            Some(Asked::AuthenticationMd5Password(body)) => {
+                let user = self.account.user.as_bytes();
+                let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
+                messages::put(out, |buffer| frontend::password_message(hash.as_bytes(), buffer))
+            }
+            Some(Asked::AuthenticationSasl(body)) => self.begin_scram(&body, out, channel),
+            Some(Asked::AuthenticationSaslContinue(body)) => {
+                let account = Arc::clone(&self.account);
+                let password = self.password()?.to_owned();
+                let scram = self.scram.as_mut().ok_or_else(not_begun)?;
+                let answer = scram.answer(body.data(), &password, &account.keys)?;
+                messages::put(out, |buffer| frontend::sasl_response(answer.as_bytes(), buffer))
+            }
+            Some(Asked::AuthenticationSaslFinal(body)) => {
+                self.scram.as_mut().ok_or_else(not_begun)?.finish(body.data())?;
+                self.scram = None;
+                Ok(())
+            }
+            _ => {
+                let message = "the server asks for a way to sign in that dbdyno does not have; it \
+                               has trust, password, md5 and scram-sha-256 (see pg_hba.conf)";
+                Err(Refusal::new(RefusalKind::Unsupported, message))
+            }
+        }
+    }
+
+    fn password(&self) -> Result<&str, Refusal> {
+        match &self.account.password {
+            Some(password) => Ok(password.reveal()),
+            None => {
+                let user = &self.account.user;
+                let message = format!("the server asks for the password of '{user}'; give one");
+                Err(Refusal::new(RefusalKind::Denied, message))
+            }
+        }
+    }
+
+    fn begin_scram(
+        &mut self,
+        body: &AuthenticationSaslBody,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<(), Refusal> {
+        let offered: Vec<&str> = body.mechanisms().collect().map_err(|error| garbled(&error))?;
+        let certificate = channel.certificate.as_deref().filter(|_| channel.is_tls);
+        let hash = certificate.and_then(scram::certificate_hash);
+        let binding = match hash {
+            Some(hash) if offered.contains(&scram::PLUS) => Binding::Certificate(hash),
+            Some(_) => Binding::NotOffered,
+            None => Binding::Impossible,
+        };
+        let mechanism = match binding {
+            Binding::Certificate(_) => scram::PLUS,
+            _ if offered.contains(&scram::PLAIN) => scram::PLAIN,
+            _ => {
+                let offered = offered.join(", ");
+                let message = format!("the server offers only {offered}; dbdyno has scram-sha-256");
+                return Err(Refusal::new(RefusalKind::Unsupported, message));
+            }
+        };
+        if self.scram.is_some() {
+            return Err(garbled(&"it begins SCRAM twice"));
+        }
+        // Without a password there is nothing to begin.
+        self.password()?;
+        let (scram, first) = Scram::begin(binding, self.nonce);
+        self.scram = Some(scram);
+        messages::put(out, |buffer| {
+            frontend::sasl_initial_response(mechanism, first.as_bytes(), buffer)
+        })
+    }
+}
+
+impl SignIn for PostgresSignIn {
+    type Protocol = Postgres;
+
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        channel: &Channel,
+    ) -> Result<Step<Postgres>, Refusal> {
+        match self.stage {
+            Stage::Nothing if channel.tls_mode == crate::net::TlsMode::Disable => {
+                self.start_up(out)?;
+            }
+            Stage::Nothing => {
+                messages::put(out, |buffer| {
+                    frontend::ssl_request(buffer);
+                    Ok(())
+                })?;
+                self.stage = Stage::AskedTls;
+            }
+            Stage::AskedTls => return self.hear_of_tls(input, out, channel),
+            Stage::Securing => {
+                assert!(channel.is_tls, "TLS was begun");
+                self.start_up(out)?;
+            }
+            Stage::Proving | Stage::Known => {}
+        }
+        let mut n_read = 0;
+        let mut signed_in = None;
+        while let (None, Some(message)) = (&signed_in, Message::first(&input.bytes()[n_read..])?) {
+            n_read += message.whole.len();
+            signed_in = self.take(message, out, channel)?;
+        }
+        input.consume(n_read);
+        Ok(signed_in.map_or(Step::More, Step::Done))
+    }
+}
+
+#[cold]
+fn not_begun() -> Refusal {
+    garbled(&"it goes on with SCRAM before that has begun")
+}
+
+/// Process and secret, of four bytes each in the protocol that we ask for.
+fn read_key(body: &[u8]) -> Result<CancelKey, Refusal> {
+    match *body {
+        [a, b, c, d, e, f, g, h] => {
+            let process = i32::from_be_bytes([a, b, c, d]);
+            Ok(CancelKey::Secret(process, i32::from_be_bytes([e, f, g, h])))
+        }
+        _ => Err(garbled(&"a key for cancelling of another length")),
+    }
+}

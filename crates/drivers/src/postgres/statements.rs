@@ -1,0 +1,293 @@
+//! The statements that a connection knows: declared and late ones, prepared when first asked.
+//!
+//! The first call of a statement goes out together with its preparation, so that it costs no
+//! round trip of its own. The server's types are not known then, so its values travel as text,
+//! which the server reads by the type that it expects; all later ones travel in binary.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use model::{Call, Refusal, RefusalKind, Statement, StatementId, StatementKind, Value};
+use postgres_protocol::message::{backend, frontend};
+
+use super::messages::{self, EXECUTE, Message};
+use super::refusals::garbled;
+use super::row::Column;
+use super::template::Template;
+use super::types::Type;
+use super::{Way, binary, text};
+
+/// The most values that the protocol can count.
+const VALUES_MAX: usize = u16::MAX as usize;
+/// All columns of the result in binary format.
+const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
+
+/// What a connection knows.
+pub(super) struct Statements {
+    way: Way,
+    declared: Arc<[Statement]>,
+    late: Vec<Statement>,
+    prepared: Vec<Prepared>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// The server does not know it, or we do not know what the server knows.
+    #[default]
+    Unknown,
+    /// Its preparation is on its way.
+    Asked,
+    /// Its types are known.
+    Ready,
+}
+
+#[derive(Default)]
+pub(super) struct Prepared {
+    state: State,
+    parameters: Vec<Type>,
+    /// A Bind up to its first value: all of them in binary.
+    head: Vec<u8>,
+    /// The columns of its rows.
+    pub(super) columns: Vec<Column>,
+    /// Whether it has a result set, be it without rows.
+    pub(super) has_rows: bool,
+    /// Only for `statements=simple`.
+    template: Option<Template>,
+}
+
+impl Statements {
+    pub(super) fn new(way: Way, declared: Arc<[Statement]>) -> Statements {
+        let prepared = declared.iter().map(|_| Prepared::default()).collect();
+        Statements { way, declared, late: Vec::new(), prepared }
+    }
+
+    pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        let Ok(number) = u16::try_from(self.prepared.len()) else {
+            let message = format!("a session can know {} statements, no more", 1 << 16);
+            return Err(Refusal::new(RefusalKind::Unsupported, message));
+        };
+        self.late.push(statement);
+        self.prepared.push(Prepared::default());
+        Ok(StatementId(number))
+    }
+
+    fn statement(&self, index: usize) -> &Statement {
+        match self.declared.get(index) {
+            Some(statement) => statement,
+            None => &self.late[index - self.declared.len()],
+        }
+    }
+
+    pub(super) fn name(&self, index: usize) -> &'static str {
+        self.statement(index).name
+    }
+
+    pub(super) fn get(&self, index: usize) -> &Prepared {
+        &self.prepared[index]
+    }
+
+    /// How a call is counted; a refusal where its statement is not known.
+    #[inline]
+    pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, Refusal> {
+        let index = usize::from(id.0);
+        if index >= self.prepared.len() {
+            return Err(self.unknown(index));
+        }
+        Ok(self.statement(index).kind)
+    }
+
+    #[cold]
+    fn unknown(&self, index: usize) -> Refusal {
+        let message = format!(
+            "this session knows {} statements, not number {index}; what was prepared at run time \
+             ends with its connection",
+            self.prepared.len()
+        );
+        Refusal::new(RefusalKind::Missing, message)
+    }
+
+    /// Puts out a call of a known statement; true where it is prepared with that.
+    #[inline]
+    pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, Refusal> {
+        let index = usize::from(call.statement.0);
+        let asks = match self.prepared[index].state {
+            State::Ready if self.way == Way::Named => false,
+            State::Asked if self.way == Way::Named => false,
+            _ => {
+                self.ask(index, call.values.len(), out)?;
+                true
+            }
+        };
+        let prepared = &self.prepared[index];
+        if call.values.len() != prepared.parameters.len() {
+            return Err(self.miscounted(index, call.values.len(), prepared.parameters.len()));
+        }
+        if !prepared.put_bind(call.values, out) {
+            return Err(self.too_long(index));
+        }
+        out.extend_from_slice(EXECUTE);
+        Ok(asks)
+    }
+
+    /// Puts out the preparation of a statement.
+    #[cold]
+    fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        if n_values > VALUES_MAX {
+            return Err(self.miscounted(index, n_values, VALUES_MAX));
+        }
+        let sql = &self.statement(index).sql;
+        let name = match self.way {
+            Way::Named => format!("s{index}"),
+            Way::Unnamed | Way::Simple => String::new(),
+        };
+        messages::put(out, |buffer| {
+            // Whatever an earlier attempt has left is closed; what is not there may be closed too.
+            frontend::close(b'S', &name, buffer)?;
+            frontend::parse(&name, sql, [], buffer)?;
+            frontend::describe(b'S', &name, buffer)
+        })?;
+        let prepared = &mut self.prepared[index];
+        prepared.state = State::Asked;
+        prepared.set_parameters(&name, vec![Type::Other; n_values]);
+        Ok(())
+    }
+
+    /// Puts out a call as text.
+    pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let index = usize::from(call.statement.0);
+        if self.prepared[index].template.is_none() {
+            let template = Template::of(&self.statement(index).sql);
+            self.prepared[index].template = Some(template);
+        }
+        let template = self.prepared[index].template.as_ref().expect("it was just made");
+        if call.values.len() != template.n_values {
+            return Err(self.miscounted(index, call.values.len(), template.n_values));
+        }
+        template.fill(call.values, out);
+        Ok(())
+    }
+
+    #[cold]
+    fn miscounted(&self, index: usize, n_given: usize, n_expected: usize) -> Refusal {
+        let message = format!("{n_given} values were given, {n_expected} are expected");
+        Refusal::new(RefusalKind::Shape, message).during(self.name(index))
+    }
+
+    #[cold]
+    fn too_long(&self, index: usize) -> Refusal {
+        let message = "its values are longer than the 2 GiB of a message";
+        Refusal::new(RefusalKind::Unsupported, message).during(self.name(index))
+    }
+
+    /// The server has told the types of a statement's values.
+    pub(super) fn learn_parameters(
+        &mut self,
+        index: usize,
+        message: Message<'_>,
+    ) -> Result<(), Refusal> {
+        let parameters = read_parameters(message)?;
+        let prepared = &mut self.prepared[index];
+        let name = match self.way {
+            Way::Named => format!("s{index}"),
+            Way::Unnamed | Way::Simple => String::new(),
+        };
+        prepared.set_parameters(&name, parameters);
+        Ok(())
+    }
+
+    /// The server has told the columns of a statement's rows, or that it has none. With that the
+    /// statement is ready.
+    pub(super) fn learn_columns(
+        &mut self,
+        index: usize,
+        message: Option<Message<'_>>,
+    ) -> Result<(), Refusal> {
+        let prepared = &mut self.prepared[index];
+        prepared.columns.clear();
+        prepared.has_rows = message.is_some();
+        if let Some(message) = message {
+            read_columns(message, &mut prepared.columns)?;
+        }
+        prepared.state = State::Ready;
+        Ok(())
+    }
+
+    /// The flight ended before this statement was ready.
+    pub(super) fn give_up(&mut self, index: usize) {
+        if self.prepared[index].state == State::Asked {
+            self.prepared[index].state = State::Unknown;
+        }
+    }
+
+    /// The server does not know it any more, or not as it was.
+    pub(super) fn forget(&mut self, index: usize) {
+        self.prepared[index].state = State::Unknown;
+    }
+}
+
+impl Prepared {
+    fn set_parameters(&mut self, name: &str, parameters: Vec<Type>) {
+        let count = (parameters.len() as u16).to_be_bytes();
+        self.head.clear();
+        self.head.extend_from_slice(b"B\0\0\0\0\0");
+        self.head.extend_from_slice(name.as_bytes());
+        self.head.push(0);
+        self.head.extend_from_slice(&count);
+        parameters.iter().for_each(|_| self.head.extend_from_slice(&[0, 1]));
+        self.head.extend_from_slice(&count);
+        self.parameters = parameters;
+    }
+
+    #[inline]
+    fn put_bind(&self, values: &[Value<'_>], out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        out.extend_from_slice(&self.head);
+        // The formats end where the second count of two bytes begins.
+        let formats = out.len() - 2 - 2 * values.len();
+        for (index, (value, of)) in values.iter().zip(&self.parameters).enumerate() {
+            if !binary::put(out, *of, value) {
+                out[formats + 2 * index + 1] = 0;
+                if !put_as_text(value, out) {
+                    return false;
+                }
+            }
+        }
+        out.extend_from_slice(BINARY_RESULT);
+        messages::close(out, start)
+    }
+}
+
+fn put_as_text(value: &Value<'_>, out: &mut Vec<u8>) -> bool {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    text::put(out, value);
+    let Ok(n_bytes) = i32::try_from(out.len() - start - 4) else { return false };
+    out[start..start + 4].copy_from_slice(&n_bytes.to_be_bytes());
+    true
+}
+
+fn parse(message: Message<'_>) -> Result<backend::Message, Refusal> {
+    let parsed = backend::Message::parse(&mut BytesMut::from(message.whole));
+    let parsed = parsed.map_err(|error| garbled(&error))?;
+    parsed.ok_or_else(|| garbled(&"a message that is not whole"))
+}
+
+fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, Refusal> {
+    let backend::Message::ParameterDescription(body) = parse(message)? else {
+        return Err(garbled(&"no description of values where there should be one"));
+    };
+    body.parameters().map(|oid| Ok(Type::of(oid))).collect().map_err(|error| garbled(&error))
+}
+
+/// Reads a RowDescription.
+pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), Refusal> {
+    let backend::Message::RowDescription(body) = parse(message)? else {
+        return Err(garbled(&"no description of rows where there should be one"));
+    };
+    let mut fields = body.fields();
+    while let Some(field) = fields.next().map_err(|error| garbled(&error))? {
+        columns.push(Column { name: field.name().to_owned(), of: Type::of(field.type_oid()) });
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! A statement whose values are written into its text, for `statements=simple`.
+//!
+//! A value is put in as a literal of no type yet (`'12'`), which the server understands from its
+//! surroundings, as it does with a parameter. A literal that follows a backslash has an `E`
+//! before it, so that it is read the same whatever `standard_conforming_strings` says.
+
+use model::Value;
+
+use super::text;
+
+/// A text with places for values.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Template {
+    /// What stands before each place, and the number of the value there (from 0).
+    parts: Vec<(String, usize)>,
+    rest: String,
+    /// How many values it takes.
+    pub(super) n_values: usize,
+}
+
+impl Template {
+    /// Finds the places `$1`, `$2`... outside of quotes and comments.
+    pub(super) fn of(sql: &str) -> Template {
+        let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
+        while at < sql.len() {
+            let rest = &sql[at..];
+            let Some((number, n_bytes)) = placeholder(&sql[..at], rest) else {
+                at += skip(&sql[..at], rest);
+                continue;
+            };
+            parts.push((sql[start..at].to_owned(), number - 1));
+            n_values = n_values.max(number);
+            at += n_bytes;
+            start = at;
+        }
+        Template { parts, rest: sql[start..].to_owned(), n_values }
+    }
+
+    /// Puts out the text with `values`, of which there are `n_values`.
+    pub(super) fn fill(&self, values: &[Value<'_>], out: &mut Vec<u8>) {
+        assert_eq!(values.len(), self.n_values, "the values were counted");
+        for (before, index) in &self.parts {
+            out.extend_from_slice(before.as_bytes());
+            put_literal(out, &values[*index]);
+        }
+        out.extend_from_slice(self.rest.as_bytes());
+    }
+}
+
+fn put_literal(out: &mut Vec<u8>, value: &Value<'_>) {
+    if *value == Value::Null {
+        out.extend_from_slice(b"NULL");
+        return;
+    }
+    let mut written = Vec::new();
+    text::put(&mut written, value);
+    let is_escaped = written.contains(&b'\\');
+    out.extend_from_slice(if is_escaped { b" E'" } else { b"'" });
+    for byte in written {
+        if byte == b'\'' || byte == b'\\' {
+            out.push(byte);
+        }
+        out.push(byte);
+    }
+    out.push(b'\'');
+}
+
+/// `$7` at the beginning of `rest`: its number and length.
+fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
+    if before.ends_with(is_of_word) {
+        return None;
+    }
+    let tail = rest.strip_prefix('$')?;
+    let n_digits = tail.bytes().take_while(u8::is_ascii_digit).count();
+    // A statement takes 65,535 values at most.
+    let number = tail[..n_digits].parse::<u16>().ok().filter(|number| *number > 0)?;
+    Some((usize::from(number), n_digits + 1))
+}
+
+/// How long what stands at the beginning of `rest` is: a quote, a comment, or one character.
+fn skip(before: &str, rest: &str) -> usize {
+    let first = rest.chars().next().expect("something is left");
+    let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);
+    match first {
+        '\'' if before.ends_with(['e', 'E']) => escaped(rest),
+        '\'' | '"' => to(rest[1..].find(first), 2),
+        '-' if rest.starts_with("--") => to(rest.find('\n'), 1),
+        '/' if rest.starts_with("/*") => comment(rest),
+        '$' if !before.ends_with(is_of_word) => match dollar_tag(rest) {
+            Some(tag) => to(rest[tag.len()..].find(tag), 2 * tag.len()),
+            None => 1,
+        },
+        _ => first.len_utf8(),
+    }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+/// `E'...\'...'`
+fn escaped(rest: &str) -> usize {
+    let mut bytes = rest.bytes().enumerate().skip(1);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'\'' => return at + 1,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// `/* ... /* ... */ ... */`
+fn comment(rest: &str) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while let Some(found) = rest[at..].find(['/', '*']) {
+        at += found;
+        match &rest.as_bytes()[at..] {
+            [b'/', b'*', ..] => (depth, at) = (depth + 1, at + 2),
+            [b'*', b'/', ..] if depth == 1 => return at + 2,
+            [b'*', b'/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    rest.len()
+}
+
+/// `$$` or `$word$`.
+fn dollar_tag(rest: &str) -> Option<&str> {
+    let end = rest[1..].find('$')? + 2;
+    let word = &rest[1..end - 1];
+    let is_tag = word.chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !word.starts_with(|c: char| c.is_ascii_digit());
+    is_tag.then_some(&rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_written_in() {
+        let check = |sql: &str, values: &[Value<'_>], expect: &str| {
+            let mut out = Vec::new();
+            Template::of(sql).fill(values, &mut out);
+            assert_eq!(String::from_utf8(out).expect("characters"), expect);
+        };
+        let three = [Value::Int(-1), Value::Text("it's"), Value::Null];
+        check("SELECT $1, $2,$3", &three, "SELECT '-1', 'it''s',NULL");
+        check("a=$2 OR b-$1 AND $2", &three[..2], "a='it''s' OR b-'-1' AND 'it''s'");
+        check("v = $1", &[Value::Text("a\\b'")], "v =  E'a\\\\b'''");
+        check("v = $1", &[Value::Bytes(&[1])], "v =  E'\\\\x01'");
+        check("v = $1", &[Value::cents(-5)], "v = '-0.05'");
+        check("nothing", &[], "nothing");
+    }
+
+    #[test]
+    fn what_is_quoted_is_no_place() {
+        let check = |sql: &str, n_values: usize| {
+            assert_eq!(Template::of(sql).n_values, n_values, "{sql}");
+        };
+        check("SELECT '$1', \"$2\", 'it''s $3'", 0);
+        check("SELECT E'\\'$1', $1", 1);
+        check("SELECT 1 -- $1\n, $1", 1);
+        check("SELECT /* $1 /* $2 */ $3 */ $1", 1);
+        check("SELECT $$ $1 $$, $tag$ $2 $$ $tag$, $1", 1);
+        check("SELECT a$1, ä, $12", 12);
+        check("SELECT 'open $1", 0);
+        check("SELECT /* open $1", 0);
+        check("SELECT $0, $, $99999", 0);
+    }
+}

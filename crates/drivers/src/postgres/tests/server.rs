@@ -1,0 +1,300 @@
+//! On a real server, as a user who may make tables: `DBDYNO_TEST_POSTGRES_URL`.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use model::{
+    Call, Clock, Database, Place, Placement, RefusalKind, Request, Secret, StatementId, Target,
+    Value, Woken, query, reconnect,
+};
+
+use crate::Opening;
+use crate::conformance::{Kept, Read, Speaker, StillClock, Write, block_on, holds, refused};
+use crate::postgres::ENTRY;
+
+const OPENING: Opening = Opening { create: false, seed: 1 };
+
+fn opened(target: &Target) -> Arc<dyn Database> {
+    (ENTRY.open)(target, OPENING).unwrap_or_else(|no| panic!("{target}: {no}"))
+}
+
+/// The server's target with more options, or nothing (said loudly) where there is no server.
+#[expect(clippy::disallowed_methods, reason = "a server for tests is named from outside")]
+fn target(options: &[(&str, &str)]) -> Option<Target> {
+    const NAME: &str = "DBDYNO_TEST_POSTGRES_URL";
+    let Ok(url) = std::env::var(NAME) else {
+        eprintln!("SKIPPED: {NAME} names no server");
+        return None;
+    };
+    let mut target = Target::parse(&url).expect(NAME);
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    target.options.extend(options.iter().map(own));
+    Some(target)
+}
+
+fn database(options: &[(&str, &str)]) -> Option<Arc<dyn Database>> {
+    target(options).map(|target| opened(&target))
+}
+
+#[test]
+fn named_statements_hold_the_laws() {
+    if let Some(database) = database(&[]) {
+        holds(&|| Arc::clone(&database));
+    }
+}
+
+#[test]
+fn a_first_call_costs_one_round_trip_and_later_ones_are_binary() {
+    let Some(database) = database(&[]) else { return };
+    let types = "int2, $2::int4, $3::int8, $4::numeric, $5::text, $6::bytea, $7::float8, \
+                 $8::timestamptz, $9::bool, $10::bpchar, $11::timestamp, $12::float4";
+    let sql = format!("SELECT $1::{types}");
+    let mut speaker = Speaker::connect(&database, &[(Read, &sql)]);
+    let values = [
+        Value::Int(-3),
+        Value::Int(70_000),
+        Value::Int(i64::MIN),
+        Value::Decimal { unscaled: -123_456_789, scale: 4 },
+        Value::Text("a'b\\ż"),
+        Value::Bytes(&[0, 1, 255]),
+        Value::Float(1e-300),
+        Value::Timestamp(-62_135_596_800_000_001),
+        Value::Int(1),
+        Value::Text("ab  "),
+        Value::Timestamp(1_893_456_000_123_456),
+        Value::Float(0.5),
+    ];
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        let before = speaker.0.traffic();
+        all.push(speaker.call_rows(0, &values));
+        assert_eq!((speaker.0.traffic() - before).round_trips, 1);
+    }
+    assert_eq!(all[0], all[1]);
+    assert_eq!(all[1], all[2]);
+    let expect = [
+        Kept::Int(-3),
+        Kept::Int(70_000),
+        Kept::Int(i64::MIN),
+        Kept::Int(-123_456_789),
+        Kept::Text("a'b\\ż".to_owned()),
+        Kept::Bytes(vec![0, 1, 255]),
+        Kept::Float(1e-300),
+        Kept::Int(-62_135_596_800_000_001),
+        Kept::Int(1),
+        Kept::Text("ab  ".to_owned()),
+        Kept::Int(1_893_456_000_123_456),
+        Kept::Float(0.5),
+    ];
+    assert_eq!(all[0], [expect]);
+}
+
+#[test]
+fn a_commit_of_a_failed_transaction_is_no_commit() {
+    let Some(database) = database(&[]) else { return };
+    let mut speaker = Speaker::connect(&database, &[]);
+    speaker.ask(Request::Begin).expect("begun");
+    refused(speaker.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
+    refused(speaker.text("SELECT 1"), RefusalKind::Other);
+    let words = refused(speaker.ask(Request::Commit), RefusalKind::Other);
+    assert!(words.contains("nothing was committed"), "{words}");
+    speaker.ask(Request::Rollback).expect("nothing to do");
+    speaker.ask(Request::Begin).expect("begun");
+    refused(speaker.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(speaker.int("SELECT 1"), 1);
+}
+
+#[test]
+fn unnamed_and_simple_statements_hold_the_laws() {
+    for way in ["unnamed", "simple"] {
+        if let Some(database) = database(&[("statements", way)]) {
+            eprintln!("statements={way}");
+            holds(&|| Arc::clone(&database));
+        }
+    }
+}
+
+#[test]
+fn tables_that_changed_are_prepared_again() {
+    let Some(database) = database(&[]) else { return };
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT * FROM again")]);
+    speaker.do_all(&["DROP TABLE IF EXISTS again", "CREATE TABLE again (a int)"]);
+    speaker.call(0, &[]).expect("it reads");
+    speaker.do_all(&["DROP TABLE again", "CREATE TABLE again (a text, b int)"]);
+    speaker.call(0, &[]).expect_err("the result has another form");
+    speaker.call(0, &[]).expect("prepared again");
+    speaker.do_all(&["DEALLOCATE ALL"]);
+    refused(speaker.call(0, &[]), RefusalKind::Missing);
+    speaker.call(0, &[]).expect("prepared again");
+    speaker.do_all(&["DROP TABLE again"]);
+}
+
+#[test]
+fn rows_of_more_than_16_mib_go_both_ways() {
+    let Some(database) = database(&[]) else { return };
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text, $2::bytea")]);
+    let (text, bytes) = ("ż".repeat(9 << 20), vec![0xff; 17 << 20]);
+    for _ in 0..2 {
+        let rows = speaker.call_rows(0, &[Value::Text(&text), Value::Bytes(&bytes)]);
+        assert!(rows == [[Kept::Text(text.clone()), Kept::Bytes(bytes.clone())]]);
+    }
+}
+
+#[test]
+fn a_batch_longer_than_all_buffers_goes_through() {
+    let Some(database) = database(&[]) else { return };
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text")]);
+    let text = "x".repeat(10_000);
+    let values = [Value::Text(&text)];
+    let call = Call { statement: StatementId(0), values: &values };
+    let reply = speaker.ask(Request::Batch(&vec![call; 2_000])).expect("20 MB each way");
+    assert_eq!(reply.n_rows, 2_000);
+}
+
+/// On an event loop nothing is ever due in this test.
+struct NeverClock;
+
+impl Clock for NeverClock {
+    fn now(&self) -> u64 {
+        StillClock.now()
+    }
+
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Pending
+    }
+
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Pending
+    }
+}
+
+#[test]
+fn sessions_live_on_an_event_loop() {
+    let Some(database) = database(&[]) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    runtime.expect("a runtime").block_on(async {
+        let clock: Rc<dyn Clock> = Rc::new(NeverClock);
+        let place = Place { placement: Placement::Loop, clock, client: 0 };
+        let sql = "SELECT $1::text".to_owned();
+        let declared = Arc::from([model::Statement { name: "echo", kind: Read, sql }]);
+        let mut session = database.connect(place, declared).await.expect("it connects");
+        let text = "x".repeat(10_000);
+        let values = [Value::Text(&text)];
+        let call = Call { statement: StatementId(0), values: &values };
+        for n_calls in [1, 1, 2_000] {
+            let batch = vec![call; n_calls];
+            let visit = &mut |row: &dyn model::Row| {
+                assert_eq!(row.text(0)?.len(), text.len());
+                Ok(())
+            };
+            let reply = query(&mut *session, Request::Batch(&batch), visit).await;
+            assert_eq!(reply.expect("it answers").n_rows, n_calls as u64);
+        }
+    });
+}
+
+#[test]
+fn a_time_limit_of_the_server_is_told_as_such() {
+    let Some(database) = database(&[]) else { return };
+    let mut speaker = Speaker::connect(&database, &[]);
+    speaker.do_all(&["SET statement_timeout = 20"]);
+    refused(speaker.text("SELECT pg_sleep(10)"), RefusalKind::Timeout);
+    speaker.do_all(&["SET statement_timeout = 0", "SELECT 1"]);
+}
+
+#[test]
+fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew() {
+    let Some(database) = database(&[]) else { return };
+    let kill = "SELECT pg_terminate_backend($1)";
+    let mut other = Speaker::connect(&database, &[(Read, kill)]);
+    let sql = "INSERT INTO ended VALUES (1)";
+    let mut speaker = Speaker::connect(&database, &[(Write, sql)]);
+    speaker.do_all(&["DROP TABLE IF EXISTS ended", "CREATE TABLE ended (a int)"]);
+    speaker.call(0, &[]).expect("inserted");
+    for request in [Request::Begin, Request::Commit] {
+        speaker.ask(Request::Begin).expect("begun");
+        let process = speaker.int("SELECT pg_backend_pid()");
+        other.call(0, &[Value::Int(process)]).expect("ended");
+        let gone = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {process}");
+        while other.int(&gone) > 0 {}
+        // What was not even sent is not committed; what was sent may be.
+        let no = speaker.ask(request).expect_err("it is gone");
+        assert!(no.kind.breaks_session(), "{no:?}");
+        refused(speaker.ask(Request::Rollback), RefusalKind::ConnectionLost);
+        block_on(reconnect(&mut *speaker.0)).expect("made anew");
+    }
+    speaker.call(0, &[]).expect("declared statements are known");
+    speaker.do_all(&["DROP TABLE ended"]);
+}
+
+#[test]
+fn facts_name_version_and_modes() {
+    let Some(database) = database(&[]) else { return };
+    let facts = database.facts().expect("it answers");
+    let of = |about: &str, name: &str| {
+        let found = facts.iter().find(|fact| fact.about == about && fact.name == name);
+        found.unwrap_or_else(|| panic!("{about} {name}: {facts:?}")).value.clone()
+    };
+    assert_eq!(of("database", "product"), "PostgreSQL");
+    assert!(of("database", "version").starts_with(|c: char| c.is_ascii_digit()));
+    assert!(["on", "off"].contains(&of("mode", "fsync").as_str()));
+    assert_eq!(of("mode", "default_transaction_isolation"), "read committed");
+    assert_eq!(of("mode", "statements"), "named");
+    assert!(of("database", "shared_buffers").ends_with("MB"));
+}
+
+/// The server's administrator has made users with these passwords (see the driver's notes).
+#[test]
+fn users_sign_in_with_passwords() {
+    let users = [("md5user", "md5 päss"), ("scramuser", "scräm"), ("plainuser", "plain")];
+    for (user, password) in users {
+        let Some(mut target) = target(&[]) else { return };
+        let Some(admin) = database(&[]) else { return };
+        let mut admin = Speaker::connect(&admin, &[]);
+        let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{user}'");
+        if admin.int(&there) == 0 {
+            eprintln!("SKIPPED: the server has no user '{user}'");
+            continue;
+        }
+        target.user = Some(user.to_owned());
+        target.password = Some(Secret::new(password));
+        let speaker = &mut Speaker::connect(&opened(&target), &[]);
+        assert_eq!(speaker.int("SELECT 1"), 1);
+        for (password, words) in [(Some("wrong"), "check user"), (None, "give one")] {
+            target.password = password.map(Secret::new);
+            let no = Speaker::try_connect(&opened(&target), &[]).map(|_| ());
+            let got = refused(no, RefusalKind::Denied);
+            assert!(got.contains(words) && !got.contains("wrong"), "{got}");
+        }
+    }
+}
+
+/// Where the server listens on a port with TLS, and has the user `tlsuser` for `hostssl`.
+#[test]
+fn tls_is_used_as_it_is_asked_for() {
+    let (Some(admin), Some(mut target)) = (database(&[]), target(&[])) else { return };
+    let mut admin = Speaker::connect(&admin, &[]);
+    let there = "SELECT count(*) FROM pg_roles, pg_settings
+        WHERE rolname = 'tlsuser' AND name = 'ssl' AND setting = 'on'";
+    if admin.int(there) == 0 {
+        eprintln!("SKIPPED: the server has no TLS, or no user 'tlsuser'");
+        return;
+    }
+    let port = admin.int("SELECT setting::int FROM pg_settings WHERE name = 'port'");
+    target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(port as u16) }];
+    target.user = Some("tlsuser".to_owned());
+    target.password = Some(Secret::new("tls"));
+    let mut connect = |mode: &str| {
+        target.options = vec![("tls".to_owned(), mode.to_owned())];
+        Speaker::try_connect(&opened(&target), &[])
+    };
+    let sql = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
+    for mode in ["prefer", "require"] {
+        assert_eq!(connect(mode).expect(mode).int(sql), 1, "{mode}");
+    }
+    let words = refused(connect("disable").map(|_| ()), RefusalKind::Denied);
+    assert!(words.contains("pg_hba.conf"), "{words}");
+    refused(connect("verify-full").map(|_| ()), RefusalKind::Denied);
+}

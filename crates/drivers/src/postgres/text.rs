@@ -1,0 +1,233 @@
+//! Values as PostgreSQL writes and reads them in characters.
+//!
+//! Instants are read in the form `ISO` of `DateStyle`, which every session asks for.
+
+use std::io::Write;
+use std::str;
+
+use model::Value;
+
+use super::numeric;
+use super::types::{DAY_US, Type};
+
+/// Puts out a value in characters; the server reads them by the type that it expects. A null
+/// has none.
+pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
+    let written = match value {
+        Value::Null => Ok(()),
+        Value::Int(value) => write!(out, "{value}"),
+        // The shortest digits that are read back as the same number.
+        Value::Float(value) if value.is_finite() => write!(out, "{value:e}"),
+        Value::Float(value) if value.is_nan() => write!(out, "NaN"),
+        Value::Float(value) => write!(out, "{}Infinity", if *value < 0.0 { "-" } else { "" }),
+        Value::Decimal { unscaled, scale } => put_decimal(out, *unscaled, *scale),
+        Value::Text(text) => out.write_all(text.as_bytes()),
+        Value::Bytes(bytes) => put_bytes(out, bytes),
+        Value::Timestamp(us) => put_timestamp(out, *us),
+    };
+    written.expect("memory takes whatever is written");
+}
+
+fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) -> std::io::Result<()> {
+    if scale == 0 {
+        return write!(out, "{unscaled}");
+    }
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let digits = unscaled.unsigned_abs().to_string();
+    let scale = usize::from(scale);
+    let zeros = "0".repeat((scale + 1).saturating_sub(digits.len()));
+    let digits = format!("{zeros}{digits}");
+    let (whole, behind) = digits.split_at(digits.len() - scale);
+    write!(out, "{sign}{whole}.{behind}")
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
+    out.write_all(b"\\x")?;
+    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+}
+
+fn put_timestamp(out: &mut Vec<u8>, us: i64) -> std::io::Result<()> {
+    let (day, us) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US));
+    let (year, month, day) = civil_from_days(day);
+    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
+    let (s, us) = (us / 1_000_000, us % 1_000_000);
+    let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
+    write!(out, "{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}.{us:06}+00{era}")
+}
+
+/// Reads what the server wrote; what is not as expected stays text, or bytes.
+pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
+    let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes) };
+    let read = match of {
+        Type::Bool => match text {
+            "t" => Some(Value::Int(1)),
+            "f" => Some(Value::Int(0)),
+            _ => None,
+        },
+        Type::Int2 | Type::Int4 | Type::Int8 | Type::Oid => text.parse().ok().map(Value::Int),
+        // Both spell infinity and not-a-number in the same way.
+        Type::Float4 | Type::Float8 => text.parse().ok().map(Value::Float),
+        Type::Numeric => numeric::read_text(text),
+        Type::Date | Type::Timestamp => read_timestamp(text).map(Value::Timestamp),
+        Type::Text | Type::Bytes | Type::Other => None,
+    };
+    read.unwrap_or(Value::Text(text))
+}
+
+/// Appends what `\x0a0b` stands for; false where it is not written so.
+pub(super) fn unhex(text: &[u8], out: &mut Vec<u8>) -> bool {
+    let Some(digits) = text.strip_prefix(b"\\x") else { return false };
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let n_before = out.len();
+    let nibble = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+    for [high, low] in pairs {
+        match (nibble(*high), nibble(*low)) {
+            (Some(high), Some(low)) => out.push(high << 4 | low),
+            _ => break,
+        }
+    }
+    let is_whole = rest.is_empty() && out.len() - n_before == pairs.len();
+    if !is_whole {
+        out.truncate(n_before);
+    }
+    is_whole
+}
+
+/// `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
+fn read_timestamp(text: &str) -> Option<i64> {
+    match text {
+        "infinity" => return Some(i64::MAX),
+        "-infinity" => return Some(i64::MIN),
+        _ => {}
+    }
+    let (text, is_before_christ) = match text.strip_suffix(" BC") {
+        Some(rest) => (rest, true),
+        None => (text, false),
+    };
+    let (date, time) = text.split_once(' ').unwrap_or((text, ""));
+    let mut parts = date.splitn(3, '-');
+    let year: i64 = parts.next()?.parse().ok().filter(|year| (1..=999_999).contains(year))?;
+    let month: i64 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let day: i64 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let year = if is_before_christ { 1 - year } else { year };
+    let days_us = days_from_civil(year, month, day).checked_mul(DAY_US)?;
+    let (time, zone_us) = match time.rfind(['+', '-']) {
+        Some(at) => {
+            let offset_us = read_time(&time[at + 1..])?;
+            (&time[..at], if time[at..].starts_with('-') { -offset_us } else { offset_us })
+        }
+        None => (time, 0),
+    };
+    let time_us = if time.is_empty() { 0 } else { read_time(time)? };
+    days_us.checked_add(time_us)?.checked_sub(zone_us)
+}
+
+/// `03`, `03:04`, `03:04:05`, `03:04:05.123456`: in microseconds.
+fn read_time(text: &str) -> Option<i64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut us = 0;
+    let mut unit_us = 3_600_000_000;
+    for part in whole.split(':') {
+        let n: u8 = part.parse().ok()?;
+        us += i64::from(n) * unit_us;
+        unit_us /= 60;
+    }
+    if fraction.len() > 6 {
+        return None;
+    }
+    let mut unit_us = 100_000;
+    for digit in fraction.bytes() {
+        us += i64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?) * unit_us;
+        unit_us /= 10;
+    }
+    Some(us)
+}
+
+/// Days since 1970-01-01 in the Gregorian calendar; year 0 is 1 BC. The method is Howard
+/// Hinnant's (`days_from_civil`, <https://howardhinnant.github.io/date_algorithms.html>).
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+/// The inverse (`civil_from_days`, in the same place).
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: Value<'_>) -> String {
+        let mut out = Vec::new();
+        put(&mut out, &value);
+        String::from_utf8(out).expect("characters")
+    }
+
+    #[test]
+    fn values_are_written_as_the_server_reads_them() {
+        let check = |value: Value<'_>, expect: &str| assert_eq!(written(value), expect);
+        check(Value::Int(i64::MIN), "-9223372036854775808");
+        check(Value::cents(-5), "-0.05");
+        check(Value::cents(123_456), "1234.56");
+        check(Value::Decimal { unscaled: i64::MIN, scale: 0 }, "-9223372036854775808");
+        check(Value::Float(-0.1), "-1e-1");
+        check(Value::Float(f64::NEG_INFINITY), "-Infinity");
+        check(Value::Bytes(&[0, 255]), "\\x00ff");
+        check(Value::Timestamp(0), "1970-01-01 00:00:00.000000+00");
+        check(Value::Timestamp(-1), "1969-12-31 23:59:59.999999+00");
+        check(Value::Timestamp(1_893_456_000_123_456), "2030-01-01 00:00:00.123456+00");
+        check(Value::Timestamp(-62_135_596_800_000_001), "0001-12-31 23:59:59.999999+00 BC");
+    }
+
+    #[test]
+    fn instants_are_read_in_any_zone() {
+        let check = |text: &str, expect: Option<i64>| {
+            assert_eq!(read_timestamp(text), expect, "{text}");
+        };
+        check("1970-01-01 00:00:00+00", Some(0));
+        check("1970-01-01", Some(0));
+        check("2030-01-01 05:30:00.123456+05:30", Some(1_893_456_000_123_456));
+        check("1969-12-31 20:00:00.5-04", Some(500_000));
+        check("0001-12-31 23:59:59.999999+00 BC", Some(-62_135_596_800_000_001));
+        check("2000-02-29 00:00:00", Some(951_782_400_000_000));
+        check("infinity", Some(i64::MAX));
+        check("x", None);
+        check("2000-13-01", None);
+        check("2000-01-01 0:0:0.1234567", None);
+    }
+
+    #[test]
+    fn every_instant_is_read_as_it_was_written() {
+        for day in (-800_000..3_000_000).step_by(997) {
+            let us = day * DAY_US + day;
+            assert_eq!(read_timestamp(&written(Value::Timestamp(us))), Some(us));
+        }
+    }
+
+    #[test]
+    fn bytes_are_read_from_hex() {
+        let mut out = vec![7];
+        assert!(unhex(b"\\x00fF", &mut out));
+        assert_eq!(out, [7, 0, 255]);
+        assert!(!unhex(b"\\x0", &mut out));
+        assert!(!unhex(b"\\x0g", &mut out));
+        assert!(!unhex(b"00", &mut out));
+        assert_eq!(out, [7, 0, 255]);
+    }
+}

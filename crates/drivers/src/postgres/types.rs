@@ -1,0 +1,49 @@
+//! The types that PostgreSQL has by itself, as far as values of ours go into them.
+
+/// How a column or a parameter is coded. What is not listed travels as text to the server, and
+/// as bytes from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Type {
+    Bool,
+    Int2,
+    Int4,
+    Int8,
+    /// Numbers of objects: 32 bits without a sign.
+    Oid,
+    Float4,
+    Float8,
+    Numeric,
+    /// Characters of any length; `CHAR(n)` comes padded with blanks, as the server keeps it.
+    Text,
+    Bytes,
+    Date,
+    /// With or without a time zone: both are microseconds since 2000.
+    Timestamp,
+    Other,
+}
+
+impl Type {
+    /// By the numbers in `pg_type.dat`, which never change.
+    pub(super) fn of(oid: u32) -> Type {
+        match oid {
+            16 => Type::Bool,
+            21 => Type::Int2,
+            23 => Type::Int4,
+            20 => Type::Int8,
+            26 => Type::Oid,
+            700 => Type::Float4,
+            701 => Type::Float8,
+            1700 => Type::Numeric,
+            // "char", name, text, json, xml, unknown, bpchar, varchar.
+            18 | 19 | 25 | 114 | 142 | 705 | 1042 | 1043 => Type::Text,
+            17 => Type::Bytes,
+            1082 => Type::Date,
+            1114 | 1184 => Type::Timestamp,
+            _ => Type::Other,
+        }
+    }
+}
+
+/// Microseconds from 1970-01-01 to 2000-01-01, where PostgreSQL begins to count.
+pub(super) const EPOCH_US: i64 = 946_684_800_000_000;
+pub(super) const DAY_US: i64 = 86_400_000_000;
