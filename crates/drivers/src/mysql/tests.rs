@@ -1,5 +1,7 @@
 //! Laws of the MySQL family: on a real server where there is one, else on made-up bytes.
 
+mod transcripts;
+
 use std::sync::Arc;
 
 use model::{Database, Target};

@@ -1,0 +1,491 @@
+//! What servers said once, read again in pieces of every size; and what none would ever say.
+//!
+//! `DBDYNO_RECORD=file` with `DBDYNO_TEST_MYSQL_URL` (TCP, no TLS) records a transcript anew.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{
+    Call, Column, ColumnType, Refusal, RefusalKind, Reply, Request, Row, RowSource, Statement,
+    StatementId, StatementKind, Table, Target, Value,
+};
+use proptest::prelude::*;
+
+use super::super::decide;
+use super::super::packets::put_length;
+use super::super::protocol::{Agreed, Speaker};
+use super::super::server::MysqlServer;
+use super::super::sign_in::MysqlSignIn;
+use crate::conformance::{Kept, keep, refused};
+use crate::net::{Channel, Input, Protocol, SignIn, Step, TlsMode};
+
+const LIMIT: usize = 1 << 20;
+
+/// Where a server's bytes come from.
+trait Source {
+    /// Takes what is sent.
+    fn send(&mut self, _bytes: &[u8]) {}
+
+    /// What the server says next.
+    fn next(&mut self) -> Vec<u8>;
+}
+
+/// A real server, whose words are kept.
+struct Recording {
+    stream: TcpStream,
+    heard: Vec<Vec<u8>>,
+}
+
+impl Source for Recording {
+    fn send(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the server listens");
+    }
+
+    fn next(&mut self) -> Vec<u8> {
+        let mut bytes = vec![0; 1 << 16];
+        let n_bytes = self.stream.read(&mut bytes).expect("the server answers");
+        assert!(n_bytes > 0, "the server goes on");
+        bytes.truncate(n_bytes);
+        self.heard.push(bytes.clone());
+        bytes
+    }
+}
+
+/// What was heard once, in pieces.
+struct Replay {
+    bytes: Vec<u8>,
+    at: usize,
+    pieces: Pieces,
+}
+
+#[derive(Clone, Copy)]
+enum Pieces {
+    /// All of this size.
+    Of(usize),
+    /// Two: up to here, and the rest.
+    Cut(usize),
+}
+
+impl Source for Replay {
+    fn next(&mut self) -> Vec<u8> {
+        let end = match self.pieces {
+            Pieces::Of(size) => self.at + size,
+            Pieces::Cut(at) if self.at < at => at,
+            Pieces::Cut(_) => self.bytes.len(),
+        };
+        let end = end.min(self.bytes.len());
+        assert!(end > self.at, "the transcript ends before the conversation does");
+        let piece = self.bytes[self.at..end].to_vec();
+        self.at = end;
+        piece
+    }
+}
+
+/// Drives a protocol by hand.
+struct Hand<'s> {
+    source: &'s mut dyn Source,
+    input: Input,
+    out: Vec<u8>,
+}
+
+impl Hand<'_> {
+    fn sign_in(&mut self, server: &Arc<MysqlServer>, statements: &[Statement]) -> Speaker {
+        let mut sign_in = MysqlSignIn::new(Arc::clone(server), Arc::from(statements));
+        loop {
+            match sign_in.advance(&mut self.input, &mut self.out, &channel()).expect("signed in") {
+                Step::Done(speaker) => return speaker,
+                Step::More => self.hear(),
+                Step::Send | Step::StartTls => panic!("nobody asked for this"),
+            }
+        }
+    }
+
+    fn hear(&mut self) {
+        if !self.out.is_empty() {
+            // In a replay the answer may be there already.
+            self.source.send(&self.out);
+            return self.out.clear();
+        }
+        let heard = self.source.next();
+        self.input.push(&heard).expect("within the limit");
+    }
+
+    fn ask(
+        &mut self,
+        speaker: &mut Speaker,
+        request: Request<'_>,
+    ) -> (Result<Reply, Refusal>, Vec<(usize, Vec<Kept>)>) {
+        let mut rows = Vec::new();
+        let visit = &mut |row: &dyn Row| {
+            let kept = (0..row.width()).map(|column| keep(row.value(column))).collect();
+            rows.push((row.result_set(), kept));
+            Ok(())
+        };
+        speaker.start(request, &mut self.out).expect("it can be asked");
+        loop {
+            match speaker.advance(&mut self.input, &mut self.out, visit).expect("unbroken") {
+                Step::Done(result) => return (result, rows),
+                Step::More => self.hear(),
+                Step::Send | Step::StartTls => panic!("nobody asked for this"),
+            }
+        }
+    }
+
+    fn load(
+        &mut self,
+        speaker: &mut Speaker,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Result<Reply, Refusal> {
+        speaker.start_load(table, &mut self.out).expect("it can be asked");
+        loop {
+            match speaker.advance_load(&mut self.input, &mut self.out, source).expect("unbroken") {
+                Step::Done(result) => return result,
+                Step::More => self.hear(),
+                // What is put out goes with the next that is heard.
+                Step::Send => {}
+                Step::StartTls => panic!("nobody asked for this"),
+            }
+        }
+    }
+}
+
+fn channel() -> Channel {
+    Channel { tls_mode: TlsMode::Disable, is_tls: false, is_local: false, certificate: None }
+}
+
+fn server(url: &str) -> Arc<MysqlServer> {
+    Arc::new(decide(&Target::parse(url).expect("a URL")).expect("a target"))
+}
+
+fn statement(kind: StatementKind, sql: &str) -> Statement {
+    Statement { name: "recorded", kind, sql: sql.to_owned() }
+}
+
+fn statements() -> Vec<Statement> {
+    let insert = "INSERT INTO recorded VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    let select = "SELECT * FROM recorded WHERE id <= ? ORDER BY id";
+    vec![statement(StatementKind::Write, insert), statement(StatementKind::Read, select)]
+}
+
+fn text(sql: &str) -> Request<'_> {
+    Request::Text { kind: StatementKind::Other, sql }
+}
+
+struct Lines(i64, i64);
+
+impl RowSource for Lines {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.0 < self.1 {
+            let (id, rest) = (Value::Int(self.0), [Value::Null; 7]);
+            emit(&[&[id], &rest[..]].concat());
+        }
+        self.0 += 1;
+        self.0 <= self.1
+    }
+}
+
+/// What is said, and what must be understood. The same on every server of the family.
+fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
+    let mut speaker = hand.sign_in(server, &statements());
+    let speaker = &mut speaker;
+    hand.ask(speaker, text("DROP TABLE IF EXISTS recorded")).0.expect("dropped");
+    let columns = "id BIGINT PRIMARY KEY, u TINYINT UNSIGNED, m DECIMAL(12,4), f FLOAT, d DOUBLE, \
+                   t VARCHAR(100) CHARACTER SET utf8mb4, b BLOB, a DATETIME(6)";
+    hand.ask(speaker, text(&format!("CREATE TABLE recorded ({columns})"))).0.expect("made");
+    let rows = [
+        [
+            Value::Int(1),
+            Value::Int(255),
+            Value::Decimal { unscaled: -12_345, scale: 4 },
+            Value::Float(0.5),
+            Value::Float(-1e300),
+            Value::Text("żółć 🦀 ' \\"),
+            Value::Bytes(&[0, 255, 10]),
+            Value::Timestamp(1_000_001),
+        ],
+        [Value::Int(i64::MAX), NULL, NULL, NULL, NULL, NULL, NULL, NULL],
+    ];
+    for row in &rows {
+        let call = Call { statement: StatementId(0), values: row };
+        let reply = hand.ask(speaker, Request::Execute(call)).0.expect("inserted");
+        assert_eq!(reply, Reply { n_rows: 0, n_affected: 1 });
+    }
+    let kept: Vec<Vec<Kept>> = rows.iter().map(|row| row.map(keep).to_vec()).collect();
+    let in_set = |set: usize, row: &Vec<Kept>| (set, row.clone());
+    let select = Call { statement: StatementId(1), values: &[Value::Int(i64::MAX)] };
+    for _ in 0..2 {
+        let (reply, got) = hand.ask(speaker, Request::Execute(select));
+        assert_eq!(reply.expect("selected").n_rows, 2);
+        assert_eq!(got, [in_set(0, &kept[0]), in_set(0, &kept[1])]);
+    }
+    let sql = "SELECT * FROM recorded ORDER BY id; SELECT 1 WHERE 1 = 0; UPDATE recorded SET u = 7 \
+               WHERE id = 1; SELECT u, NULL FROM recorded WHERE id = 1";
+    // MySQL 5.6 has no WHERE without a table.
+    let sql = sql.replace("SELECT 1 WHERE 1 = 0", "SELECT 1 FROM DUAL WHERE 1 = 0");
+    let (reply, got) = hand.ask(speaker, text(&sql));
+    assert_eq!(reply.expect("run"), Reply { n_rows: 3, n_affected: 1 });
+    let seven = vec![Kept::Int(7), Kept::Null];
+    assert_eq!(got, [in_set(0, &kept[0]), in_set(0, &kept[1]), (2, seven)]);
+    hand.ask(speaker, Request::Begin).0.expect("begun");
+    let one = Call { statement: StatementId(0), values: &rows[0] };
+    let (result, got) = hand.ask(speaker, Request::Batch(&[select, one, select]));
+    refused(result, RefusalKind::Duplicate);
+    assert_eq!(got.len(), 2, "what comes behind a no is not seen");
+    hand.ask(speaker, Request::Rollback).0.expect("rolled back");
+    refused(hand.ask(speaker, text("SELEKT")).0, RefusalKind::Other);
+    let table = Table {
+        name: "recorded",
+        columns: ["id", "u", "m", "f", "d", "t", "b", "a"]
+            .map(|name| Column { name, of: ColumnType::Int, nullable: true })
+            .to_vec(),
+        primary_key: vec!["id"],
+        indexes: Vec::new(),
+    };
+    let loaded = hand.load(speaker, &table, &mut Lines(10, 2_010)).expect("loaded");
+    assert_eq!(loaded, Reply { n_rows: 0, n_affected: 2_000 });
+    let twice = hand.load(speaker, &table, &mut Lines(2_009, 2_011));
+    refused(twice, RefusalKind::Duplicate);
+}
+
+const NULL: Value<'static> = Value::Null;
+
+const RECORDED: &[(&str, &str)] = &[
+    ("MariaDB 10.11.19", include_str!("mariadb-10.11.txt")),
+    ("MariaDB 11.4.5", include_str!("mariadb-11.4.txt")),
+    ("MySQL 5.6.24", include_str!("mysql-5.6.txt")),
+];
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a recording asks for its server by name")]
+fn a_transcript_is_recorded_on_request() {
+    let (Ok(file), Some(url)) = (std::env::var("DBDYNO_RECORD"), super::url()) else { return };
+    let server = server(&url);
+    let address = server.connector.address(0).to_string();
+    let stream = TcpStream::connect(address).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a limit");
+    let mut recording = Recording { stream, heard: Vec::new() };
+    let (input, out) = (Input::new(LIMIT), Vec::new());
+    converse(&mut Hand { source: &mut recording, input, out }, &server);
+    let line = |bytes: &Vec<u8>| -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).chain(["\n".to_owned()]).collect()
+    };
+    let lines: String = recording.heard.iter().map(line).collect();
+    std::fs::write(file, lines).expect("written");
+}
+
+fn recorded(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let pair = |pair: &[u8]| {
+        u8::from_str_radix(std::str::from_utf8(pair).expect("digits"), 16).expect("a byte")
+    };
+    digits.chunks(2).map(pair).collect()
+}
+
+fn replay(bytes: &[u8], pieces: Pieces) {
+    let server = server("mariadb://bench:secret@nowhere/recorded");
+    let mut source = Replay { bytes: bytes.to_vec(), at: 0, pieces };
+    let (input, out) = (Input::new(LIMIT), Vec::new());
+    converse(&mut Hand { source: &mut source, input, out }, &server);
+    assert_eq!(source.at, bytes.len(), "all of it is read");
+}
+
+#[test]
+fn transcripts_are_understood_in_pieces_of_any_size() {
+    for (name, text) in RECORDED {
+        eprintln!("{name}");
+        let bytes = recorded(text);
+        for size in [1, 2, 3, 4, 5, 7, 64, 1 << 20] {
+            replay(&bytes, Pieces::Of(size));
+        }
+    }
+}
+
+#[test]
+fn transcripts_are_understood_when_cut_at_every_byte() {
+    for (name, text) in RECORDED {
+        eprintln!("{name}");
+        let bytes = recorded(text);
+        for at in 1..bytes.len() {
+            replay(&bytes, Pieces::Cut(at));
+        }
+    }
+}
+
+/// A conversation with a server that says `bytes` to whatever is asked, until it breaks.
+fn listen(bytes: &[u8], agreed: Agreed) {
+    let mut speaker = Speaker::new(agreed, false, LIMIT, &Arc::from(statements()));
+    let mut input = Input::new(LIMIT + 8);
+    let mut out = Vec::new();
+    let call = Call { statement: StatementId(1), values: &[Value::Int(1)] };
+    let requests = [Request::Execute(call), text("SELECT 1"), Request::Batch(&[call, call]), Request::Commit];
+    let mut rest = bytes.chunks(97);
+    for request in requests.iter().cycle() {
+        if speaker.start(*request, &mut out).is_err() {
+            return;
+        }
+        loop {
+            let visit = &mut |row: &dyn Row| {
+                for column in 0..row.width() {
+                    let _ = (row.value(column), row.name(column).len());
+                }
+                Ok(())
+            };
+            assert!(out.len() < 4096, "what is put out stays small");
+            out.clear();
+            match speaker.advance(&mut input, &mut out, visit) {
+                Ok(Step::Done(_)) => break,
+                Err(no) => {
+                    assert!(!no.message.is_empty());
+                    return;
+                }
+                Ok(_) if !out.is_empty() => {}
+                Ok(_) => {
+                    let Some(piece) = rest.next() else { return };
+                    if input.push(piece).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn agreed(has_column_end: bool) -> Agreed {
+    Agreed {
+        connection_id: 1,
+        has_column_end,
+        leaves_out_columns: !has_column_end,
+        can_load: true,
+        status: 2,
+    }
+}
+
+/// Packets with whole headers around garbage: they get further than garbage alone.
+fn packets() -> impl Strategy<Value = Vec<u8>> {
+    let first = prop::sample::select(vec![0x00, 0x01, 0x02, 0xfb, 0xfe, 0xff, 0x03]);
+    let payload = (first, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(first, rest)| {
+        let mut payload = vec![first];
+        payload.extend(rest);
+        payload
+    });
+    prop::collection::vec(payload, 0..60).prop_map(|payloads| {
+        let framed = |payload: Vec<u8>| {
+            let mut packet = vec![payload.len() as u8, 0, 0, 1];
+            packet.extend(payload);
+            packet
+        };
+        payloads.into_iter().flat_map(framed).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn garbage_never_panics_nor_loops(bytes in prop::collection::vec(any::<u8>(), 0..4000)) {
+        listen(&bytes, agreed(false));
+        listen(&bytes, agreed(true));
+    }
+
+    #[test]
+    fn packets_of_garbage_never_panic_nor_loop(bytes in packets()) {
+        listen(&bytes, agreed(false));
+        listen(&bytes, agreed(true));
+    }
+
+    #[test]
+    fn a_garbled_transcript_never_panics_nor_loops(
+        which in 0..RECORDED.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut bytes = recorded(RECORDED[which].1);
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        listen(&bytes, agreed(which == 2));
+        let server = server("mariadb://bench:secret@nowhere/recorded");
+        let mut sign_in = MysqlSignIn::new(server, Arc::from([]));
+        let (mut input, mut out) = (Input::new(LIMIT), Vec::new());
+        for piece in bytes.chunks(50) {
+            input.push(piece).expect("within the limit");
+            match sign_in.advance(&mut input, &mut out, &channel()) {
+                Ok(Step::More) => {}
+                _ => break,
+            }
+            prop_assert!(out.len() < 4096);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_a_file_gets_none() {
+    let mut speaker = Speaker::new(agreed(false), false, LIMIT, &Arc::from([]));
+    let (mut input, mut out) = (Input::new(LIMIT), Vec::new());
+    let request = Request::Text { kind: StatementKind::Other, sql: "SELECT 1" };
+    speaker.start(request, &mut out).expect("it can be asked");
+    out.clear();
+    input.push(b"\x0c\x00\x00\x01\xfb/etc/passwd").expect("within the limit");
+    let broken = speaker.advance(&mut input, &mut out, &mut |_| Ok(()));
+    let Err(no) = broken else { panic!("it must break the connection") };
+    assert_eq!(no.kind, RefusalKind::Denied);
+    assert!(out.is_empty(), "not a byte of it");
+}
+
+#[test]
+fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
+    const PART: usize = 0xff_ffff;
+    let limit = 40 << 20;
+    let check = |n_letters: usize, expect: bool| {
+        let mut speaker = Speaker::new(agreed(true), false, limit, &Arc::from([]));
+        let (mut input, mut out) = (Input::new(PART + (1 << 17)), Vec::new());
+        let request = Request::Text { kind: StatementKind::Read, sql: "SELECT x" };
+        speaker.start(request, &mut out).expect("it can be asked");
+        let mut said = b"\x01\0\0\x01\x01".to_vec();
+        let column = b"\x03def\0\0\0\x01x\0\x0c\x2d\0\0\0\0\0\xfc\0\0\0\0\0";
+        said.extend([column.len() as u8, 0, 0, 2]);
+        said.extend(column);
+        said.extend(b"\x05\0\0\x03\xfe\0\0\x02\0");
+        let mut row = Vec::new();
+        put_length(&mut row, n_letters);
+        row.resize(row.len() + n_letters, b'a');
+        let mut sequence = 4;
+        for part in row.chunks(PART) {
+            said.extend(&(part.len() as u32).to_le_bytes()[..3]);
+            said.push(sequence);
+            said.extend(part);
+            sequence += 1;
+        }
+        if row.len() % PART == 0 {
+            said.extend([0, 0, 0, sequence]);
+        }
+        said.extend(b"\x05\0\0\x09\xfe\0\0\x02\0");
+        let mut n_seen = 0;
+        let visit = &mut |row: &dyn Row| {
+            n_seen = row.text(0)?.len();
+            Ok(())
+        };
+        let mut result = Ok(());
+        for piece in said.chunks(1 << 16) {
+            input.push(piece).expect("within the limit");
+            match speaker.advance(&mut input, &mut out, visit) {
+                Ok(_) => {}
+                Err(no) => {
+                    result = Err(no);
+                    break;
+                }
+            }
+        }
+        assert_eq!(result.is_ok(), expect, "{n_letters}");
+        assert_eq!(n_seen, if expect { n_letters } else { 0 });
+    };
+    check(PART - 5, true);
+    check(PART - 4, true);
+    check(PART - 3, true);
+    check(PART + 1, true);
+    check(2 * PART - 9, true);
+    check(2 * PART - 8, true);
+    check(39 << 20, true);
+    check(41 << 20, false);
+}
