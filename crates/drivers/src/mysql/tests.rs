@@ -1,5 +1,6 @@
 //! Laws of the MySQL family: on a real server where there is one, else on made-up bytes.
 
+mod on_server;
 mod transcripts;
 
 use std::sync::Arc;

@@ -320,7 +320,8 @@ fn listen(bytes: &[u8], agreed: Agreed) {
     let mut input = Input::new(LIMIT + 8);
     let mut out = Vec::new();
     let call = Call { statement: StatementId(1), values: &[Value::Int(1)] };
-    let requests = [Request::Execute(call), text("SELECT 1"), Request::Batch(&[call, call]), Request::Commit];
+    let requests =
+        [Request::Execute(call), text("SELECT 1"), Request::Batch(&[call, call]), Request::Commit];
     let mut rest = bytes.chunks(97);
     for request in requests.iter().cycle() {
         if speaker.start(*request, &mut out).is_err() {

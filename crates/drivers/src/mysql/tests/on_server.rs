@@ -1,0 +1,306 @@
+//! What only the MySQL family does, on a real server.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use model::{Call, Database, RefusalKind, Reply, Request, StatementId, Target, Value, reconnect};
+
+use super::super::ENTRY;
+use super::{open, url};
+use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
+use crate::{CannotOpen, Opening};
+
+fn cannot_open(url: &str, change: impl FnOnce(&mut Target)) -> (RefusalKind, String) {
+    let mut target = Target::parse(url).expect("a URL");
+    change(&mut target);
+    match (ENTRY.open)(&target, Opening { create: false, seed: 1 }) {
+        Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
+        Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
+        Ok(_) => panic!("it must not open"),
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_target_is_told_with_its_remedy() {
+    let Some(url) = url() else { return };
+    let (kind, words) = cannot_open(&url, |target| {
+        target.password = Some(model::Secret::new("hunter2"));
+    });
+    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert!(words.contains("check user and password") && !words.contains("hunter2"), "{words}");
+    let (kind, words) = cannot_open(&url, |target| target.path = "law_no_such".to_owned());
+    assert_eq!(kind, RefusalKind::Missing, "{words}");
+    assert!(words.contains("CREATE DATABASE"), "{words}");
+    let (kind, words) = cannot_open(&url, |target| {
+        target.options.clear();
+        target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
+    });
+    assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
+    assert!(words.starts_with("127.0.0.1:1: ") && words.contains("is the server up?"), "{words}");
+    let (kind, words) = cannot_open(&url, |target| {
+        target.options = vec![("socket".to_owned(), "/nowhere/x.sock".to_owned())];
+    });
+    assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
+    assert!(words.contains("no such socket"), "{words}");
+    let (_, words) = cannot_open(&url, |target| {
+        target.hosts[0].name = "no-such-host.invalid".to_owned();
+        target.options.clear();
+    });
+    assert!(words.contains("cannot be found"), "{words}");
+}
+
+#[test]
+fn a_user_with_too_many_connections_is_told_so() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "few", None);
+    let mut speaker = Speaker::connect(&database, &[]);
+    for host in ["127.0.0.1", "localhost"] {
+        let user = format!("'law_few'@'{host}'");
+        // MySQL 5.6 has no IF NOT EXISTS here.
+        let _ = speaker.text(&format!("CREATE USER {user} IDENTIFIED BY 'x'"));
+        let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
+        speaker.do_all(&[&grant]);
+    }
+    let mut target = Target::parse(&url).expect("a URL");
+    (target.user, target.password) = (Some("law_few".to_owned()), Some(model::Secret::new("x")));
+    target.path += "_few";
+    let few = (ENTRY.open)(&target, Opening { create: false, seed: 1 });
+    let few = few.unwrap_or_else(|no| panic!("{no}"));
+    // The connection that tried the target may take a moment to end.
+    let first = loop {
+        if let Ok(first) = Speaker::try_connect(&few, &[]) {
+            break first;
+        }
+    };
+    let words = match Speaker::try_connect(&few, &[]) {
+        Err(no) => refused(Err::<(), _>(no), RefusalKind::ConnectionLost),
+        Ok(_) => panic!("one is enough"),
+    };
+    assert!(words.contains("use fewer clients"), "{words}");
+    drop(first);
+}
+
+/// Kills a session's connection while it does `request`; returns what came of that.
+fn killed_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> RefusalKind {
+    let kind = if writes { Write } else { Read };
+    let mut killer = Speaker::connect(database, &[]);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let victim = scope.spawn(move || {
+            let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
+            sender.send(speaker.int("SELECT connection_id()")).expect("somebody listens");
+            let no = speaker.call(0, &[]).expect_err("it is killed");
+            refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
+            block_on(reconnect(&mut *speaker.0)).expect("made anew");
+            // Prepared once more, since the old connection's statements are gone.
+            assert_eq!(speaker.call_rows(1, &[]), [[Kept::Int(7)]]);
+            no.kind
+        });
+        let id = receiver.recv().expect("its number");
+        let under_way = "SELECT count(*) FROM information_schema.processlist WHERE info IS NOT \
+                         NULL AND command IN ('Query', 'Execute') AND id = ";
+        while killer.int(&format!("{under_way}{id}")) == 0 {}
+        killer.do_all(&[&format!("KILL {id}")]);
+        victim.join().expect("no panic")
+    })
+}
+
+#[test]
+fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "gone", None);
+    let mut speaker = Speaker::connect(&database, &[]);
+    speaker.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
+    speaker.do_all(&["INSERT INTO law_gone VALUES (1)"]);
+    let kind = killed_during(&database, "SELECT SLEEP(100)", false);
+    assert_eq!(kind, RefusalKind::ConnectionLost);
+    let kind = killed_during(&database, "UPDATE law_gone SET v = SLEEP(100)", true);
+    assert_eq!(kind, RefusalKind::UnknownCommit, "nobody knows whether it was committed");
+}
+
+#[test]
+fn packets_of_more_than_16_mib_go_out_and_come_back() {
+    let Some(url) = url() else { return };
+    const N: usize = 17 << 20;
+    let database = open(&url, "large", None);
+    Speaker::connect(&database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?")]);
+    let text = "abcdefg\u{e9}".repeat(N / 9);
+    let rows = speaker.call_rows(0, &[Value::Text(&text)]);
+    assert!(rows == [[Kept::Text(text)]]);
+    let sql = format!("SELECT LENGTH('{}')", "x".repeat(N));
+    assert_eq!(speaker.int(&sql), N as i64);
+    let small = open(&url, "large", Some(("max_packet", "1MiB")));
+    let mut speaker = Speaker::connect(&small, &[]);
+    let no = speaker.text("SELECT REPEAT('x', 2000000)");
+    let words = refused(no, RefusalKind::UnknownCommit);
+    assert!(words.contains("raise max_packet"), "{words}");
+}
+
+#[test]
+fn a_statement_has_its_time() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "time", None);
+    let version = database.facts().expect("facts").into_iter().find(|fact| fact.name == "version");
+    if version.expect("it has a version").value.starts_with("5.") {
+        eprintln!("SKIPPED: this server has no limit for statements");
+        return;
+    }
+    let database = open(&url, "time", Some(("statement_timeout", "50ms")));
+    let sql = "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, \
+               information_schema.columns c";
+    let mut speaker = Speaker::connect(&database, &[(Read, sql)]);
+    refused(speaker.call(0, &[]), RefusalKind::Timeout);
+    assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
+}
+
+#[test]
+fn a_procedure_may_have_several_result_sets() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "procedure", None);
+    let mut speaker = Speaker::connect(&database, &[(Write, "CALL law_sets(?)")]);
+    let body = "BEGIN SELECT n, 'a'; SELECT 1 FROM DUAL WHERE 1 = 0; SELECT 'b' AS c, n + 1; END";
+    let create = format!("CREATE PROCEDURE law_sets(n INT) {body}");
+    speaker.do_all(&["DROP PROCEDURE IF EXISTS law_sets", &create]);
+    for n in 0..3 {
+        let mut got = Vec::new();
+        let call = Call { statement: StatementId(0), values: &[Value::Int(n)] };
+        let visit = &mut |row: &dyn model::Row| {
+            got.push((row.result_set(), row.name(0).to_owned(), row.width()));
+            Ok(())
+        };
+        block_on(model::query(&mut *speaker.0, Request::Execute(call), visit)).expect("called");
+        assert_eq!(got, [(0, "n".to_owned(), 2), (2, "c".to_owned(), 2)]);
+    }
+}
+
+#[test]
+fn a_batch_that_is_refused_is_never_committed_in_part() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "batch", None);
+    let insert = "INSERT INTO law_part VALUES (?)";
+    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
+    let columns = "(id INT PRIMARY KEY) ENGINE=InnoDB";
+    speaker.do_all(&["DROP TABLE IF EXISTS law_part", &format!("CREATE TABLE law_part {columns}")]);
+    let values = [1, 1, 2].map(|id| [Value::Int(id)]);
+    let calls = [0, 1, 2].map(|n| Call { statement: StatementId(0), values: &values[n] });
+    // What stood behind the no was carried out: only a rollback leads out.
+    speaker.ask(Request::Begin).expect("begun");
+    refused(speaker.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
+    refused(speaker.ask(Request::Commit), RefusalKind::Other);
+    refused(speaker.text("SELECT 1"), RefusalKind::Other);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(speaker.int("SELECT count(*) FROM law_part"), 0);
+    // Outside of a transaction each call is its own, and the first no is the last.
+    refused(speaker.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
+    let mut other = Speaker::connect(&database, &[]);
+    assert_eq!(other.int("SELECT sum(id) FROM law_part"), 1);
+    // Autocommit is as it was.
+    speaker.call(0, &[Value::Int(9)]).expect("inserted");
+    assert_eq!(other.int("SELECT sum(id) FROM law_part"), 10);
+    speaker.ask(Request::Begin).expect("begun");
+    let (two, three) = ([Value::Int(2)], [Value::Int(3)]);
+    let call = |values| Call { statement: StatementId(0), values };
+    let reply = speaker.ask(Request::Batch(&[call(&two), call(&three)])).expect("inserted");
+    assert_eq!(reply, Reply { n_rows: 0, n_affected: 2 });
+    speaker.ask(Request::Commit).expect("committed");
+    assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
+}
+
+#[test]
+fn a_flight_of_more_than_any_buffer_comes_through() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "flight", None);
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?, ?")]);
+    // 4 MB out and 4 MB back: a client that only wrote would wait for ever.
+    let text = "x".repeat(1000);
+    let values = [Value::Text(&text), Value::Int(1)];
+    let calls = vec![Call { statement: StatementId(0), values: &values }; 4000];
+    let reply = speaker.ask(Request::Batch(&calls)).expect("read");
+    assert_eq!(reply.n_rows, 4000);
+    let before = speaker.0.traffic();
+    speaker.ask(Request::Batch(&calls[..10])).expect("read");
+    assert_eq!((speaker.0.traffic() - before).round_trips, 1);
+}
+
+#[test]
+fn conflicts_are_told_by_their_kind() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "conflict", None);
+    let update = "UPDATE law_conflict SET v = v + 1 WHERE id = ?";
+    let mut one = Speaker::connect(&database, &[(Write, update)]);
+    let columns = "(id INT PRIMARY KEY, v INT) ENGINE=InnoDB";
+    one.do_all(&[
+        "DROP TABLE IF EXISTS law_conflict",
+        &format!("CREATE TABLE law_conflict {columns}"),
+        "INSERT INTO law_conflict VALUES (1, 0), (2, 0)",
+        "SET innodb_lock_wait_timeout = 20",
+    ]);
+    let mut two = Speaker::connect(&database, &[(Write, update)]);
+    two.do_all(&["SET innodb_lock_wait_timeout = 1"]);
+    for (speaker, id) in [(&mut one, 1), (&mut two, 2)] {
+        speaker.ask(Request::Begin).expect("begun");
+        speaker.call(0, &[Value::Int(id)]).expect("updated");
+    }
+    refused(two.call(0, &[Value::Int(1)]), RefusalKind::LockTimeout);
+    two.do_all(&["SET innodb_lock_wait_timeout = 20"]);
+    let database = &database;
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        // A session lives and dies on its thread: this one is begun anew there.
+        two.ask(Request::Rollback).expect("rolled back");
+        let other = scope.spawn(move || {
+            let mut two = Speaker::connect(database, &[(Write, update)]);
+            two.ask(Request::Begin).expect("begun");
+            two.call(0, &[Value::Int(2)]).expect("updated");
+            sender.send(()).expect("somebody listens");
+            two.call(0, &[Value::Int(1)])
+        });
+        receiver.recv().expect("it has its row");
+        let here = one.call(0, &[Value::Int(2)]);
+        if here.is_err() {
+            one.ask(Request::Rollback).expect("rolled back");
+        } else {
+            one.ask(Request::Commit).expect("committed");
+        }
+        let there = other.join().expect("no panic");
+        let no =
+            [here, there].into_iter().find_map(Result::err).expect("one of them is the victim");
+        assert_eq!(no.kind, RefusalKind::Deadlock, "{no}");
+    });
+}
+
+#[test]
+fn facts_tell_version_and_modes() {
+    let Some(url) = url() else { return };
+    let facts = open(&url, "facts", None).facts().expect("facts");
+    let value = |about: &str, name: &str| {
+        let fact = facts.iter().find(|fact| fact.about == about && fact.name == name);
+        fact.unwrap_or_else(|| panic!("{about}/{name} in {facts:?}")).value.clone()
+    };
+    assert!(["MariaDB", "MySQL"].contains(&value("database", "product").as_str()));
+    assert!(!value("database", "version").is_empty());
+    assert!(!value("mode", "innodb_flush_log_at_trx_commit").is_empty());
+    assert!(!value("database", "max_connections").is_empty());
+    assert!(facts.iter().any(|fact| fact.about == "mode" && fact.name.ends_with("_isolation")));
+    assert!(!value("connection", "tls").is_empty());
+}
+
+#[test]
+fn loads_can_be_switched_off() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "off", Some(("local_infile", "false")));
+    let mut speaker = Speaker::connect(&database, &[(Other, "SELECT 1")]);
+    let table = model::Table { name: "x", columns: vec![], primary_key: vec![], indexes: vec![] };
+    struct None;
+    impl model::RowSource for None {
+        fn next(&mut self, _emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+            false
+        }
+    }
+    let no = block_on(model::load(&mut *speaker.0, &table, &mut None));
+    let words = refused(no, RefusalKind::Unsupported);
+    assert!(words.contains("--load-method insert"), "{words}");
+    let no = speaker.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
+    assert!(no.is_err());
+}
