@@ -1,16 +1,15 @@
-//! On a real server, as a user who may make tables: `DBDYNO_TEST_POSTGRES_URL`.
+//! On a real server, as a superuser who may make tables: `DBDYNO_TEST_POSTGRES_URL`.
+//!
+//! Passwords are tried where there are users `md5user`, `scramuser`, `plainuser` and `tlsuser`
+//! with the passwords below, and lines in `pg_hba.conf` that ask for them.
 
-use std::rc::Rc;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Barrier};
+use std::thread;
 
-use model::{
-    Call, Clock, Database, Place, Placement, RefusalKind, Request, Secret, StatementId, Target,
-    Value, Woken, query, reconnect,
-};
+use model::{Call, Database, RefusalKind, Request, Secret, StatementId, Target, Value, reconnect};
 
 use crate::Opening;
-use crate::conformance::{Kept, Read, Speaker, StillClock, Write, block_on, holds, refused};
+use crate::conformance::{Kept, OnLoops, Read, Speaker, Write, block_on, holds, refused};
 use crate::postgres::ENTRY;
 
 const OPENING: Opening = Opening { create: false, seed: 1 };
@@ -40,6 +39,14 @@ fn database(options: &[(&str, &str)]) -> Option<Arc<dyn Database>> {
 #[test]
 fn named_statements_hold_the_laws() {
     if let Some(database) = database(&[]) {
+        holds(&|| Arc::clone(&database));
+    }
+}
+
+#[test]
+fn clients_on_event_loops_hold_the_laws() {
+    if let Some(database) = database(&[]) {
+        let database: Arc<dyn Database> = Arc::new(OnLoops(database));
         holds(&|| Arc::clone(&database));
     }
 }
@@ -153,48 +160,6 @@ fn a_batch_longer_than_all_buffers_goes_through() {
     assert_eq!(reply.n_rows, 2_000);
 }
 
-/// On an event loop nothing is ever due in this test.
-struct NeverClock;
-
-impl Clock for NeverClock {
-    fn now(&self) -> u64 {
-        StillClock.now()
-    }
-
-    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Pending
-    }
-
-    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Pending
-    }
-}
-
-#[test]
-fn sessions_live_on_an_event_loop() {
-    let Some(database) = database(&[]) else { return };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-    runtime.expect("a runtime").block_on(async {
-        let clock: Rc<dyn Clock> = Rc::new(NeverClock);
-        let place = Place { placement: Placement::Loop, clock, client: 0 };
-        let sql = "SELECT $1::text".to_owned();
-        let declared = Arc::from([model::Statement { name: "echo", kind: Read, sql }]);
-        let mut session = database.connect(place, declared).await.expect("it connects");
-        let text = "x".repeat(10_000);
-        let values = [Value::Text(&text)];
-        let call = Call { statement: StatementId(0), values: &values };
-        for n_calls in [1, 1, 2_000] {
-            let batch = vec![call; n_calls];
-            let visit = &mut |row: &dyn model::Row| {
-                assert_eq!(row.text(0)?.len(), text.len());
-                Ok(())
-            };
-            let reply = query(&mut *session, Request::Batch(&batch), visit).await;
-            assert_eq!(reply.expect("it answers").n_rows, n_calls as u64);
-        }
-    });
-}
-
 #[test]
 fn a_time_limit_of_the_server_is_told_as_such() {
     let Some(database) = database(&[]) else { return };
@@ -297,4 +262,102 @@ fn tls_is_used_as_it_is_asked_for() {
     let words = refused(connect("disable").map(|_| ()), RefusalKind::Denied);
     assert!(words.contains("pg_hba.conf"), "{words}");
     refused(connect("verify-full").map(|_| ()), RefusalKind::Denied);
+}
+
+#[test]
+fn what_is_wrong_with_a_target_is_told_with_its_remedy() {
+    let check = |change: &dyn Fn(&mut Target), kind: RefusalKind, words: &str| {
+        let Some(mut target) = target(&[]) else { return };
+        change(&mut target);
+        let got = refused(Speaker::try_connect(&opened(&target), &[]).map(|_| ()), kind);
+        assert!(got.contains(words), "{got}");
+    };
+    let nowhere = |target: &mut Target| target.path = "nowhere".to_owned();
+    check(&nowhere, RefusalKind::Missing, "CREATE DATABASE");
+    let nobody = |target: &mut Target| target.user = Some("nobody_at_all".to_owned());
+    check(&nobody, RefusalKind::Denied, "pg_hba.conf");
+    let elsewhere = |target: &mut Target| {
+        target.options = vec![("tls".to_owned(), "disable".to_owned())];
+        target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
+    };
+    check(&elsewhere, RefusalKind::ConnectionLost, "nothing listens there");
+    let no_socket = |target: &mut Target| {
+        target.options = vec![("socket".to_owned(), "/nowhere".to_owned())];
+    };
+    check(&no_socket, RefusalKind::ConnectionLost, "no such socket");
+}
+
+#[test]
+fn a_target_without_a_user_is_not_opened() {
+    for url in ["postgres://host/database", "postgresql:///database"] {
+        let target = Target::parse(url).expect("valid");
+        let no = (ENTRY.open)(&target, OPENING).map(|_| ()).expect_err("nobody");
+        assert!(no.to_string().contains("name a user"), "{no}");
+    }
+}
+
+/// Where there is the user `scramuser`, who is no superuser: those are always let in.
+#[test]
+fn too_many_connections_are_told_with_their_remedy() {
+    let (Some(database), Some(mut target)) = (database(&[]), target(&[])) else { return };
+    let mut admin = Speaker::connect(&database, &[]);
+    if admin.int("SELECT count(*) FROM pg_roles WHERE rolname = 'scramuser'") == 0 {
+        eprintln!("SKIPPED: the server has no user 'scramuser'");
+        return;
+    }
+    let again = "DROP DATABASE IF EXISTS dbdyno_few WITH (FORCE)";
+    admin.do_all(&[again, "CREATE DATABASE dbdyno_few CONNECTION LIMIT 1"]);
+    target.path = "dbdyno_few".to_owned();
+    target.user = Some("scramuser".to_owned());
+    target.password = Some(Secret::new("scräm"));
+    let opened = opened(&target);
+    let first = Speaker::connect(&opened, &[]);
+    let second = Speaker::try_connect(&opened, &[]).map(|_| ());
+    let words = refused(second, RefusalKind::ConnectionLost);
+    assert!(words.contains("fewer clients"), "{words}");
+    drop(first);
+    admin.do_all(&[again]);
+}
+
+#[test]
+fn conflicts_are_told_by_their_kind() {
+    let Some(database) = database(&[]) else { return };
+    let update = "UPDATE conflicts SET v = v + 1 WHERE id = $1";
+    let (one, two) = ([Value::Int(1)], [Value::Int(2)]);
+    let mut first = Speaker::connect(&database, &[(Write, update)]);
+    let mut second = Speaker::connect(&database, &[(Write, update)]);
+    let make = "CREATE TABLE conflicts (id int PRIMARY KEY, v int)";
+    let fill = "INSERT INTO conflicts VALUES (1, 0), (2, 0)";
+    first.do_all(&["DROP TABLE IF EXISTS conflicts", make, fill]);
+    second.do_all(&["SET lock_timeout = '20ms'"]);
+    first.ask(Request::Begin).expect("begun");
+    first.call(0, &one).expect("locked");
+    refused(second.call(0, &one), RefusalKind::LockTimeout);
+    second.do_all(&["SET lock_timeout = 0"]);
+    second.ask(Request::Begin).expect("begun");
+    second.do_all(&["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"]);
+    second.int("SELECT v FROM conflicts WHERE id = 1");
+    first.ask(Request::Commit).expect("committed");
+    refused(second.call(0, &one), RefusalKind::Serialization);
+    second.ask(Request::Rollback).expect("rolled back");
+    // Each has what the other one wants.
+    let both_have_one = Barrier::new(2);
+    let cross = |speaker: &mut Speaker, has: &[Value<'_>], wants: &[Value<'_>]| {
+        speaker.ask(Request::Begin).expect("begun");
+        speaker.call(0, has).expect("locked");
+        both_have_one.wait();
+        let outcome = speaker.call(0, wants);
+        speaker.ask(Request::Rollback).expect("rolled back");
+        outcome.err().map(|no| no.kind)
+    };
+    let victims = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let mut other = Speaker::connect(&database, &[(Write, update)]);
+            cross(&mut other, &two, &one)
+        });
+        [cross(&mut first, &one, &two), other.join().expect("no panic")]
+    });
+    let victims: Vec<RefusalKind> = victims.into_iter().flatten().collect();
+    assert_eq!(victims, [RefusalKind::Deadlock]);
+    first.do_all(&["DROP TABLE conflicts"]);
 }

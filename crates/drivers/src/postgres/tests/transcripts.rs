@@ -11,7 +11,7 @@ use model::{
 };
 use proptest::prelude::*;
 
-use crate::conformance::{Kept, refused};
+use crate::conformance::{Kept, keep, refused};
 use crate::net::{CancelKey, Channel, Input, Protocol, SignIn, Step, TlsMode};
 use crate::postgres::Way;
 use crate::postgres::protocol::Postgres;
@@ -26,17 +26,6 @@ fn recorded() -> BTreeMap<&'static str, Vec<u8>> {
         (name, (0..hex.len()).step_by(2).map(byte).collect())
     };
     include_str!("recorded.txt").lines().map(line).collect()
-}
-
-fn keep(value: Value<'_>) -> Kept {
-    match value {
-        Value::Null => Kept::Null,
-        Value::Int(value) | Value::Timestamp(value) => Kept::Int(value),
-        Value::Decimal { unscaled, .. } => Kept::Int(unscaled),
-        Value::Float(value) => Kept::Float(value),
-        Value::Text(text) => Kept::Text(text.to_owned()),
-        Value::Bytes(bytes) => Kept::Bytes(bytes.to_owned()),
-    }
 }
 
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
