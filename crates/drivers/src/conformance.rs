@@ -163,7 +163,9 @@ impl Speaker {
         let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
             true => (Placement::Thread, Rc::new(StillClock)),
             false => {
-                LOOP.with(|runtime| drop(runtime.get_or_init(new_loop)));
+                LOOP.with(|runtime| {
+                    runtime.get_or_init(new_loop);
+                });
                 (Placement::Loop, Rc::new(PatientClock))
             }
         };

@@ -6,6 +6,7 @@ mod columns;
 mod dates;
 mod dialect;
 mod facts;
+mod key;
 mod load;
 mod packets;
 mod protocol;

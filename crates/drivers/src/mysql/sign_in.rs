@@ -15,6 +15,7 @@ use mysql_common::packets::{
 };
 use mysql_common::proto::MySerialize;
 
+use super::key;
 use super::packets::{
     END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
 };
@@ -64,6 +65,8 @@ struct Greeting {
 struct Proof {
     method: AuthProc,
     nonce: Vec<u8>,
+    /// The server has been asked for its RSA key.
+    awaits_key: bool,
     agreed: Agreed,
 }
 
@@ -140,6 +143,7 @@ impl MysqlSignIn {
         out: &mut Vec<u8>,
         channel: &Channel,
     ) -> Result<Step<Speaker>, Refusal> {
+        check_greeting(payload)?;
         let packet = ParseBuf(payload).parse::<HandshakePacket<'_>>(());
         let packet = packet.map_err(|_| broken("this is no greeting of its family"))?;
         if packet.protocol_version() != 10 {
@@ -170,12 +174,14 @@ impl MysqlSignIn {
         let nonce = packet.nonce();
         let (plugin, method, proof) =
             self.first_proof(packet.auth_plugin().as_ref(), &nonce, channel);
+        let awaits_key = asks_for_key(&method, &proof);
         let attributes = [("_client_name", "dbdyno"), ("program_name", "dbdyno")];
         let attributes = attributes.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let database = self.server.database.as_deref().map(str::as_bytes);
         let response = HandshakeResponse::new(
             Some(proof),
-            packet.server_version_parsed().unwrap_or((5, 5, 3)),
+            // From which on there is utf8mb4; older ones are refused.
+            (5, 5, 3),
             Some(self.server.user.as_bytes()),
             database,
             capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH).then_some(plugin),
@@ -196,7 +202,7 @@ impl MysqlSignIn {
             can_load: capabilities.contains(CapabilityFlags::CLIENT_LOCAL_FILES),
             status: 0,
         };
-        self.state = State::Proving(Box::new(Proof { method, nonce, agreed }));
+        self.state = State::Proving(Box::new(Proof { method, nonce, awaits_key, agreed }));
         Ok(())
     }
 
@@ -244,11 +250,18 @@ impl MysqlSignIn {
                 check_method(&plugin, channel)?;
                 proof.method = AuthProc::init(&plugin).map_err(|_| unknown_method(&plugin))?;
                 proof.nonce = switch.plugin_data().to_owned();
+                proof.awaits_key = false;
                 Cow::Owned(proof.nonce.clone())
             }
             [MORE_DATA, data @ ..] => Cow::Borrowed(data),
             data => Cow::Borrowed(data),
         };
+        if std::mem::take(&mut proof.awaits_key) {
+            let data = key::encrypt(&challenge, self.server.password(), &proof.nonce)?;
+            put_packet(out, sequence, |out| out.extend_from_slice(&data));
+            self.state = State::Proving(Box::new(proof));
+            return Ok(Step::More);
+        }
         let known = Known { password: self.server.password(), nonce: &proof.nonce, channel };
         let response = proof.method.run(known, &challenge).map_err(|error| {
             let message = format!("the password cannot be proven to the server: {error}");
@@ -258,6 +271,7 @@ impl MysqlSignIn {
             &response
         {
             put_packet(out, sequence, |out| out.extend_from_slice(data));
+            proof.awaits_key = asks_for_key(&proof.method, data);
         }
         self.state = State::Proving(Box::new(proof));
         Ok(Step::More)
@@ -337,6 +351,25 @@ impl SignIn for MysqlSignIn {
                 step => return Ok(step),
             }
         }
+    }
+}
+
+/// Whether a method has asked for the server's RSA key with `data`.
+fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
+    match method {
+        AuthProc::CachingSha2Password(_) => data == [0x02],
+        AuthProc::Sha256Password(_) => data == [0x01],
+        _ => false,
+    }
+}
+
+/// What `mysql_common` does not look at: it panics at a length of the nonce that is none.
+fn check_greeting(payload: &[u8]) -> Result<(), Refusal> {
+    let version_end = payload.iter().position(|byte| *byte == 0);
+    let nonce_length = version_end.and_then(|end| payload.get(end + 21));
+    match nonce_length {
+        Some(0..0x80) => Ok(()),
+        _ => Err(broken("this is no greeting of its family")),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Laws of the MySQL family: on a real server where there is one, else on made-up bytes.
 
 mod on_server;
+mod peer;
+mod rude;
 mod transcripts;
 
 use std::sync::Arc;

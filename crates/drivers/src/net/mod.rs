@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
 
-pub(crate) use address::{Address, Connector};
+pub(crate) use address::Connector;
 pub(crate) use connect::tell;
 pub(crate) use input::Input;
 pub(crate) use session::{Wire, WireSession};

@@ -83,6 +83,9 @@ impl Source for Replay {
     }
 }
 
+/// Rows with the number of their result set.
+type Rows = Vec<(usize, Vec<Kept>)>;
+
 /// Drives a protocol by hand.
 struct Hand<'s> {
     source: &'s mut dyn Source,
@@ -116,7 +119,7 @@ impl Hand<'_> {
         &mut self,
         speaker: &mut Speaker,
         request: Request<'_>,
-    ) -> (Result<Reply, Refusal>, Vec<(usize, Vec<Kept>)>) {
+    ) -> (Result<Reply, Refusal>, Rows) {
         let mut rows = Vec::new();
         let visit = &mut |row: &dyn Row| {
             let kept = (0..row.width()).map(|column| keep(row.value(column))).collect();

@@ -1,0 +1,277 @@
+//! Sign-ins to a scripted server, for methods that no server here has: its proofs are checked with
+//! another library than the one that made them, or with what the method's inventors publish.
+
+use std::sync::Arc;
+
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
+use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
+use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use model::{Refusal, RefusalKind, Target};
+use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
+use mysql_common::auth::plugins::parsec::Parsec;
+use mysql_common::auth::plugins::{ChallengeResponsePlugin, Context};
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::MySerialize;
+use proptest::prelude::*;
+
+use super::super::decide;
+use super::super::packets::put_packet;
+use super::super::sign_in::MysqlSignIn;
+use crate::net::{Channel, Input, SignIn, Step, TlsMode};
+
+const PASSWORD: &[u8] = b"secret";
+const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
+const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+const FAST: &[u8] = &[1, 3];
+const FULL: &[u8] = &[1, 4];
+
+/// The client, and what lies between.
+struct Client {
+    sign_in: MysqlSignIn,
+    input: Input,
+    out: Vec<u8>,
+    channel: Channel,
+    sequence: u8,
+}
+
+impl Client {
+    fn new(channel: Channel) -> Client {
+        let target = Target::parse("mysql://bench:secret@nowhere/db?tls=disable").expect("a URL");
+        let server = Arc::new(decide(&target).expect("a target"));
+        let sign_in = MysqlSignIn::new(server, Arc::from([]));
+        Client { sign_in, input: Input::new(1 << 16), out: Vec::new(), channel, sequence: 0 }
+    }
+
+    /// The server says something; what the client answers, if it does.
+    fn hear(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+        let mut packet = Vec::new();
+        put_packet(&mut packet, self.sequence, |out| out.extend_from_slice(payload));
+        self.input.push(&packet).expect("within the limit");
+        match self.sign_in.advance(&mut self.input, &mut self.out, &self.channel)? {
+            Step::Done(_) => return Ok(None),
+            Step::More => {}
+            Step::StartTls | Step::Send => panic!("nobody asked for this"),
+        }
+        let answer = std::mem::take(&mut self.out);
+        let [a, b, c, sequence, payload @ ..] = answer.as_slice() else {
+            return Ok(None);
+        };
+        assert_eq!(payload.len(), u32::from_le_bytes([*a, *b, *c, 0]) as usize, "one packet");
+        self.sequence = sequence.wrapping_add(1);
+        Ok(Some(payload.to_owned()))
+    }
+
+    /// The server greets; the client's proof.
+    fn greet(&mut self, plugin: &str) -> Vec<u8> {
+        let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
+        let (first, rest) = NONCE.split_first_chunk::<8>().expect("20 bytes");
+        let rest = [rest, &[0]].concat();
+        let greeting = HandshakePacket::new(
+            10,
+            b"8.4.0".as_slice(),
+            7,
+            *first,
+            Some(rest),
+            offered,
+            45,
+            StatusFlags::SERVER_STATUS_AUTOCOMMIT,
+            Some(plugin.as_bytes()),
+        );
+        let mut payload = Vec::new();
+        greeting.serialize(&mut payload);
+        let answer = self.hear(&payload).expect("greeted").expect("an answer");
+        let response = ParseBuf(&answer).parse::<HandshakeResponse<'_>>(()).expect("a response");
+        assert_eq!((response.user(), response.db_name()), (&b"bench"[..], Some(&b"db"[..])));
+        response.scramble_buf().to_owned()
+    }
+
+    fn switch(&mut self, plugin: &str, data: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let mut payload = Vec::new();
+        AuthSwitchRequest::new(plugin.as_bytes(), data).serialize(&mut payload);
+        self.hear(&payload).map(|answer| answer.expect("an answer"))
+    }
+
+    /// The password is accepted; the client sets the session's state and is done.
+    fn accept(&mut self) {
+        let setting = self.hear(OK).expect("accepted").expect("a statement");
+        assert!(setting.starts_with(b"\x03SET autocommit=1"));
+        self.sequence = 1;
+        assert_eq!(self.hear(OK).expect("done"), None);
+    }
+}
+
+fn open_channel() -> Channel {
+    Channel { tls_mode: TlsMode::Disable, is_tls: false, is_local: false, certificate: None }
+}
+
+#[test]
+fn caching_sha2_is_fast_where_the_server_remembers() {
+    let mut client = Client::new(open_channel());
+    let proof = client.greet("caching_sha2_password");
+    assert_eq!(Some(proof), scramble_sha256(NONCE, PASSWORD).map(|proof| proof.to_vec()));
+    assert_eq!(client.hear(FAST).expect("fast"), None);
+    client.accept();
+}
+
+#[test]
+fn caching_sha2_shows_the_password_only_where_nobody_listens() {
+    for (is_tls, is_local) in [(true, false), (false, true)] {
+        let mut client = Client::new(Channel { is_tls, is_local, ..open_channel() });
+        client.greet("mysql_native_password");
+        let other = b"ABCDEFGHIJKLMNOPQRST";
+        let proof = client.switch("caching_sha2_password", &[other, &[0][..]].concat());
+        let expect = scramble_sha256(other, PASSWORD).expect("a password").to_vec();
+        assert_eq!(proof.expect("proven"), expect);
+        assert_eq!(client.hear(FULL).expect("full").expect("an answer"), b"secret\0");
+        client.accept();
+    }
+}
+
+#[test]
+fn without_tls_the_password_goes_under_the_servers_key() {
+    let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).expect("a key");
+    let public = key.public_key();
+    let der: PublicKeyX509Der<'_> = public.as_der().expect("its form");
+    let pem = pem(der.as_ref());
+    let key = OaepPrivateDecryptingKey::new(key).expect("a key");
+    for (plugin, request) in [("caching_sha2_password", 2), ("sha256_password", 1)] {
+        let mut client = Client::new(open_channel());
+        let proof = client.greet(plugin);
+        let asked = if plugin == "sha256_password" {
+            proof
+        } else {
+            client.hear(FULL).expect("full").expect("an answer")
+        };
+        assert_eq!(asked, [request], "it asks for the key");
+        let answer = [&[1], pem.as_bytes()].concat();
+        let encrypted = client.hear(&answer).expect("a key").expect("an answer");
+        assert_eq!(encrypted.len(), 256);
+        let mut plain = vec![0; key.min_output_size()];
+        let plain = key.decrypt(&OAEP_SHA1_MGF1SHA1, &encrypted, &mut plain, None);
+        let mixed = plain.expect("for this key").iter().zip(NONCE.iter().cycle());
+        let password: Vec<u8> = mixed.map(|(letter, salt)| letter ^ salt).collect();
+        assert_eq!(password, b"secret\0");
+        client.accept();
+    }
+}
+
+/// Base64 in the armour of PEM.
+fn pem(der: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let four = |three: &[u8]| {
+        let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
+        let bits = bits << (8 * (3 - three.len()));
+        let letter = |index: usize| match index <= three.len() {
+            true => LETTERS[(bits >> (18 - 6 * index) & 63) as usize] as char,
+            false => '=',
+        };
+        [0, 1, 2, 3].map(letter)
+    };
+    let letters: Vec<char> = der.chunks(3).flat_map(four).collect();
+    let lines: Vec<String> = letters.chunks(64).map(|line| line.iter().collect()).collect();
+    let body = lines.join("\n");
+    format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n")
+}
+
+struct Knows;
+
+impl Context for Knows {
+    fn pass(&self) -> &[u8] {
+        PASSWORD
+    }
+    fn is_ipc_transport(&self) -> bool {
+        false
+    }
+    fn is_tls_transport(&self) -> bool {
+        false
+    }
+    fn scramble(&self) -> &[u8] {
+        NONCE
+    }
+    fn server_key_pem(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+#[test]
+fn parsec_signs_both_nonces_with_the_password() {
+    let salt = [b"P\x02", &[9u8; 18][..]].concat();
+    // The key that the server keeps, as the method itself derives it.
+    let mut method = Parsec::default();
+    method.run(Knows, &[0; 32]).expect("begun");
+    method.run(Knows, &salt).expect("signed");
+    let kept = method.password_hash(Knows).expect("done");
+    let nonce = [7u8; 32];
+    let mut client = Client::new(open_channel());
+    client.greet("mysql_native_password");
+    assert_eq!(client.switch("parsec", &nonce).expect("begun"), b"", "it asks for the salt");
+    let proof = client.hear(&salt).expect("a salt").expect("an answer");
+    let (own_nonce, signature) = proof.split_at(32);
+    let key = UnparsedPublicKey::new(&ED25519, &kept[salt.len()..]);
+    key.verify(&[&nonce, own_nonce].concat(), signature).expect("the password's signature");
+    client.accept();
+}
+
+#[test]
+fn methods_that_hide_nothing_are_refused() {
+    let check = |plugin: &str, channel: Channel, expect: &str| {
+        let mut client = Client::new(channel);
+        client.greet("caching_sha2_password");
+        let no = client.switch(plugin, b"").expect_err("it is refused");
+        assert_eq!(no.kind, RefusalKind::Denied);
+        assert!(no.message.contains(expect) && !no.message.contains("secret"), "{no}");
+    };
+    check("mysql_clear_password", open_channel(), "tls=verify-full");
+    let tls = Channel { is_tls: true, ..open_channel() };
+    check("mysql_clear_password", tls, "tls=verify-full");
+    check("mysql_old_password", open_channel(), "ALTER USER");
+    check("dialog", open_channel(), "'dialog'");
+    let mut client = Client::new(open_channel());
+    client.greet("caching_sha2_password");
+    assert_eq!(client.hear(&[0xfe]).expect_err("too old").kind, RefusalKind::Unsupported);
+}
+
+#[test]
+fn a_server_that_is_full_says_so_instead_of_a_greeting() {
+    let mut client = Client::new(open_channel());
+    let no = client.hear(b"\xff\x10\x04Too many connections").expect_err("refused");
+    assert_eq!((no.kind, no.code), (RefusalKind::ConnectionLost, 1040));
+    assert!(no.message.contains("raise max_connections"), "{no}");
+}
+
+#[test]
+fn tls_that_is_asked_for_is_not_given_up() {
+    let channel = Channel { tls_mode: TlsMode::Require, ..open_channel() };
+    let mut client = Client::new(channel);
+    let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
+    let nonce = Some(b"ijklmnopqrst\0".as_slice());
+    let status = StatusFlags::empty();
+    let plugin = Some(b"mysql_native_password".as_slice());
+    let name = b"8.4.0".as_slice();
+    let greeting =
+        HandshakePacket::new(10, name, 7, *b"abcdefgh", nonce, offered, 45, status, plugin);
+    let mut payload = Vec::new();
+    greeting.serialize(&mut payload);
+    let no = client.hear(&payload).expect_err("refused");
+    assert!(no.message.contains("tls=require"), "{no}");
+    assert!(client.out.is_empty(), "not even the user's name is sent");
+}
+
+proptest! {
+    #[test]
+    fn keys_and_greetings_that_are_none_are_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..300)
+    ) {
+        let mut client = Client::new(open_channel());
+        let _ = client.hear(&bytes);
+        let greeting = [b"\x0a8.4.0\0", bytes.as_slice()].concat();
+        let _ = Client::new(open_channel()).hear(&greeting);
+        let mut client = Client::new(open_channel());
+        client.greet("caching_sha2_password");
+        client.hear(FULL).expect("full");
+        let key = [&[1], pem(&bytes).as_bytes()].concat();
+        prop_assert!(client.hear(&key).is_err());
+    }
+}

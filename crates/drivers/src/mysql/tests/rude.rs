@@ -1,0 +1,188 @@
+//! Servers that do not do what a server should: they fall silent, do not listen, or are gone.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use model::{
+    Column, ColumnType, Database, RefusalKind, Request, RowSource, Table, Target, Value, load,
+    reconnect,
+};
+use mysql_common::constants::{CapabilityFlags, StatusFlags};
+use mysql_common::packets::HandshakePacket;
+use mysql_common::proto::MySerialize;
+
+use super::super::ENTRY;
+use super::super::packets::put_packet;
+use crate::conformance::{OnLoops, Speaker, block_on, instant, refused};
+use crate::{CannotOpen, Opening};
+
+/// A server of this test: it serves each connection with `manners`, on a thread.
+fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("it is bound").port();
+    thread::spawn(move || {
+        while let Ok((mut stream, _)) = listener.accept() {
+            let manners = manners.clone();
+            thread::spawn(move || manners(&mut stream));
+        }
+    });
+    port
+}
+
+fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
+    let mut packet = Vec::new();
+    put_packet(&mut packet, sequence, |out| out.extend_from_slice(payload));
+    // The client may be gone, and that is its right.
+    let _ = stream.write_all(&packet);
+}
+
+/// The next packet; none when the client is gone.
+fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
+    let mut header = [0; 4];
+    stream.read_exact(&mut header).ok()?;
+    let mut payload = vec![0; u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize];
+    stream.read_exact(&mut payload).ok()?;
+    Some(payload)
+}
+
+const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+const OK_IN_TRANSACTION: &[u8] = &[0, 0, 0, 3, 0, 0, 0];
+
+/// Lets anybody in.
+fn sign_in(stream: &mut TcpStream) {
+    let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
+    let nonce = Some(b"ijklmnopqrst\0".as_slice());
+    let plugin = Some(b"mysql_native_password".as_slice());
+    let (status, name) = (StatusFlags::empty(), b"8.4.0".as_slice());
+    let greeting =
+        HandshakePacket::new(10, name, 7, *b"abcdefgh", nonce, offered, 45, status, plugin);
+    let mut payload = Vec::new();
+    greeting.serialize(&mut payload);
+    say(stream, 0, &payload);
+    hear(stream);
+    say(stream, 2, OK);
+    hear(stream);
+    say(stream, 1, OK);
+}
+
+fn open(port: u16) -> Result<Arc<dyn Database>, CannotOpen> {
+    let url = format!("mysql://bench:secret@127.0.0.1:{port}/db?tls=disable&connect_timeout=200ms");
+    (ENTRY.open)(&Target::parse(&url).expect("a URL"), Opening { create: false, seed: 1 })
+}
+
+fn opened(port: u16) -> Arc<dyn Database> {
+    open(port).unwrap_or_else(|no| panic!("{no}"))
+}
+
+/// The same for clients on threads and on event loops.
+fn both(database: &Arc<dyn Database>, law: fn(&Arc<dyn Database>)) {
+    law(database);
+    law(&(Arc::new(OnLoops(Arc::clone(database))) as Arc<dyn Database>));
+}
+
+#[test]
+fn a_server_that_never_greets_is_given_up() {
+    let port = server(|stream| {
+        hear(stream);
+    });
+    let began = instant();
+    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert!(no.message.contains("does not answer in time"), "{no}");
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn a_server_that_ends_the_greeting_is_told_from_one_that_is_silent() {
+    let port = server(|_| {});
+    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert!(!no.message.contains("in time"), "{no}");
+}
+
+#[test]
+fn a_commit_whose_answer_never_comes_is_unknown() {
+    let port = server(|stream| {
+        sign_in(stream);
+        while let Some(asked) = hear(stream) {
+            match asked.as_slice() {
+                b"\x03COMMIT" => return,
+                b"\x03START TRANSACTION" => say(stream, 1, OK_IN_TRANSACTION),
+                b"\x03gone" => return,
+                _ => say(stream, 1, OK),
+            }
+        }
+    });
+    both(&opened(port), |database| {
+        let mut speaker = Speaker::connect(database, &[]);
+        speaker.ask(Request::Begin).expect("begun");
+        let words = refused(speaker.ask(Request::Commit), RefusalKind::UnknownCommit);
+        assert!(words.contains("nobody knows"), "{words}");
+        refused(speaker.ask(Request::Commit), RefusalKind::ConnectionLost);
+        block_on(reconnect(&mut *speaker.0)).expect("made anew");
+        speaker.ask(Request::Begin).expect("begun");
+        refused(speaker.text("gone"), RefusalKind::ConnectionLost);
+        assert!(speaker.0.traffic().round_trips >= 4, "of both connections");
+    });
+}
+
+/// Rows without end, counted.
+struct Endless<'c>(&'c AtomicU64);
+
+impl RowSource for Endless<'_> {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        emit(&[Value::Text("a text of thirty-one letters ..")]);
+        self.0.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
+
+#[test]
+fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled() {
+    let port = server(|stream| {
+        sign_in(stream);
+        hear(stream);
+        say(stream, 1, b"\xfbdbdyno");
+        // Not a byte is read, for as long as this process lives.
+        loop {
+            thread::park();
+        }
+    });
+    both(&opened(port), |database| {
+        let n_pulled = AtomicU64::new(0);
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let mut speaker = Speaker::connect(database, &[]);
+                sender.send(speaker.0.canceller()).expect("somebody listens");
+                let column = Column { name: "c", of: ColumnType::VarChar(40), nullable: false };
+                let table = Table {
+                    name: "endless",
+                    columns: vec![column],
+                    primary_key: vec![],
+                    indexes: vec![],
+                };
+                let no = block_on(load(&mut *speaker.0, &table, &mut Endless(&n_pulled)));
+                no.expect_err("it is cancelled").kind
+            });
+            let hand = receiver.recv().expect("a hand");
+            let mut seen = u64::MAX;
+            // It has come to a stand when nothing is pulled in a while.
+            while n_pulled.load(Ordering::Relaxed) != seen || seen == 0 {
+                seen = n_pulled.load(Ordering::Relaxed);
+                thread::park_timeout(Duration::from_millis(100));
+            }
+            let bytes = seen * 32;
+            assert!(bytes < 16 << 20, "{bytes} bytes pulled: more than the kernel's buffers hold");
+            let asked = instant();
+            hand.cancel();
+            // A load outside of a transaction may have been committed.
+            assert_eq!(worker.join().expect("no panic"), RefusalKind::UnknownCommit);
+            assert!(asked.elapsed() < Duration::from_secs(1));
+        });
+    });
+}
