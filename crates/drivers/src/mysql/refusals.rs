@@ -69,6 +69,7 @@ fn advice(code: u16) -> Option<&'static str> {
              (--load-method insert)"
         }
         1153 => "raise max_allowed_packet of the server",
+        1193 => "this server is too old for that: leave statement_timeout out of the target's URL",
         1203 | 1226 => "use fewer clients, or raise the limit of this user",
         1461 => "raise max_prepared_stmt_count of the server, or use statements=text",
         1820 | 1862 => "set a new password for this user with ALTER USER",

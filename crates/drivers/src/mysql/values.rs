@@ -107,16 +107,20 @@ pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refu
     Ok(())
 }
 
-fn put_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
-    for byte in bytes {
-        match byte {
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            0 => out.extend_from_slice(b"\\0"),
-            byte => out.push(*byte),
-        }
+fn put_escaped(out: &mut Vec<u8>, mut bytes: &[u8]) {
+    // Nearly all text has nothing to escape: it goes in one piece.
+    while let Some(at) = bytes.iter().position(|byte| matches!(byte, 0 | b'\t' | b'\n' | b'\\')) {
+        out.extend_from_slice(&bytes[..at]);
+        let letter = match bytes[at] {
+            0 => b'0',
+            b'\t' => b't',
+            b'\n' => b'n',
+            _ => b'\\',
+        };
+        out.extend_from_slice(&[b'\\', letter]);
+        bytes = &bytes[at + 1..];
     }
+    out.extend_from_slice(bytes);
 }
 
 fn put_quoted(out: &mut Vec<u8>, bytes: &[u8], escapes: Escapes) {

@@ -304,3 +304,50 @@ fn loads_can_be_switched_off() {
     let no = speaker.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
     assert!(no.is_err());
 }
+
+#[test]
+fn statements_are_prepared_once_a_session() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "once", None);
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?"), (Read, "SELECT 2")]);
+    let prepared = |speaker: &mut Speaker| {
+        let sql = "SHOW SESSION STATUS LIKE 'Com_stmt_prepare'";
+        let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("a counter");
+        rows[0][1].clone()
+    };
+    let count = |n: u32| Kept::Text(n.to_string());
+    assert_eq!(prepared(&mut speaker), count(0), "not before it is used");
+    for n in 0..10 {
+        assert_eq!(speaker.call_rows(0, &[Value::Int(n)]), [[Kept::Int(n)]]);
+        speaker.call_rows(1, &[]);
+    }
+    assert_eq!(prepared(&mut speaker), count(2));
+    block_on(reconnect(&mut *speaker.0)).expect("made anew");
+    speaker.call_rows(1, &[]);
+    assert_eq!(prepared(&mut speaker), count(1));
+}
+
+#[test]
+fn ed25519_lets_us_in() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "ed", None);
+    let mut speaker = Speaker::connect(&database, &[]);
+    // It may be there already.
+    let _ = speaker.text("INSTALL SONAME 'auth_ed25519'");
+    for host in ["127.0.0.1", "localhost"] {
+        let user = format!("CREATE USER IF NOT EXISTS 'law_ed'@'{host}' IDENTIFIED");
+        if let Err(no) = speaker.text(&format!("{user} VIA ed25519 USING PASSWORD('x y')")) {
+            eprintln!("SKIPPED: this server has no ed25519 ({no})");
+            return;
+        }
+        speaker.do_all(&[&format!("GRANT ALL ON *.* TO 'law_ed'@'{host}'")]);
+    }
+    let mut target = Target::parse(&url).expect("a URL");
+    target.path += "_ed";
+    target.user = Some("law_ed".to_owned());
+    for (password, expect) in [("x y", true), ("x", false)] {
+        target.password = Some(model::Secret::new(password));
+        let opened = (ENTRY.open)(&target, Opening { create: false, seed: 1 });
+        assert_eq!(opened.is_ok(), expect, "{password}");
+    }
+}
