@@ -99,7 +99,7 @@ fn connect(target: &str) -> Box<dyn Session> {
     let opening = Opening { create: true, seed: 1 };
     let database = drivers::open(&target, opening).expect("it opens");
     let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client: 0 };
-    let statement = |kind, sql: &str| Statement { name: "cost", kind, sql: sql.to_owned() };
+    let statement = |kind, sql: &str| Statement::new("cost", kind, sql.to_owned());
     let statements: Arc<[Statement]> =
         Arc::new([statement(StatementKind::Read, SELECT), statement(StatementKind::Write, UPDATE)]);
     let session = block_on(database.connect(place, statements)).expect("it connects");

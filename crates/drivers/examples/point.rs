@@ -107,7 +107,7 @@ fn measure(url: &str, n_clients: u64, time: Duration) -> Result<String, String> 
 fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
     let column = |name, of| Column { name, of, nullable: false };
     let table = Table {
-        name: NAME,
+        name: NAME.into(),
         columns: vec![column("id", ColumnType::Int), column("c", ColumnType::Char(120))],
         primary_key: vec!["id"],
         indexes: Vec::new(),
@@ -130,7 +130,7 @@ fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
 
 fn serve(database: &Arc<dyn Database>, client: u32, stop: &AtomicBool) -> Result<u64, Refusal> {
     let sql = database.dialect().sql(&format!("SELECT c FROM {NAME} WHERE id = ?"));
-    let statement = Statement { name: "point", kind: StatementKind::Read, sql };
+    let statement = Statement::new("point", StatementKind::Read, sql);
     let mut session = connect(database, client, Arc::from([statement]))?;
     let mut dice = Dice::new(1, Stream::Backoff(client), 0);
     let mut n_queries = 0;

@@ -228,7 +228,7 @@ impl Speaker {
 pub(crate) use StatementKind::{Other, Read, Write};
 
 fn statement(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> Statement {
-    Statement { name: "under test", kind, sql: database.dialect().sql(sql) }
+    Statement::new("under test", kind, database.dialect().sql(sql))
 }
 
 pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: RefusalKind) -> String {
@@ -248,7 +248,7 @@ fn items(speaker: &mut Speaker, database: &Arc<dyn Database>, name: &'static str
         column("name", ColumnType::VarChar(40), true),
         column("v", ColumnType::Int, false),
     ];
-    let table = Table { name, columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let table = Table { name: name.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
     remake(speaker, database, &table);
     table
 }
@@ -275,7 +275,7 @@ fn values_come_back(database: &Arc<dyn Database>) {
         column("x", ColumnType::Double, true),
         column("at", ColumnType::Timestamp, true),
     ];
-    let table = Table { name: NAME, columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let table = Table { name: NAME.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
     remake(&mut speaker, database, &table);
     let row = |small: i64, n: i64, big, cents, letters, words, x, at| {
         let numbers = [Value::Int(small), Value::Int(n), Value::Int(big), Value::cents(cents)];

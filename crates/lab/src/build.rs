@@ -147,7 +147,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
-        if !desk.has_table(table.name)? {
+        if !desk.has_table(&table.name)? {
             desk.write(&database.dialect().create_table(table))?;
             if !database.dialect().indexes_after_load {
                 for index in &table.indexes {
@@ -157,7 +157,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
         }
         n_rows_total += population.n_rows(index);
         let n_chunks = population.n_chunks(index);
-        let is_done = |chunk: &u64| done.contains(&meta::done_name(table.name, *chunk));
+        let is_done = |chunk: &u64| done.contains(&meta::done_name(&table.name, *chunk));
         let n_done = (0..n_chunks).filter(is_done).count() as u64;
         n_rows_before += population.n_rows(index) * n_done / n_chunks.max(1);
         chunks.extend((0..n_chunks).filter(|chunk| !is_done(chunk)).map(|chunk| (index, chunk)));
@@ -204,7 +204,7 @@ fn load_all(
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let table = population.tables().get(doing.load(Ordering::Relaxed));
-            progress(&far(work, table.map_or("", |table| table.name), began));
+            progress(&far(work, table.map_or("", |table| &*table.name), began));
         }
         match first_refusal {
             Some(refusal) => Err(Trouble::Failed(format!(
@@ -246,7 +246,7 @@ fn load_chunks(
         let next = work.next.fetch_add(1, Ordering::Relaxed);
         let Some(&(table, chunk)) = work.chunks.get(next) else { break };
         doing.fetch_max(table, Ordering::Relaxed);
-        let name = meta::done_name(population.tables()[table].name, chunk);
+        let name = meta::done_name(&population.tables()[table].name, chunk);
         let mut attempt = 1;
         loop {
             match load_chunk(&mut desk, population, table, chunk, mark, &name, work) {
@@ -335,7 +335,7 @@ fn create_indexes(
                     "interrupted before the indexes; the same command goes on there".to_owned(),
                 ));
             }
-            doing(index.name);
+            doing(&index.name);
             desk.write(&dialect.create_index(table, index))?;
             desk.execute(mark, &[Value::Text(&name), Value::Text("index")])?;
         }
@@ -344,7 +344,7 @@ fn create_indexes(
 }
 
 /// Drops a workload's tables, and what tells about them. Returns their names.
-pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<&'static str>, Trouble> {
+pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
     let mut desk = Desk::at(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
     if found == Found::Nothing && opened.data == Data::Unmarked && !force {
@@ -357,7 +357,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<&'static str>, Trou
     let tables = opened.workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
         match desk.write(&format!("DROP TABLE {}", table.name)) {
-            Ok(_) => dropped.push(table.name),
+            Ok(_) => dropped.push(table.name.to_string()),
             Err(refusal) if refusal.kind == RefusalKind::Missing => {}
             Err(refusal) => return Err(refusal.into()),
         }
@@ -390,7 +390,7 @@ pub fn checksums(
     let mut sums = Vec::new();
     for table in tables.unwrap_or_default() {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let mut checksum = Checksum { table: table.name.to_owned(), n_rows: 0, sum: 0 };
+        let mut checksum = Checksum { table: table.name.to_string(), n_rows: 0, sum: 0 };
         let mut text = String::new();
         desk.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
             text.clear();

@@ -88,7 +88,7 @@ impl Desk {
     }
 
     pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, Refusal> {
-        let statement = Statement { name: "lab", kind: StatementKind::Write, sql };
+        let statement = Statement::new("lab", StatementKind::Write, sql);
         self.session.prepare(statement)
     }
 

@@ -23,7 +23,7 @@ pub(crate) enum Found {
 /// The meta table's description.
 pub(crate) fn table() -> Table {
     Table {
-        name: NAME,
+        name: NAME.into(),
         columns: vec![
             Column { name: "name", of: ColumnType::VarChar(100), nullable: false },
             Column { name: "value", of: ColumnType::VarChar(1000), nullable: false },

@@ -119,7 +119,7 @@ pub fn agree_on(
 fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
     let tables = workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
-        if desk.has_table(table.name)? {
+        if desk.has_table(&table.name)? {
             return Ok(true);
         }
     }

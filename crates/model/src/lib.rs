@@ -44,7 +44,7 @@ pub use run::{
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{Counts, ErrorCount, KindSecond, MeasureSecond, Second, WINDOW_SECONDS};
 pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
-pub use statement::{Statement, StatementId, StatementKind};
+pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use units::{
@@ -54,5 +54,5 @@ pub use units::{
 pub use value::{Row, Value};
 pub use workload::{
     Check, Client, Conversation, Done, Headline, Kind, KindIndex, Measure, MeasureKind, Population,
-    RowSource, Workload, World,
+    Routine, RowSource, Workload, World,
 };

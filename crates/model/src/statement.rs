@@ -14,6 +14,16 @@ pub enum StatementKind {
     Other,
 }
 
+/// How a statement reaches the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sent {
+    /// Prepared once a session, with its values apart; or however the target's options say.
+    Prepared,
+    /// As text at each call, its values written into it.
+    Text,
+}
+
 /// A statement's place in the list that was declared at connect, or the number that a session
 /// gave to one prepared at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,4 +38,13 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Its text, with the dialect's placeholders.
     pub sql: String,
+    /// How it is sent.
+    pub sent: Sent,
+}
+
+impl Statement {
+    /// A statement that is prepared.
+    pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
+        Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
+    }
 }

@@ -1,5 +1,7 @@
 //! Tables as a workload describes them, in no database's words.
 
+use std::borrow::Cow;
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
@@ -41,7 +43,7 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its columns, in order.
     pub columns: Vec<&'static str>,
     /// Whether it forbids duplicates.
@@ -52,7 +54,7 @@ pub struct Index {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its columns, in order.
     pub columns: Vec<Column>,
     /// The columns of its primary key; none where it has no key.

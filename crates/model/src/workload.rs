@@ -70,6 +70,17 @@ pub struct Check {
     pub sql: String,
 }
 
+/// A routine that lives in the database: a stored procedure or function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routine {
+    /// Its name there.
+    pub name: &'static str,
+    /// The statements that make it anew, whatever was there before, in order.
+    pub create: Vec<String>,
+    /// The statement that removes it, and does nothing where it is not there.
+    pub drop: String,
+}
+
 /// How a conversation ended, if it was not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
@@ -164,6 +175,12 @@ pub trait Workload: Send + Sync {
 
     /// Its statements in this dialect, indexed by [`crate::StatementId`].
     fn statements(&self, dialect: &Dialect) -> Vec<Statement>;
+
+    /// What must stand in the database before its statements can be prepared, beside its data:
+    /// put there before a run, and dropped with the data.
+    fn routines(&self, _dialect: &Dialect) -> Vec<Routine> {
+        Vec::new()
+    }
 
     /// Where it can live.
     fn places(&self) -> Places;

@@ -4,6 +4,8 @@
 //! not fit is bent), since it cannot stop who sends. Here a warning is a refusal. Not here: when
 //! a load may begin (the protocol).
 
+use std::borrow::Cow;
+
 use model::{Refusal, RefusalKind, Reply, Row, RowSource, Table, Value};
 
 use super::packets::{Done, ServerError, put_packet};
@@ -14,7 +16,7 @@ use crate::net::FLIGHT_BYTES;
 /// A load, from the asking to what came of it.
 #[derive(Default)]
 pub(super) struct Load {
-    table: &'static str,
+    table: Cow<'static, str>,
     state: State,
     sequence: u8,
     n_sent: u64,
@@ -43,7 +45,7 @@ pub(super) enum LoadStep {
 impl Load {
     /// The statement that begins it.
     pub(super) fn start(&mut self, table: &Table) -> String {
-        *self = Load { table: table.name, ..Load::default() };
+        *self = Load { table: table.name.clone(), ..Load::default() };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         format!(
             "LOAD DATA LOCAL INFILE 'dbdyno' INTO TABLE {} CHARACTER SET utf8mb4 \

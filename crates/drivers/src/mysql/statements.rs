@@ -218,7 +218,7 @@ mod tests {
 
     fn known(sql: &str) -> Known {
         let kind = StatementKind::Read;
-        let mut known = Known::new(Statement { name: "x", kind, sql: sql.to_owned() });
+        let mut known = Known::new(Statement::new("x", kind, sql.to_owned()));
         known.prepared(7, 2);
         known
     }

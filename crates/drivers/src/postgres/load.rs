@@ -3,6 +3,8 @@
 //! Column types are those that our own CREATE TABLE gives; a table that others made with other
 //! types is refused by the server, which has no way to convert them.
 
+use std::borrow::Cow;
+
 use model::{ColumnType, Refusal, RefusalKind, Reply, RowSource, Table, Value};
 use postgres_protocol::message::frontend;
 
@@ -21,7 +23,7 @@ const END: &[u8] = &[0xff, 0xff];
 
 /// A load under way.
 pub(super) struct Load {
-    table: &'static str,
+    table: Cow<'static, str>,
     columns: Vec<ColumnType>,
     stage: Stage,
     reply: Reply,
@@ -47,11 +49,11 @@ enum Stage {
 impl Load {
     pub(super) fn start(table: &Table, out: &mut Vec<u8>) -> Result<Load, Refusal> {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let (table_name, names) = (table.name, names.join(", "));
+        let (table_name, names) = (&table.name, names.join(", "));
         let sql = format!("COPY {table_name} ({names}) FROM STDIN WITH (FORMAT binary)");
         put_query(out, |out| out.extend_from_slice(sql.as_bytes()))?;
         Ok(Load {
-            table: table.name,
+            table: table.name.clone(),
             columns: table.columns.iter().map(|column| column.of).collect(),
             stage: Stage::Asked,
             reply: Reply::default(),
@@ -70,7 +72,7 @@ impl Load {
         while let Some(message) = Message::first(&bytes[*n_read..])? {
             *n_read += message.whole.len();
             if let Some(status) = self.take(message)? {
-                let table = self.table;
+                let table = &self.table;
                 let result = match self.refusal.take() {
                     Some(no) => Err(no.during(format_args!("loading {table}"))),
                     None => Ok(self.reply),

@@ -54,7 +54,7 @@ fn connected_to(
     database: &Arc<dyn Database>,
     clock: &Rc<JumpingClock>,
 ) -> (Speaker, Rc<JumpingClock>) {
-    let statement = |kind| Statement { name: "any", kind, sql: "anything".to_owned() };
+    let statement = |kind| Statement::new("any", kind, "anything".to_owned());
     let statements = [StatementKind::Read, StatementKind::Write].map(statement).into();
     let place = Place { placement: Placement::Simulated, clock: clock.clone(), client: 0 };
     (Speaker(block_on(database.connect(place, statements)).expect("connected")), clock.clone())

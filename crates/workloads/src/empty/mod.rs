@@ -88,7 +88,7 @@ impl Workload for Empty {
             Placeholder::Question => "SELECT ?",
             Placeholder::Dollar => "SELECT CAST(? AS BIGINT)",
         };
-        vec![Statement { name: "empty", kind: StatementKind::Read, sql: dialect.sql(sql) }]
+        vec![Statement::new("empty", StatementKind::Read, dialect.sql(sql))]
     }
 
     fn places(&self) -> Places {

@@ -59,7 +59,12 @@ fn table(
     key: &[&'static str],
 ) -> Table {
     let columns = columns.iter().map(|(name, of)| Column { name, of: *of, nullable: false });
-    Table { name, columns: columns.collect(), primary_key: key.to_vec(), indexes: Vec::new() }
+    Table {
+        name: name.into(),
+        columns: columns.collect(),
+        primary_key: key.to_vec(),
+        indexes: Vec::new(),
+    }
 }
 
 /// Lets a column be null.
@@ -70,7 +75,7 @@ fn nullable(mut table: Table, name: &str) -> Table {
 }
 
 fn index(mut table: Table, name: &'static str, columns: &[&'static str]) -> Table {
-    table.indexes.push(Index { name, columns: columns.to_vec(), unique: false });
+    table.indexes.push(Index { name: name.into(), columns: columns.to_vec(), unique: false });
     table
 }
 

@@ -63,18 +63,15 @@ pub(super) fn stock_of(district: i64) -> StatementId {
 /// The list in the words of `dialect`.
 pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let lock = dialect.for_update;
-    let one = |(_, name, kind, text): &(Ask, &'static str, StatementKind, &str)| Statement {
-        name,
-        kind: *kind,
-        sql: dialect.sql(&text.replace(FOR_UPDATE, lock)),
+    let one = |(_, name, kind, text): &(Ask, &'static str, StatementKind, &str)| {
+        Statement::new(name, *kind, dialect.sql(&text.replace(FOR_UPDATE, lock)))
     };
-    let stock = STOCK_NAMES.iter().zip(1..).map(|(name, district)| Statement {
-        name,
-        kind: Read,
-        sql: dialect.sql(&format!(
+    let stock = STOCK_NAMES.iter().zip(1..).map(|(name, district)| {
+        let sql = format!(
             "SELECT s_quantity, s_dist_{district:02}, s_data FROM stock \
              WHERE s_w_id = ? AND s_i_id = ?{lock}"
-        )),
+        );
+        Statement::new(name, Read, dialect.sql(&sql))
     });
     LIST.iter().map(one).chain(stock).collect()
 }

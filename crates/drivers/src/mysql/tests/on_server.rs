@@ -291,7 +291,8 @@ fn loads_can_be_switched_off() {
     let Some(url) = url() else { return };
     let database = open(&url, "off", Some(("local_infile", "false")));
     let mut speaker = Speaker::connect(&database, &[(Other, "SELECT 1")]);
-    let table = model::Table { name: "x", columns: vec![], primary_key: vec![], indexes: vec![] };
+    let table =
+        model::Table { name: "x".into(), columns: vec![], primary_key: vec![], indexes: vec![] };
     struct None;
     impl model::RowSource for None {
         fn next(&mut self, _emit: &mut dyn FnMut(&[Value<'_>])) -> bool {

@@ -161,7 +161,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
                 sender.send(speaker.0.canceller()).expect("somebody listens");
                 let column = Column { name: "c", of: ColumnType::VarChar(40), nullable: false };
                 let table = Table {
-                    name: "endless",
+                    name: "endless".into(),
                     columns: vec![column],
                     primary_key: vec![],
                     indexes: vec![],

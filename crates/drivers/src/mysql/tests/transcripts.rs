@@ -164,7 +164,7 @@ fn server(url: &str) -> Arc<MysqlServer> {
 }
 
 fn statement(kind: StatementKind, sql: &str) -> Statement {
-    Statement { name: "recorded", kind, sql: sql.to_owned() }
+    Statement::new("recorded", kind, sql.to_owned())
 }
 
 fn statements() -> Vec<Statement> {
@@ -240,7 +240,7 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     hand.ask(speaker, Request::Rollback).0.expect("rolled back");
     refused(hand.ask(speaker, text("SELEKT")).0, RefusalKind::Other);
     let table = Table {
-        name: "recorded",
+        name: "recorded".into(),
         columns: ["id", "u", "m", "f", "d", "t", "b", "a"]
             .map(|name| Column { name, of: ColumnType::Int, nullable: true })
             .to_vec(),

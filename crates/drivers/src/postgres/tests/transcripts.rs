@@ -103,7 +103,7 @@ fn sign_in_refused(password: Option<&str>, bytes: &[u8], kind: RefusalKind) -> S
 }
 
 fn statement(sql: &str) -> Statement {
-    Statement { name: "under test", kind: StatementKind::Write, sql: sql.to_owned() }
+    Statement::new("under test", StatementKind::Write, sql.to_owned())
 }
 
 fn protocol(way: Way) -> Postgres {
@@ -464,7 +464,7 @@ fn table() -> Table {
     let column = |name, of| Column { name, of, nullable: true };
     let money = ColumnType::Decimal { precision: 12, scale: 2 };
     let columns = vec![column("id", ColumnType::Int), column("money", money)];
-    Table { name: "t", columns, primary_key: vec!["id"], indexes: Vec::new() }
+    Table { name: "t".into(), columns, primary_key: vec!["id"], indexes: Vec::new() }
 }
 
 /// So many rows, of which one may not go into the table.
