@@ -1,9 +1,10 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs`.
+//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | peers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
 
 mod chores;
+mod peers;
 mod tidy;
 mod tree;
 
@@ -16,7 +17,9 @@ usage: cargo xtask <chore>
   tidy   check the rules of the house that a machine can check
   test   everything that must hold: format, lints, tidy, tests, generated docs
   ci     the same as test
-  docs   write the generated docs again";
+  docs   write the generated docs again
+  peers  sysbench, pgbench and dbdyno side by side on private servers
+         [--rounds N] [--seconds N] [--only TEXT] [--dbdyno PROGRAM] | --list";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +29,11 @@ fn main() -> ExitCode {
         ["tidy"] => chores::tidy(&root),
         ["test" | "ci"] => chores::everything(&root),
         ["docs"] => chores::docs(&root),
+        ["peers", "--list"] => {
+            peers::list();
+            Ok(true)
+        }
+        ["peers", ref options @ ..] => peers::run(&root, options),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

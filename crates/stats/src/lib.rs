@@ -9,6 +9,7 @@
 
 mod draw;
 mod histogram;
+mod median;
 mod moments;
 mod quantile;
 mod queueing;
@@ -16,6 +17,7 @@ mod rate;
 
 pub use draw::{exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
+pub use median::{Median, median};
 pub use moments::Moments;
 pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};
 pub use queueing::{

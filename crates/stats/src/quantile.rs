@@ -92,7 +92,7 @@ pub fn order_statistic_interval(
 
 /// The smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: only then are there samples on
 /// both sides of the quantile as often as asked.
-fn samples_needed(q: f64, tail: f64) -> u64 {
+pub(crate) fn samples_needed(q: f64, tail: f64) -> u64 {
     if !(q > 0.0 && q < 1.0) {
         return u64::MAX;
     }
@@ -101,7 +101,7 @@ fn samples_needed(q: f64, tail: f64) -> u64 {
 }
 
 /// The ranks l and u with `P(B < l) <= tail` and `P(B < u) >= 1 - tail`, B ~ Binomial(n, q).
-fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
+pub(crate) fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
     let variance = n as f64 * q * (1.0 - q);
     if variance > EXACT_VARIANCE_MAX {
         return ranks_normal(n, q, tail);

@@ -1,0 +1,188 @@
+//! `cargo xtask peers`: sysbench, pgbench and dbdyno side by side on the same servers and tables.
+//!
+//! Each case is a number of rounds; a round runs the peer and us one after the other, and whoever
+//! was last begins the next one. Throughput is what a program says of itself, CPU and memory are
+//! what the operating system says of the finished process. Ratios are formed within a round, so
+//! that what the machine does to both cancels. Not here: what the figures should be.
+
+mod cases;
+mod measure;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use servers::Server;
+
+use cases::{CASES, Case, Where};
+use measure::{Measured, Program};
+use table::Row;
+
+/// What was asked on the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asked {
+    /// Rounds a case.
+    rounds: usize,
+    /// How long each program runs.
+    seconds: u32,
+    /// Only cases whose line contains this.
+    only: Option<String>,
+    /// The program to measure; else it is built.
+    dbdyno: Option<PathBuf>,
+}
+
+/// Runs the cases and prints the table.
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
+    let asked = Asked::read(arguments)?;
+    for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql-contrib")] {
+        if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
+            bail!("{program} is not there: apt-get install {package}");
+        }
+    }
+    let dbdyno = match &asked.dbdyno {
+        Some(path) => path.clone(),
+        None => build(root)?,
+    };
+    let mut rows = Vec::new();
+    for place in Where::ALL {
+        let wanted: Vec<(&Case, u32)> = asked.cases(*place).collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let server = place.start()?;
+        eprintln!("{} {}", place.title(), server.version());
+        let mut built = Vec::new();
+        for (case, clients) in wanted {
+            for data in case.data {
+                if !built.contains(data) {
+                    data.make(&dbdyno, &server)?;
+                    built.push(*data);
+                }
+            }
+            rows.push(compare(&asked, &dbdyno, &server, case, clients)?);
+        }
+    }
+    if rows.is_empty() {
+        bail!("no case is named so; 'cargo xtask peers --list' names them all");
+    }
+    println!("{}", table::head(&asked, &dbdyno)?);
+    println!("{}", table::markdown(&rows));
+    Ok(true)
+}
+
+/// Names the cases.
+pub(crate) fn list() {
+    for case in CASES {
+        for clients in case.clients {
+            println!("{}", case.line(*clients));
+        }
+    }
+}
+
+fn compare(
+    asked: &Asked,
+    dbdyno: &Path,
+    server: &Server,
+    case: &'static Case,
+    clients: u32,
+) -> Result<Row> {
+    let programs = [
+        case.peer.program(server, clients, asked.seconds),
+        Program::ours(dbdyno, server, case.workload, clients, asked.seconds),
+    ];
+    let mut rounds: Vec<[Measured; 2]> = Vec::new();
+    for round in 0..asked.rounds {
+        let mut both = [None, None];
+        for index in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
+            both[index] = Some(programs[index].measure().with_context(|| case.line(clients))?);
+        }
+        let [Some(peer), Some(ours)] = both else { unreachable!("both have run") };
+        let (a, b) = (peer.queries_per_s(), ours.queries_per_s());
+        eprintln!("  {} round {}: {a:.0} and {b:.0} queries/s", case.line(clients), round + 1);
+        rounds.push([peer, ours]);
+    }
+    Ok(Row { case, clients, server: server.version().to_owned(), rounds })
+}
+
+/// Builds the program as people use it.
+fn build(root: &Path) -> Result<PathBuf> {
+    let built = Command::new("cargo")
+        .args(["build", "--release", "--quiet", "--package", "dbdyno", "--message-format=json"])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !built.status.success() {
+        bail!("cargo build --release failed");
+    }
+    // Cargo tells where it put the program, whatever the target folder is.
+    let lines = String::from_utf8(built.stdout)?;
+    let program = lines.lines().rev().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    program.context("cargo named no program")
+}
+
+impl Asked {
+    fn read(arguments: &[&str]) -> Result<Asked> {
+        let mut asked = Asked { rounds: 10, seconds: 5, only: None, dbdyno: None };
+        let mut left = arguments.iter();
+        while let Some(name) = left.next() {
+            let mut value = || left.next().with_context(|| format!("{name} needs a value"));
+            match *name {
+                "--rounds" => asked.rounds = number(name, value()?)?,
+                "--seconds" => asked.seconds = number(name, value()?)?,
+                "--only" => asked.only = Some((*value()?).to_owned()),
+                "--dbdyno" => asked.dbdyno = Some(PathBuf::from(value()?)),
+                _ => bail!(
+                    "there is no option {name}; there are --rounds N, --seconds N, --only TEXT, \
+                     --dbdyno PROGRAM and --list"
+                ),
+            }
+        }
+        Ok(asked)
+    }
+
+    fn cases(&self, place: Where) -> impl Iterator<Item = (&'static Case, u32)> {
+        let here = CASES.iter().filter(move |case| case.place == place);
+        here.flat_map(|case| case.clients.iter().map(move |clients| (case, *clients))).filter(
+            |(case, clients)| {
+                self.only.as_ref().is_none_or(|only| case.line(*clients).contains(only.as_str()))
+            },
+        )
+    }
+}
+
+fn number<T: std::str::FromStr + PartialOrd + From<u8>>(name: &str, text: &str) -> Result<T> {
+    let number = text.parse().ok().filter(|number| *number >= T::from(1));
+    number.with_context(|| format!("{name} {text}: a number from 1 is expected"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_or_named() {
+        let asked = Asked::read(&["--rounds", "3", "--only", "point"]).expect("valid");
+        assert_eq!((asked.rounds, asked.seconds, asked.only.as_deref()), (3, 5, Some("point")));
+        for (wrong, expect) in
+            [(["--rounds", "0"], "a number from 1"), (["--clients", "8"], "no option --clients")]
+        {
+            let error = Asked::read(&wrong).expect_err("wrong");
+            assert!(error.to_string().contains(expect), "{error}");
+        }
+        assert!(Asked::read(&["--seconds"]).is_err());
+    }
+
+    #[test]
+    fn every_case_has_a_line_of_its_own() {
+        let lines = |case: &'static Case| case.clients.iter().map(|n| case.line(*n));
+        let all: Vec<String> = CASES.iter().flat_map(lines).collect();
+        let unique: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(all.len(), unique.len());
+    }
+}

@@ -1,0 +1,190 @@
+//! What is compared: servers, data, programs. Not here: how they are run.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use servers::{Kind, Options, Server};
+
+use super::measure::Program;
+
+/// A server to compare on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    MariaDb,
+    MariaDb114,
+    MySql,
+    Postgres,
+    Postgres18,
+}
+
+/// Data that both programs use; we build them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Data {
+    /// `sbtest1` with 100,000 rows.
+    Oltp,
+    /// pgbench's tables at scale 1: 100,000 accounts. pgbench makes them, for itself alone.
+    Accounts,
+    /// pgbench's tables at scale 16.
+    Tpcb,
+}
+
+/// A peer, and what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Peer {
+    /// A script of sysbench's.
+    Sysbench(&'static str),
+    /// pgbench with these options.
+    Pgbench(&'static [&'static str]),
+}
+
+/// One comparison, at some numbers of clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) place: Where,
+    pub(super) workload: &'static str,
+    pub(super) peer: Peer,
+    pub(super) data: &'static [Data],
+    pub(super) clients: &'static [u32],
+}
+
+const SELECT: Peer = Peer::Pgbench(&["-S"]);
+
+const fn against_sysbench(
+    place: Where,
+    workload: &'static str,
+    script: &'static str,
+    clients: &'static [u32],
+) -> Case {
+    Case { place, workload, peer: Peer::Sysbench(script), data: &[Data::Oltp], clients }
+}
+
+const fn read_write(place: Where) -> Case {
+    against_sysbench(place, "oltp-read-write", "oltp_read_write", &[16])
+}
+
+pub(super) static CASES: &[Case] = &[
+    against_sysbench(Where::MariaDb, "oltp-point-select", "oltp_point_select", &[8, 64, 256]),
+    read_write(Where::MariaDb),
+    read_write(Where::MariaDb114),
+    read_write(Where::MySql),
+    Case {
+        place: Where::Postgres,
+        workload: "oltp-point-select",
+        peer: SELECT,
+        data: &[Data::Oltp, Data::Accounts],
+        clients: &[8, 64],
+    },
+    read_write(Where::Postgres),
+    Case {
+        place: Where::Postgres,
+        workload: "tpcb",
+        peer: Peer::Pgbench(&["-n"]),
+        data: &[Data::Tpcb],
+        clients: &[16],
+    },
+    read_write(Where::Postgres18),
+];
+
+impl Where {
+    pub(super) const ALL: &[Where] =
+        &[Where::MariaDb, Where::MariaDb114, Where::MySql, Where::Postgres, Where::Postgres18];
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Where::MariaDb => "MariaDB",
+            Where::MariaDb114 => "MariaDB 11.4",
+            Where::MySql => "MySQL",
+            Where::Postgres => "PostgreSQL",
+            Where::Postgres18 => "PostgreSQL 18",
+        }
+    }
+
+    /// The product alone.
+    pub(super) fn product(self) -> &'static str {
+        self.title().split(' ').next().expect("a title has a word")
+    }
+
+    /// A server of this kind, told not to wait for the disk at each commit: what is compared is
+    /// the programs that make the load.
+    pub(super) fn start(self) -> Result<Server> {
+        let (kind, bin) = match self {
+            Where::MariaDb => (Kind::MariaDb, None),
+            Where::MariaDb114 => (Kind::MariaDb, Some(unpacked("mariadb-11.4")?)),
+            Where::MySql => (Kind::MySql, Some(unpacked("mysql-5.6")?)),
+            Where::Postgres => (Kind::Postgres, None),
+            Where::Postgres18 => (Kind::Postgres, Some(unpacked("postgres-18")?)),
+        };
+        let settings: &[(&str, &str)] = match kind {
+            Kind::Postgres => &[("synchronous_commit", "off")],
+            Kind::MariaDb => &[("innodb_flush_log_at_trx_commit", "2")],
+            Kind::MySql => &[("innodb_flush_log_at_trx_commit", "2"), ("max_connections", "400")],
+        };
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let settings = settings.iter().map(own).collect();
+        servers::start(kind, &Options { bin, settings, ..Options::default() })
+            .with_context(|| format!("{} does not start", self.title()))
+    }
+}
+
+/// Where a server lies that no package of Debian's brings.
+#[expect(clippy::disallowed_methods, reason = "where servers lie is said from outside")]
+fn unpacked(name: &str) -> Result<PathBuf> {
+    let folder = std::env::var("DBDYNO_TEST_SERVERS");
+    let folder = folder.unwrap_or_else(|_| "/opt/dbdyno-servers".to_owned());
+    let path = Path::new(&folder).join(name);
+    if !path.is_dir() {
+        bail!("{} is not there; CONTRIBUTING.md tells how to get it", path.display());
+    }
+    Ok(path)
+}
+
+impl Data {
+    /// Makes the tables.
+    pub(super) fn make(self, dbdyno: &Path, server: &Server) -> Result<()> {
+        let program = match self {
+            Data::Oltp => {
+                Program::build(dbdyno, server, &["oltp-point-select", "--table-size", "100000"])
+            }
+            Data::Tpcb => Program::build(dbdyno, server, &["tpcb", "--scale", "16"]),
+            Data::Accounts => Program::pgbench(server, "accounts", &["-i", "-s", "1", "-q"]),
+        };
+        if self == Data::Accounts {
+            let made = Program::psql(server, "CREATE DATABASE accounts");
+            made.measure_quietly()?;
+        }
+        program.measure_quietly()
+    }
+}
+
+impl Peer {
+    pub(super) fn name(self) -> String {
+        match self {
+            Peer::Sysbench(script) => format!("sysbench {script}"),
+            Peer::Pgbench(options) => {
+                let select = if options.contains(&"-S") { " -S" } else { "" };
+                format!("pgbench{select} -M prepared -j 2")
+            }
+        }
+    }
+
+    pub(super) fn program(self, server: &Server, clients: u32, seconds: u32) -> Program {
+        match self {
+            Peer::Sysbench(script) => Program::sysbench(server, script, clients, seconds),
+            Peer::Pgbench(options) => {
+                let (clients, seconds) = (clients.to_string(), seconds.to_string());
+                let mut all = vec!["-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds];
+                all.extend(options);
+                let database = if options.contains(&"-S") { "accounts" } else { "" };
+                Program::pgbench(server, database, &all)
+            }
+        }
+    }
+}
+
+impl Case {
+    /// `MariaDB oltp-point-select 8 clients`.
+    pub(super) fn line(&self, clients: u32) -> String {
+        let client = if clients == 1 { "client" } else { "clients" };
+        format!("{} {} {clients} {client}", self.place.title(), self.workload)
+    }
+}

@@ -1,0 +1,235 @@
+//! Running a program to its end, and what it and the operating system say of it.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use servers::{Kind, Server};
+use wait4::Wait4;
+
+/// What came of one run of a program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Measured {
+    /// Statements that it had answered.
+    pub(super) queries: f64,
+    /// For how long.
+    pub(super) seconds: f64,
+    /// User and system time of the whole process, from its start to its end.
+    pub(super) cpu_s: f64,
+    /// The most memory that it held.
+    pub(super) resident_bytes: u64,
+}
+
+impl Measured {
+    pub(super) fn queries_per_s(&self) -> f64 {
+        self.queries / self.seconds
+    }
+
+    pub(super) fn cpu_us_per_query(&self) -> f64 {
+        self.cpu_s * 1e6 / self.queries
+    }
+}
+
+/// What a program says: statements and seconds.
+type Said = fn(&str) -> Option<(f64, f64)>;
+
+/// A command line, and how what it prints is read.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    words: Vec<String>,
+    environment: Vec<(&'static str, String)>,
+    said: Said,
+}
+
+impl Program {
+    /// dbdyno: no ramp-up and no checks, since the peers have none, and nothing kept.
+    pub(super) fn ours(
+        dbdyno: &Path,
+        server: &Server,
+        workload: &str,
+        clients: u32,
+        seconds: u32,
+    ) -> Program {
+        let (clients, duration) = (clients.to_string(), format!("{seconds}s"));
+        let mut options = vec![workload, "--clients", &clients, "--duration", &duration];
+        options.extend(["--ramp-up", "0s", "--check", "off", "--no-build", "--no-store"]);
+        options.extend(["--output", "json"]);
+        if workload.starts_with("oltp") {
+            options.extend(["--rand-type", "uniform"]);
+        }
+        let mut program = Program::dbdyno(dbdyno, server, "run", &options);
+        program.said = ours_said;
+        program
+    }
+
+    pub(super) fn build(dbdyno: &Path, server: &Server, options: &[&str]) -> Program {
+        Program::dbdyno(dbdyno, server, "build", options)
+    }
+
+    fn dbdyno(dbdyno: &Path, server: &Server, command: &str, options: &[&str]) -> Program {
+        let mut target = server.target();
+        let password = target.password.take().expect("a managed server has one");
+        let mut words = vec![dbdyno.display().to_string(), command.to_owned()];
+        words.extend(options.iter().map(|word| (*word).to_owned()));
+        words.extend(["--target".to_owned(), target.to_string()]);
+        let environment = vec![("DBDYNO_PASSWORD", password.reveal().to_owned())];
+        Program { words, environment, said: nothing_said }
+    }
+
+    pub(super) fn sysbench(server: &Server, script: &str, clients: u32, seconds: u32) -> Program {
+        let target = server.target();
+        let driver = if server.kind() == Kind::Postgres { "pgsql" } else { "mysql" };
+        let password = target.password.as_ref().map_or("", |password| password.reveal());
+        let words = vec![
+            "sysbench".to_owned(),
+            script.to_owned(),
+            format!("--db-driver={driver}"),
+            format!("--{driver}-host=127.0.0.1"),
+            format!("--{driver}-port={}", server.port()),
+            format!("--{driver}-user={}", target.user.as_deref().unwrap_or_default()),
+            format!("--{driver}-password={password}"),
+            format!("--{driver}-db={}", target.path),
+            "--tables=1".to_owned(),
+            "--table-size=100000".to_owned(),
+            "--rand-type=uniform".to_owned(),
+            format!("--threads={clients}"),
+            format!("--time={seconds}"),
+            "run".to_owned(),
+        ];
+        Program { words, environment: Vec::new(), said: sysbench_said }
+    }
+
+    /// pgbench in `database`, or where the server's target leads to.
+    pub(super) fn pgbench(server: &Server, database: &str, options: &[&str]) -> Program {
+        let mut program = Program::postgres(server, "pgbench", database);
+        program.words.extend(options.iter().map(|word| (*word).to_owned()));
+        let is_select = options.contains(&"-S");
+        program.said = if is_select { pgbench_select_said } else { pgbench_said };
+        if options.contains(&"-i") {
+            program.said = nothing_said;
+        }
+        program
+    }
+
+    pub(super) fn psql(server: &Server, sql: &str) -> Program {
+        let mut program = Program::postgres(server, "psql", "");
+        program.words.extend(["-c".to_owned(), sql.to_owned()]);
+        program
+    }
+
+    fn postgres(server: &Server, program: &str, database: &str) -> Program {
+        let target = server.target();
+        let database = if database.is_empty() { &target.path } else { database };
+        let environment = vec![
+            ("PGHOST", "127.0.0.1".to_owned()),
+            ("PGPORT", server.port().to_string()),
+            ("PGUSER", target.user.clone().unwrap_or_default()),
+            ("PGDATABASE", database.to_owned()),
+            (
+                "PGPASSWORD",
+                target.password.as_ref().map_or(String::new(), |p| p.reveal().to_owned()),
+            ),
+        ];
+        Program { words: vec![program.to_owned()], environment, said: nothing_said }
+    }
+
+    /// Runs it to its end.
+    pub(super) fn measure(&self) -> Result<Measured> {
+        let (text, used) = self.run()?;
+        let (queries, seconds) = (self.said)(&text)
+            .with_context(|| format!("{} did not say how much it did:\n{text}", self.words[0]))?;
+        let cpu_s = (used.utime + used.stime).as_secs_f64();
+        Ok(Measured { queries, seconds, cpu_s, resident_bytes: used.maxrss })
+    }
+
+    /// Runs it for what it does.
+    pub(super) fn measure_quietly(&self) -> Result<()> {
+        self.run().map(|_| ())
+    }
+
+    fn run(&self) -> Result<(String, wait4::ResourceUsage)> {
+        // A file takes all that a program says, however much; a pipe would have to be read.
+        let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        let child = Command::new(&self.words[0])
+            .args(&self.words[1..])
+            .envs(self.environment.iter().map(|(name, value)| (*name, value)))
+            .stdin(Stdio::null())
+            .stdout(out.try_clone()?)
+            .stderr(err.try_clone()?)
+            .spawn()
+            .with_context(|| format!("{} cannot be started", self.words[0]))?;
+        let ended = child.wait4()?;
+        let text = whole(&mut out)?;
+        if !ended.status.success() {
+            let name = &self.words[0];
+            bail!("{name} ended with {}:\n{text}{}", ended.status, whole(&mut err)?);
+        }
+        Ok((text, ended.rusage))
+    }
+}
+
+fn whole(file: &mut File) -> Result<String> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn nothing_said(_: &str) -> Option<(f64, f64)> {
+    None
+}
+
+fn ours_said(text: &str) -> Option<(f64, f64)> {
+    let report: serde_json::Value = serde_json::from_str(text).ok()?;
+    let seconds = report["measured_seconds"].as_f64()?;
+    Some((report["qps"].as_f64()? * seconds, seconds))
+}
+
+fn sysbench_said(text: &str) -> Option<(f64, f64)> {
+    let queries = number_behind(text, "queries:")?;
+    Some((queries, number_behind(text, "total time:")?))
+}
+
+fn pgbench_select_said(text: &str) -> Option<(f64, f64)> {
+    pgbench(text, 1.0)
+}
+
+/// Its default transaction has seven statements.
+fn pgbench_said(text: &str) -> Option<(f64, f64)> {
+    pgbench(text, 7.0)
+}
+
+fn pgbench(text: &str, statements: f64) -> Option<(f64, f64)> {
+    let transactions = number_behind(text, "number of transactions actually processed:")?;
+    Some((transactions * statements, transactions / number_behind(text, "tps =")?))
+}
+
+/// The number behind `words`.
+fn number_behind(text: &str, words: &str) -> Option<f64> {
+    let (_, rest) = text.split_once(words)?;
+    let is_number = |c: char| c.is_ascii_digit() || c == '.';
+    let rest = rest.trim_start();
+    let end = rest.find(|c| !is_number(c)).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_say_is_read() {
+        let sysbench = "    transactions:      351 (70.1 per sec.)\n    queries:      7020   (1402 \
+                        per sec.)\nGeneral statistics:\n    total time:        5.0071s\n";
+        assert_eq!(sysbench_said(sysbench), Some((7020.0, 5.0071)));
+        let pgbench = "duration: 5 s\nnumber of transactions actually processed: 200\n\
+                       tps = 40.000000 (without initial connection time)\n";
+        assert_eq!(pgbench_said(pgbench), Some((1400.0, 5.0)));
+        assert_eq!(pgbench_select_said(pgbench), Some((200.0, 5.0)));
+        let ours = r#"{"qps": 10.5, "measured_seconds": 2.0}"#;
+        assert_eq!(ours_said(ours), Some((21.0, 2.0)));
+        assert_eq!(sysbench_said("FATAL: no such table"), None);
+    }
+}
