@@ -1,9 +1,9 @@
 //! What is compared: servers, data, programs. Not here: how they are run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
-use servers::{Kind, Options, Server};
+use anyhow::{Context, Result};
+use servers::{Kind, Options, Server, for_tests};
 
 use super::measure::Program;
 
@@ -107,35 +107,23 @@ impl Where {
     /// A server of this kind, told not to wait for the disk at each commit: what is compared is
     /// the programs that make the load.
     pub(super) fn start(self) -> Result<Server> {
-        let (kind, bin) = match self {
-            Where::MariaDb => (Kind::MariaDb, None),
-            Where::MariaDb114 => (Kind::MariaDb, Some(unpacked("mariadb-11.4")?)),
-            Where::MySql => (Kind::MySql, Some(unpacked("mysql-5.6")?)),
-            Where::Postgres => (Kind::Postgres, None),
-            Where::Postgres18 => (Kind::Postgres, Some(unpacked("postgres-18")?)),
+        let server = match self {
+            Where::MariaDb => &for_tests::MARIADB,
+            Where::MariaDb114 => &for_tests::MARIADB_11_4,
+            Where::MySql => &for_tests::MYSQL_5_6,
+            Where::Postgres => &for_tests::POSTGRES,
+            Where::Postgres18 => &for_tests::POSTGRES_18,
         };
-        let settings: &[(&str, &str)] = match kind {
+        let settings: &[(&str, &str)] = match server.kind {
             Kind::Postgres => &[("synchronous_commit", "off")],
             Kind::MariaDb => &[("innodb_flush_log_at_trx_commit", "2")],
             Kind::MySql => &[("innodb_flush_log_at_trx_commit", "2"), ("max_connections", "400")],
         };
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let settings = settings.iter().map(own).collect();
-        servers::start(kind, &Options { bin, settings, ..Options::default() })
+        servers::start(server.kind, &Options { settings, ..server.options() })
             .with_context(|| format!("{} does not start", self.title()))
     }
-}
-
-/// Where a server lies that no package of Debian's brings.
-#[expect(clippy::disallowed_methods, reason = "where servers lie is said from outside")]
-fn unpacked(name: &str) -> Result<PathBuf> {
-    let folder = std::env::var("DBDYNO_TEST_SERVERS");
-    let folder = folder.unwrap_or_else(|_| "/opt/dbdyno-servers".to_owned());
-    let path = Path::new(&folder).join(name);
-    if !path.is_dir() {
-        bail!("{} is not there; CONTRIBUTING.md tells how to get it", path.display());
-    }
-    Ok(path)
 }
 
 impl Data {
