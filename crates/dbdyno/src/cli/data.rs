@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::live::Live;
 use super::run::{add_parameters, make_data_folder};
-use super::{DONE, FAILED, Outcome, flags, named, print, variable, workload_argument};
+use super::{DONE, FAILED, Outcome, flags, named, password, print, variable, workload_argument};
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
     let shared = |name: &'static str, about: &'static str| -> Result<Command, Trouble> {
-        let command = Command::new(name)
+        let command = password::add(Command::new(name))
             .about(about)
             .arg(workload_argument())
             .arg(
@@ -79,7 +79,7 @@ fn opened(
 ) -> Result<Found, Trouble> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name).map_err(|bad| Trouble::Usage(bad.0))?;
-    let target = match matches.get_one::<String>("target") {
+    let mut target = match matches.get_one::<String>("target") {
         Some(url) => {
             Target::parse(url).map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?
         }
@@ -95,6 +95,7 @@ fn opened(
                    to check or to drop; 'dbdyno run' checks its data before and after the load";
         return Err(Trouble::Usage(why.to_owned()));
     }
+    password::give(&mut target, matches)?;
     let seed = number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =

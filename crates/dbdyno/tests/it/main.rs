@@ -7,5 +7,7 @@ mod examples;
 mod home;
 mod interrupted;
 mod journey;
+mod password;
+mod real;
 mod repeatable;
 mod waiting;
