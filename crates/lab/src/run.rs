@@ -342,6 +342,7 @@ fn gather_facts(
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
     facts.extend(database);
+    facts.extend(spread(plan));
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
     }
@@ -427,7 +428,7 @@ fn measure(
     })
     .map_err(|error| match error {
         engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
-        error => Trouble::failed(error),
+        error => could_not_run(error, &recount.tally),
     })?;
     recount.take_usage();
     let usage = recount.measured.unwrap_or_default();
@@ -465,6 +466,30 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// Why there was no load, with what the server allows where that is the reason.
+fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Trouble {
+    // MySQL's family and PostgreSQL: too many connections.
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
+        if refusal.code == 1040 || refusal.sqlstate == "53300");
+    match tally.fact("database", "max_connections").filter(|_| is_full) {
+        Some(limit) => Trouble::Failed(format!("{error}; its max_connections is {limit}")),
+        None => Trouble::failed(error),
+    }
+}
+
+/// How many clients each of several hosts has: they are dealt out in turn.
+fn spread(plan: &Plan) -> Option<Fact> {
+    let hosts = &plan.target.hosts;
+    let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+    let (n, all) = (hosts.len() as u32, hosts.iter().zip(0..));
+    let told = all.map(|(host, index): (_, u32)| {
+        let port = host.port.map_or(String::new(), |port| format!(":{port}"));
+        format!("{}{port} {}", host.name, clients / n + u32::from(index < clients % n))
+    });
+    let told: Vec<String> = told.collect();
+    (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
 }
 
 /// Modes and settings of the database that are no longer what they were before the load. Sizes
@@ -585,6 +610,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         groups: jobs,
         placement,
         retry: plan.retry.clone(),
+        connect: plan.connect,
         recording: plan.recording,
         share: Share::WHOLE,
         workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
