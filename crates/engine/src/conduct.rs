@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Event, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Refusal,
+    Cancel, ClientMoments, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Refusal,
     Second, StopReason, Until,
 };
 use stats::{Histogram, Range};
@@ -17,7 +17,7 @@ use crate::clock::Origin;
 use crate::job::{GroupJob, Job};
 use crate::pacer::{Arrivals, Budget, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
-use crate::place::{Blueprint, Gate, Surroundings, Told, loops, threads};
+use crate::place::{Blueprint, Door, Gate, Surroundings, Told, loops, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::scheduling::Granted;
 use crate::seat::{Common, Seating, UnderWay};
@@ -104,6 +104,8 @@ struct Stage<'a> {
     moments: Vec<Vec<ClientMoments>>,
     connected: Vec<(u32, u32, Histogram)>,
     first_refusal: Option<Refusal>,
+    n_retried: u64,
+    first_retried: Option<Refusal>,
     n_left: u32,
     lost: Option<String>,
     phase: Phase,
@@ -135,6 +137,8 @@ impl<'a> Stage<'a> {
             moments: vec![Vec::new(); job.groups.len()],
             connected: job.groups.iter().map(|_| none()).collect(),
             first_refusal: None,
+            n_retried: 0,
+            first_retried: None,
             n_left: 0,
             lost: None,
             phase: Phase::Connect,
@@ -198,6 +202,10 @@ impl<'a> Stage<'a> {
                 times.record(took_ns);
                 return Some(cancel);
             }
+            Told::Retried { refusal } => {
+                self.n_retried += 1;
+                self.first_retried.get_or_insert(refusal);
+            }
             Told::Refused { group, refusal } => {
                 self.connected[usize::from(group)].1 += 1;
                 self.first_refusal.get_or_insert(refusal);
@@ -228,6 +236,12 @@ impl<'a> Stage<'a> {
                 failed: *failed,
                 times: Some(times.clone()),
             });
+        }
+        if let Some(refusal) = self.first_retried.take() {
+            let fact =
+                |name: &str, value: &dyn ToString| Fact::new("client", name, value.to_string());
+            (self.events)(Event::Fact(fact("connects_retried", &self.n_retried)));
+            (self.events)(Event::Fact(fact("connects_retried_why", &refusal)));
         }
         let n_refused = self.connected.iter().map(|(_, failed, _)| failed).sum();
         match self.first_refusal.take() {
@@ -380,6 +394,7 @@ fn run_in_time(
         gate: Arc::new(Gate::default()),
         tell,
         granted: Arc::new(OnceLock::new()),
+        door: Arc::new(door_of(&job)),
     };
     let blueprints = stage.blueprints();
     let started = match job.placement {
@@ -391,6 +406,8 @@ fn run_in_time(
         Ok(cancels) => cancels,
         Err(error) => {
             around.gate.abandon();
+            // Who waits for its turn to connect waits no more.
+            stop.abort();
             return Err(error);
         }
     };
@@ -400,6 +417,11 @@ fn run_in_time(
     oversee(&mut stage, around.origin, &hear, &cancels);
     let now_ns = around.origin.elapsed_ns();
     Ok(stage.finish(now_ns, around.granted.get().copied()))
+}
+
+fn door_of(job: &Job) -> Door {
+    let first = job.groups.iter().map(|group| group.first_client).min();
+    Door::new(job.connect, first.unwrap_or(0))
 }
 
 /// Waits until every client has connected.
@@ -474,7 +496,7 @@ fn run_simulated(
     let simulation = Simulation::new(Arc::clone(stop));
     let (tell, hear) = channel();
     let tell = |told| drop(tell.send(told));
-    let seats = simulation.connect(stage.blueprints(), &tell);
+    let seats = simulation.connect(stage.blueprints(), &door_of(&job), &tell);
     for told in hear.try_iter() {
         stage.hear(told);
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, Until, Workload,
+    Connect, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, Until,
+    Workload,
 };
 
 /// Which part of a job this process does: of `of` agents the one with `index`.
@@ -51,6 +52,8 @@ pub struct Job {
     pub groups: Vec<GroupJob>,
     /// Where.
     pub placement: Placement,
+    /// Connecting.
+    pub connect: Connect,
     /// Trying again.
     pub retry: Retry,
     /// Keeping samples.

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use model::{
-    Arrivals, Call, Cancel, Client, Clock, Connecting, Conversation, Counts, Database, Decimals,
-    Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number,
-    Phases, Place, Placeholder, Placement, Places, QueueFull, Recording, Refusal, RefusalKind,
-    Reply, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason,
-    Table, Traffic, Until, Value, Visit, Woken, Workload, World,
+    Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts, Database,
+    Decimals, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
+    Number, Phases, Place, Placeholder, Placement, Places, QueueFull, Recording, Refusal,
+    RefusalKind, Reply, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
+    StopReason, Table, Traffic, Until, Value, Visit, Woken, Workload, World,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -214,6 +214,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         }],
         placement: Placement::Simulated,
         retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
+        connect: Connect::default(),
         recording: Recording { highest_ns: 3600 * NS_PER_S },
         share: Share::WHOLE,
         workers: 2,
@@ -564,4 +565,93 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
     let commits: Vec<u64> =
         seconds.iter().map(|s| s.kinds.iter().map(|k| k.commits).sum()).collect();
     assert_eq!(commits, [3, 3, 4, 4, 4, 4, 4, 4, 5, 4]);
+}
+
+/// Refuses its first connections.
+struct Shy {
+    refused: std::sync::atomic::AtomicU32,
+    n_refused_most: u32,
+    kind: RefusalKind,
+    inner: Fake,
+}
+
+impl Shy {
+    fn new(n_refused_most: u32, kind: RefusalKind) -> Shy {
+        let inner = Fake { service_ns: two_ms, refuses: no };
+        Shy { refused: Default::default(), n_refused_most, kind, inner }
+    }
+}
+
+impl Database for Shy {
+    fn dialect(&self) -> &Dialect {
+        self.inner.dialect()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        use std::sync::atomic::Ordering::SeqCst;
+        if self.refused.load(SeqCst) < self.n_refused_most {
+            self.refused.fetch_add(1, SeqCst);
+            let refusal = Refusal::new(self.kind, "not now");
+            return Box::pin(async move { Err(refusal) });
+        }
+        self.inner.connect(place, statements)
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        Ok(Vec::new())
+    }
+}
+
+fn connect_with(database: Shy, connect: Connect) -> (Result<Ran, String>, Vec<Event>, u64) {
+    let mut job = job(Load::Closed, 10, NS_PER_S, two_ms);
+    job.groups[0].database = Arc::new(database);
+    job.connect = connect;
+    let stop = Arc::new(Stop::default());
+    let (mut events, mut connected_ns) = (Vec::new(), 0);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        now_ns
+    };
+    let ran = run(job, &stop, &mut start, &mut |event| events.push(event));
+    (ran.map_err(|error| error.to_string()), events, connected_ns)
+}
+
+fn has_fact(events: &[Event], name: &str, value: &str) -> bool {
+    let is = |fact: &Fact| fact.name == name && fact.value == value;
+    events.iter().any(|event| matches!(event, Event::Fact(fact) if is(fact)))
+}
+
+#[test]
+fn a_connection_that_is_refused_is_made_again_and_that_is_told() {
+    let shy = Shy::new(7, RefusalKind::ConnectionLost);
+    let (ran, events, _) = connect_with(shy, Connect::default());
+    assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
+    assert!(has_fact(&events, "connects_retried", "7"));
+    assert!(has_fact(&events, "connects_retried_why", "not now"));
+    let all = |event: &Event| matches!(event, Event::Connected { connected: 10, failed: 0, .. });
+    assert!(events.iter().any(all));
+}
+
+#[test]
+fn a_run_does_not_begin_with_fewer_clients_than_were_asked_for() {
+    let shy = Shy::new(u32::MAX, RefusalKind::ConnectionLost);
+    let (ran, _, _) = connect_with(shy, Connect::default());
+    assert_eq!(ran.expect_err("nobody connects"), "10 of 10 clients could not connect: not now");
+    // What no further attempt heals is not tried again.
+    let shy = Shy::new(1, RefusalKind::Denied);
+    let (ran, events, _) = connect_with(shy, Connect::default());
+    assert_eq!(ran.expect_err("one is refused"), "1 of 10 clients could not connect: not now");
+    assert!(!events.iter().any(|event| matches!(event, Event::Fact(_))));
+}
+
+#[test]
+fn clients_connect_at_their_rate() {
+    let connect = Connect { rate_per_s: Some(3.0), at_once: 1 };
+    let (ran, _, connected_ns) = connect_with(Shy::new(0, RefusalKind::Other), connect);
+    assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
+    assert_eq!(connected_ns, 9 * (NS_PER_S / 3));
 }

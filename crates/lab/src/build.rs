@@ -10,6 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::Stop;
 use model::{
     Database, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
 };
@@ -17,12 +18,16 @@ use model::{
 use crate::Trouble;
 use crate::check::describe_row;
 use crate::desk::Desk;
+use crate::heard::heard;
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::wall;
 
 /// How often a chunk is tried again after a conflict.
 const ATTEMPTS: u32 = 10;
+
+/// Chunks are marked in the transaction that builds them.
+const INTERRUPTED: &str = "the build was interrupted; the same command goes on where it stopped";
 
 /// How a build is done.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +132,19 @@ pub fn build(
     Ok(built)
 }
 
+/// [`build`], with an ear for whoever asks to stop.
+pub fn build_heard(
+    opened: &Opened,
+    options: BuildOptions,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Trouble> {
+    let (opened, word) = (opened.clone(), Arc::clone(stop));
+    heard(stop, INTERRUPTED, progress, move |tell| {
+        build(&opened, options, &|| word.is_asked(), tell)
+    })
+}
+
 /// What is left to be loaded.
 struct Work {
     /// Table and chunk, in order.
@@ -210,9 +228,7 @@ fn load_all(
             Some(refusal) => Err(Trouble::Failed(format!(
                 "the build stopped: {refusal}; the same command goes on where it stopped"
             ))),
-            None if is_stopped() => Err(Trouble::Interrupted(
-                "the build was interrupted; the same command goes on where it stopped".to_owned(),
-            )),
+            None if is_stopped() => Err(Trouble::Interrupted(INTERRUPTED.to_owned())),
             None => Ok(()),
         }
     })

@@ -179,6 +179,7 @@ impl Calibration {
             groups: vec![group],
             placement: PlacementChoice::Fixed(self.placement),
             retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
+            connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S },
         })
     }

@@ -34,7 +34,8 @@ pub use finding::{Fact, Finding, Severity};
 pub use nearest::{did_you_mean, nearest};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{
-    Arrivals, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording, Retry, Until,
+    Arrivals, Connect, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording, Retry,
+    Until,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub use run::{

@@ -109,6 +109,22 @@ pub struct Recording {
     pub highest_ns: u64,
 }
 
+/// How clients connect before the load begins.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Connect {
+    /// New connections a second, over all clients; none is as fast as they are made.
+    pub rate_per_s: Option<f64>,
+    /// Connections being made at the same time; on event loops at least one each.
+    pub at_once: u32,
+}
+
+impl Default for Connect {
+    /// A server's backlog of connections that nobody has answered yet is 50 to 100 by default.
+    fn default() -> Connect {
+        Connect { rate_per_s: None, at_once: 32 }
+    }
+}
+
 /// Who decides where clients live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -135,6 +151,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where.
     pub placement: PlacementChoice,
+    /// Connecting.
+    pub connect: Connect,
     /// Trying again.
     pub retry: Retry,
     /// Keeping samples.

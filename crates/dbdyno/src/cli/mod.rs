@@ -7,6 +7,7 @@ mod data;
 mod flags;
 mod list;
 mod live;
+mod password;
 mod plan_from;
 mod run;
 mod runs;
@@ -40,6 +41,7 @@ pub(crate) fn main() -> ExitCode {
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    password::hide();
     let outcome = match command(&words).map(|command| parse(command, &words)) {
         Ok(Ok(matches)) => dispatch(&matches),
         Ok(Err(code)) => Ok(code),

@@ -9,7 +9,9 @@ use results::render::Style;
 use results::report::{Options, Report};
 
 use super::live::Live;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, named, plan_from, print, variable};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, flags, named, password, plan_from, print, variable,
+};
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
     let what = named(words, "run");
@@ -55,6 +57,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .action(ArgAction::SetTrue)
                 .help("No live view, no progress"),
         );
+    command = password::add(command);
     for row in PLAN {
         command = command.arg(flags::of(&row.parameter, "Plan"));
     }
@@ -92,11 +95,12 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
-    let plan = decide(&draft, &|workload| {
+    let mut plan = decide(&draft, &|workload| {
         let target = default_target(workload, &|name| variable(name))?;
         make_data_folder()?;
         Ok(target)
     })?;
+    password::give(&mut plan.target, matches)?;
     let checks = matches.get_one::<String>("check").map(String::as_str);
     let store = match matches.get_flag("no_store") {
         true => None,

@@ -456,9 +456,13 @@ fn a_password_is_never_shown_nor_stored() {
         silent(&home.run(&["run", "tpcc", "--target", url]).code(USAGE));
         silent(&home.run(&["run", url]).code(USAGE));
     }
+    let nowhere = "mysql://root:hunter2@127.0.0.1:1/shop";
+    for command in ["run", "build", "check", "drop"] {
+        silent(&home.run(&[command, "tpcc", "--target", nowhere]).code(FAILED));
+    }
     for url in [
-        "mysql://root:hunter2@host/shop",
         "mysql://root:hunter2@host:0/shop",
+        "mysql://root:hunter2@host/shop?tsl=require",
         "mysql://root:hunter2@[::1/shop",
         "mysql://root:hunter2@host/shop?tls",
         "mysql://root:hunter2@host/shop?tls=%",
@@ -561,7 +565,7 @@ fn a_folder_that_may_only_be_read_is_told() {
 impl Ran {
     /// Asserts that nothing but one sentence of ours came.
     #[track_caller]
-    fn is_a_sentence(&self) {
+    pub(crate) fn is_a_sentence(&self) {
         assert_eq!(self.err.lines().count(), 1, "{}", self.err);
         assert!(self.err.starts_with("dbdyno: "), "{}", self.err);
     }

@@ -7,5 +7,8 @@ mod examples;
 mod home;
 mod interrupted;
 mod journey;
+mod outage;
+mod password;
+mod real;
 mod repeatable;
 mod waiting;

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 
 use model::{Clock, Placement};
@@ -13,9 +14,6 @@ use super::{Blueprint, Surroundings, Told, connect, guarded};
 use crate::clock::LoopClock;
 use crate::scheduling::prepare_thread;
 use crate::seat::Seat;
-
-/// Connections that one loop makes at a time.
-const CONNECTING_AT_ONCE: usize = 32;
 
 /// Starts `workers` loops and deals the clients out to them.
 pub(crate) fn start(
@@ -28,6 +26,7 @@ pub(crate) fn start(
     for (index, blueprint) in blueprints.into_iter().enumerate() {
         hands[index % n_loops].push_back(blueprint);
     }
+    let n_at_once = (around.door.at_once as usize / n_loops).max(1);
     for (index, hand) in hands.into_iter().enumerate() {
         let around = around.clone();
         let builder = thread::Builder::new().name(format!("loop-{index}"));
@@ -36,18 +35,19 @@ pub(crate) fn start(
             guarded(&tell, move || {
                 let granted = prepare_thread();
                 around.granted.get_or_init(|| granted);
-                live(hand, &around).expect("an event loop needs an epoll and a timer descriptor");
+                live(hand, n_at_once, &around)
+                    .expect("an event loop needs an epoll and a timer descriptor");
             });
         })?;
     }
     Ok(())
 }
 
-fn live(hand: VecDeque<Blueprint>, around: &Surroundings) -> io::Result<()> {
+fn live(hand: VecDeque<Blueprint>, n_at_once: usize, around: &Surroundings) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
     let timer = LoopClock::new(around.origin, around.stop.clone())?;
     runtime.spawn_local(Rc::clone(&timer).serve());
-    let seats = connect_all(&runtime, hand, timer, around);
+    let seats = connect_all(&runtime, hand, n_at_once, timer, around);
     // Nothing else happens on this loop until all clients of the run are here: it may block.
     let Some(load_start_ns) = around.gate.pass() else {
         return Ok(());
@@ -78,21 +78,23 @@ fn live(hand: VecDeque<Blueprint>, around: &Surroundings) -> io::Result<()> {
 fn connect_all(
     runtime: &LocalRuntime,
     hand: VecDeque<Blueprint>,
+    n_at_once: usize,
     timer: Rc<LoopClock>,
     around: &Surroundings,
 ) -> Vec<Seat> {
     let hand = Rc::new(RefCell::new(hand));
     let seats = Rc::new(RefCell::new(Vec::new()));
-    let connectors: Vec<_> = (0..CONNECTING_AT_ONCE)
+    let connectors: Vec<_> = (0..n_at_once)
         .map(|_| {
             let (hand, seats) = (Rc::clone(&hand), Rc::clone(&seats));
             let (timer, tell) = (Rc::clone(&timer), around.tell.clone());
+            let door = Arc::clone(&around.door);
             runtime.spawn_local(async move {
                 loop {
                     let Some(next) = hand.borrow_mut().pop_front() else { return };
                     let clock: Rc<dyn Clock> = Rc::clone(&timer) as Rc<dyn Clock>;
                     let tell = |told| drop(tell.send(told));
-                    let seat = connect(next, Placement::Loop, clock, &tell).await;
+                    let seat = connect(next, Placement::Loop, clock, &door, &tell).await;
                     seats.borrow_mut().extend(seat);
                 }
             })

@@ -9,14 +9,18 @@ pub(crate) mod threads;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-use model::{Cancel, ClientMoments, Clock, Database, Place, Placement, Refusal, Statement};
+use model::{
+    Cancel, ClientMoments, Clock, Connect, Database, NS_PER_MS, NS_PER_S, Place, Placement,
+    Refusal, Statement,
+};
 use rustix::thread::futex;
 
-use crate::clock::Origin;
+use crate::clock::{Origin, through};
 use crate::scheduling::Granted;
 use crate::seat::{Seat, Seating};
 use crate::stop::Stop;
@@ -34,6 +38,10 @@ pub(crate) enum Told {
         group: u16,
         took_ns: u64,
         cancel: Arc<dyn Cancel>,
+    },
+    /// An attempt was refused; another one will be made.
+    Retried {
+        refusal: Refusal,
     },
     Refused {
         group: u16,
@@ -57,6 +65,65 @@ pub(crate) struct Surroundings {
     pub(crate) gate: Arc<Gate>,
     pub(crate) tell: Sender<Told>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
+    pub(crate) door: Arc<Door>,
+}
+
+/// Attempts that a client has to connect before the load begins, the first included.
+const CONNECT_ATTEMPTS: u32 = 5;
+/// The pause before the second of them; it doubles with each further one.
+const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
+/// How soon one who waits at the door sees that the run is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Where clients wait for their turn to connect.
+pub(crate) struct Door {
+    /// From one client's turn to the next one's; 0 is at once.
+    interval_ns: u64,
+    first_client: u32,
+    pub(crate) at_once: u32,
+    n_within: Mutex<u32>,
+    has_left: Condvar,
+    /// A client could not connect for good, so the run cannot begin: nobody tries again.
+    is_shut: AtomicBool,
+}
+
+impl Door {
+    pub(crate) fn new(connect: Connect, first_client: u32) -> Door {
+        let interval_ns = connect.rate_per_s.map_or(0, |rate| (NS_PER_S as f64 / rate) as u64);
+        Door {
+            interval_ns,
+            first_client,
+            at_once: connect.at_once,
+            n_within: Mutex::new(0),
+            has_left: Condvar::new(),
+            is_shut: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits on a thread until there is room.
+    pub(crate) fn enter(&self, stop: &Stop) -> Within<'_> {
+        let mut n_within = self.n_within.lock().unwrap_or_else(PoisonError::into_inner);
+        while *n_within >= self.at_once && !stop.is_aborted() {
+            let waited = self.has_left.wait_timeout(n_within, LOOK_EVERY);
+            n_within = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *n_within += 1;
+        Within(self)
+    }
+
+    fn turn_ns(&self, client: u32) -> u64 {
+        self.interval_ns.saturating_mul(u64::from(client - self.first_client))
+    }
+}
+
+/// One who has entered; dropped when connected or refused.
+pub(crate) struct Within<'a>(&'a Door);
+
+impl Drop for Within<'_> {
+    fn drop(&mut self) {
+        *self.0.n_within.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.has_left.notify_one();
+    }
 }
 
 const CLOSED: u32 = 0;
@@ -101,27 +168,40 @@ impl Gate {
     }
 }
 
-/// Connects a client. Tells how it went; none if it was refused.
+/// Connects a client when it is its turn, again where that may help. Tells how it went; none if
+/// it was refused.
 pub(crate) async fn connect(
     blueprint: Blueprint,
     placement: Placement,
     clock: Rc<dyn Clock>,
+    door: &Door,
     tell: &dyn Fn(Told),
 ) -> Option<Seat> {
     let Blueprint { seating, database, statements } = blueprint;
     let group = seating.group;
+    through(clock.as_ref(), door.turn_ns(seating.client)).await;
     let began_ns = clock.now();
     let place = Place { placement, clock: Rc::clone(&clock), client: seating.client };
-    match database.connect(place, statements).await {
-        Ok(session) => {
-            let took_ns = clock.now() - began_ns;
-            tell(Told::Connected { group, took_ns, cancel: session.canceller() });
-            Some(Seat::new(seating, session, clock))
-        }
-        Err(refusal) => {
+    let mut attempt = 1;
+    loop {
+        let refusal = match database.connect(place.clone(), Arc::clone(&statements)).await {
+            Ok(session) => {
+                let took_ns = clock.now() - began_ns;
+                tell(Told::Connected { group, took_ns, cancel: session.canceller() });
+                return Some(Seat::new(seating, session, clock));
+            }
+            Err(refusal) => refusal,
+        };
+        let is_shut = door.is_shut.load(Ordering::Relaxed);
+        if !refusal.kind.breaks_session() || attempt == CONNECT_ATTEMPTS || is_shut {
+            door.is_shut.store(true, Ordering::Relaxed);
             tell(Told::Refused { group, refusal });
-            None
+            return None;
         }
+        tell(Told::Retried { refusal });
+        let pause_ns = CONNECT_PAUSE_NS << (attempt - 1);
+        attempt += 1;
+        through(clock.as_ref(), clock.now() + pause_ns).await;
     }
 }
 

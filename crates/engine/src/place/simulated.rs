@@ -9,7 +9,7 @@ use std::task::{Context, Waker};
 
 use model::{Clock, Placement};
 
-use super::{Blueprint, Told, connect};
+use super::{Blueprint, Door, Told, connect};
 use crate::clock::{Agenda, SimulatedClock};
 use crate::seat::Seat;
 use crate::stop::Stop;
@@ -36,13 +36,18 @@ impl Simulation {
     }
 
     /// Connects all clients.
-    pub(crate) fn connect(&self, blueprints: Vec<Blueprint>, tell: &dyn Fn(Told)) -> Vec<Seat> {
+    pub(crate) fn connect(
+        &self,
+        blueprints: Vec<Blueprint>,
+        door: &Door,
+        tell: &dyn Fn(Told),
+    ) -> Vec<Seat> {
         let seats = RefCell::new(Vec::new());
         let mut tasks: Vec<Task<'_>> = Vec::new();
         for blueprint in blueprints {
             let (seats, clock) = (&seats, Rc::clone(&self.clock));
             tasks.push(Some(Box::pin(async move {
-                let seat = connect(blueprint, Placement::Simulated, clock, tell).await;
+                let seat = connect(blueprint, Placement::Simulated, clock, door, tell).await;
                 seats.borrow_mut().extend(seat);
             })));
         }

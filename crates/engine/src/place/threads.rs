@@ -35,9 +35,11 @@ fn live(blueprint: Blueprint, around: &Surroundings) {
     around.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));
     let tell = |told| drop(around.tell.send(told));
-    let Some(mut seat) = block_on(connect(blueprint, Placement::Thread, clock, &tell)) else {
-        return;
-    };
+    let within = around.door.enter(&around.stop);
+    let connecting = connect(blueprint, Placement::Thread, clock, &around.door, &tell);
+    let seat = block_on(connecting);
+    drop(within);
+    let Some(mut seat) = seat else { return };
     if let Some(load_start_ns) = around.gate.pass() {
         block_on(seat.serve(load_start_ns, Placement::Thread));
     }

@@ -1,7 +1,7 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    Arrivals, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan, QueueFull,
+    Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan, QueueFull,
     Recording, RefusalKind, Retry, Setting, Settings, Target, Until, did_you_mean, parse_count,
 };
 
@@ -54,6 +54,7 @@ pub fn decide(
         phases,
         groups,
         placement: decide_placement(draft)?,
+        connect: decide_connect(draft)?,
         retry,
         recording: Recording { highest_ns },
     })
@@ -85,6 +86,9 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
 
 /// Scheme and options, where their place is still known; what they mean is the driver's.
 fn check_target(target: &Target) -> Result<(), model::BadParameter> {
+    if crate::managed::is_managed(target) {
+        return crate::managed::read(target).map(drop);
+    }
     let entry = drivers::by_scheme(&target.scheme)?;
     let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     Settings::decide(entry.name, entry.parameters, options).map(|_| ())
@@ -103,6 +107,18 @@ fn decide_phases(draft: &Draft, groups: &[Group]) -> Result<Phases, BadPlan> {
         measure_ns,
         drain_ns: duration(draft, "phases.drain")?,
     })
+}
+
+fn decide_connect(draft: &Draft) -> Result<Connect, BadPlan> {
+    let rate_per_s = match draft.plan_setting("connect.rate")? {
+        Some(Setting::Number(rate)) if rate > 0.0 => Some(rate),
+        None => None,
+        Some(_) => {
+            let written = draft.plan("connect.rate").expect("it was just read");
+            return Err(written.bad("connect.rate: nobody connects at a rate of 0: leave it out"));
+        }
+    };
+    Ok(Connect { rate_per_s, at_once: count(draft, "connect.at_once")? as u32 })
 }
 
 fn decide_placement(draft: &Draft) -> Result<PlacementChoice, BadPlan> {

@@ -19,6 +19,9 @@ pub fn to_toml(plan: &Plan) -> String {
     }
     lengths.push(("drain", exact(phases.drain_ns)));
     put(&mut top, "phases", table(lengths));
+    let mut connect = vec![("at_once", i64::from(plan.connect.at_once).into())];
+    connect.extend(plan.connect.rate_per_s.map(|rate| ("rate", rate.into())));
+    put(&mut top, "connect", table(connect));
     let on = plan.retry.on.iter().map(|kind| kind.name().into()).collect();
     let retry = [
         ("attempts", i64::from(plan.retry.attempts).into()),

@@ -51,6 +51,20 @@ pub static PLAN: &[Row] = &[
         "How long what is under way at the end may take, before it counts as unfinished",
     ),
     new(
+        "connect.rate",
+        "connect_rate",
+        ParameterKind::Rate,
+        "",
+        "New connections a second before the load begins [default: as fast as they are made]",
+    ),
+    new(
+        "connect.at_once",
+        "connect_at_once",
+        ParameterKind::Count { min: 1, max: 100_000 },
+        "32",
+        "Connections being made at the same time before the load begins",
+    ),
+    new(
         "retry.attempts",
         "attempts",
         ParameterKind::Count { min: 1, max: 1000 },

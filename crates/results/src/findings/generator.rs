@@ -23,6 +23,7 @@ enum Generator {
     Outside { percent: f64 },
     LeftBehind { clients: u64 },
     ConnectFailed { failed: u32, of: u32 },
+    ConnectsRetried { retried: u64, why: String },
     IdleClients { idle: u64, of: u32 },
 }
 
@@ -76,6 +77,17 @@ impl Generator {
                 text: format!("{failed} of {of} clients could not connect."),
                 advice: "Raise the server's limit of connections, or use fewer clients.",
             },
+            Generator::ConnectsRetried { retried, why } => Words {
+                id: "connects_retried",
+                severity: Severity::Note,
+                text: format!(
+                    "{} to connect before the load failed and had to be made again; the first \
+                     was told: {why}.",
+                    count(retried, "attempt")
+                ),
+                advice: "All clients are connected; connect more slowly with --connect-rate or \
+                         --connect-at-once.",
+            },
             Generator::IdleClients { idle, of } => Words {
                 id: "idle_clients",
                 severity: Severity::Warning,
@@ -89,7 +101,9 @@ impl Generator {
 
 pub(super) fn look(view: &View) -> Vec<Words> {
     let late = [lag(view), saturated(view), outside(view)];
-    let lost = [connect_failed(view), idle_clients(view), left_behind(view)];
+    let connecting = [connect_failed(view), connects_retried(view)];
+    let lost = [idle_clients(view), left_behind(view)];
+    let lost = connecting.into_iter().chain(lost);
     late.into_iter().chain(lost).flatten().map(Generator::words).collect()
 }
 
@@ -126,6 +140,14 @@ fn connect_failed(view: &View) -> Option<Generator> {
     let failed = view.group.connect_failed;
     let of = failed + view.group.connected;
     (failed > 0).then_some(Generator::ConnectFailed { failed, of })
+}
+
+/// As [`saturated`]: the fact is the whole generator's.
+fn connects_retried(view: &View) -> Option<Generator> {
+    let retried = view.tally.fact("client", "connects_retried")?.parse::<u64>().ok()?;
+    let why = view.tally.fact("client", "connects_retried_why").unwrap_or("nothing").to_owned();
+    let all_are_here = view.index == 0 && view.group.connect_failed == 0;
+    all_are_here.then_some(Generator::ConnectsRetried { retried, why })
 }
 
 /// Only where every client must have had its turn: closed load, and twice as many transactions

@@ -47,6 +47,9 @@ fn a_late_generator_is_found() {
         made.fact("client", "run_delay_share_percent", "23.5");
     });
     raises("connect_failed", Severity::Warning, |made| made.connect_failed = 3);
+    raises("connects_retried", Severity::Note, |made| {
+        made.fact("client", "connects_retried", "7");
+    });
     raises("idle_clients", Severity::Warning, |made| {
         made.moments.truncate(7);
         made.moments[0].count = 0;

@@ -566,12 +566,16 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
     }
 }
 
+/// Every second, those too in which nothing happened: a standstill is what one looks for.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
+    let nothing = SecondTally::default();
     for (index, group) in tally.groups.iter().enumerate() {
         let name = tally.told(index).map(|told| told.name.clone()).unwrap_or_default();
-        for (second, tally_of) in group.series.iter().filter(|(s, _)| *s < tally.seconds().end) {
-            all.push(second_of(tally, &name, second, tally_of));
+        let first = group.series.first().unwrap_or(0).min(0);
+        for second in first..tally.seconds().end {
+            let of = group.series.get(second).unwrap_or(&nothing);
+            all.push(second_of(tally, &name, second, of));
         }
     }
     all.sort_by_key(|row| row.second);

@@ -1,0 +1,107 @@
+//! Servers that go away and come back, or have no room: nothing is lost, and nobody ends silently.
+
+use servers::Server;
+use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+
+use crate::home::{Home, at, number, number_in};
+use crate::journey::nothing_is_lost;
+use crate::real::url;
+use crate::waiting::Started;
+
+fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
+    let (store, sql) = (home.store(), "SELECT count(*) FROM second");
+    run.wait_until("seconds in the store", |_| number_in(&store, sql) >= Some(count));
+}
+
+fn n_seconds(home: &Home) -> i64 {
+    number_in(&home.store(), "SELECT count(DISTINCT second) FROM second").unwrap_or(0)
+}
+
+/// Kills a server in mid-run, lets a second pass without it, and starts it again.
+fn crash(server: &mut Server, args: &[&str]) {
+    let home = Home::new();
+    let target = format!("--target={}", url(server));
+    let fixed = ["run", "tpcc", &target, "--ramp-up=0s", "--output=json"];
+    let mut run = home.start(&[&fixed[..], args].concat());
+    wait_for_seconds(&home, &mut run, 2);
+    server.kill().expect("killed");
+    let n = n_seconds(&home);
+    run.wait_until("an outage in the store", |_| n_seconds(&home) >= n + 3);
+    server.restart().expect("it recovers");
+    let ran = run.end();
+    let report = ran.json();
+    assert_eq!(report["status"], "completed", "{}", ran.err);
+    nothing_is_lost(&report);
+
+    let seconds = at(&report, "seconds").as_array().expect("a list");
+    let commits: Vec<f64> = seconds.iter().map(|second| number(second, "commits")).collect();
+    let first = commits.iter().position(|n| *n == 0.0);
+    let first = first.unwrap_or_else(|| panic!("no outage is seen: {commits:?}\n{report:#}"));
+    assert!(first > 0 && commits[first..].iter().any(|n| *n > 0.0), "{commits:?}");
+    let errors = at(&report, "errors").to_string();
+    assert!(errors.contains("connection_lost"), "{errors}");
+
+    let (change, committed) = (number(&report, "crosschecks.0.change"), "crosschecks.0.committed");
+    let (committed, unknown) =
+        (number(&report, committed), number(&report, "crosschecks.0.unknown"));
+    assert!(
+        (committed..=committed + unknown).contains(&change),
+        "{change}: {committed}, {unknown}"
+    );
+    let held = at(&report, "checks.after").as_array().expect("a list");
+    assert_eq!(held.len(), 12);
+    assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
+    let per_client = at(&report, "per_client").as_array().expect("a list");
+    assert_eq!(per_client.len(), 8, "a client ended");
+}
+
+const RUN: [&str; 3] = ["--clients=8", "--duration=10s", "--per-client"];
+
+fn durable(server: &TestServer) -> Server {
+    let setting = match server.kind {
+        servers::Kind::Postgres => ("fsync", "on"),
+        _ => ("innodb_flush_log_at_trx_commit", "1"),
+    };
+    server.start_with(&[setting])
+}
+
+#[test]
+fn a_run_outlives_a_crash_of_mariadb_and_every_commit_is_there() {
+    crash(&mut durable(&MARIADB), &RUN);
+}
+
+#[test]
+fn a_run_outlives_a_crash_of_postgres_and_every_commit_is_there() {
+    crash(&mut durable(&POSTGRES), &RUN);
+}
+
+#[test]
+fn clients_on_event_loops_outlive_a_crash_too() {
+    crash(&mut MARIADB.start(), &[&RUN[..], &["--placement=loop"]].concat());
+}
+
+#[test]
+fn a_server_without_room_for_all_clients_is_told_with_its_limit() {
+    for (test, setting) in [(&MARIADB, "max_connections"), (&POSTGRES, "max_connections")] {
+        let server = test.start_with(&[(setting, "20")]);
+        let home = Home::new();
+        let target = format!("--target={}", url(&server));
+        for placement in ["--placement=thread", "--placement=loop"] {
+            let args = ["run", "empty", &target, "--clients=60", placement, "--quiet"];
+            let ran = home.run(&args).code(1);
+            let told = ["of 60 clients could not connect", "max_connections", "is 20"];
+            ran.warns(&told).is_a_sentence();
+        }
+    }
+}
+
+#[test]
+fn clients_connect_at_the_rate_that_is_asked_for() {
+    let home = Home::new();
+    let target = format!("--target={}", url(POSTGRES.shared()));
+    let began = crate::waiting::now();
+    let args = ["run", "empty", &target, "--clients=21", "--connect-rate=20/s"];
+    let more = ["--duration=1s", "--ramp-up=0s", "--quiet", "--connect-at-once=3"];
+    home.run(&[&args[..], &more].concat()).good().says(&["21 connected"]);
+    assert!(began.elapsed().as_secs_f64() > 2.0, "{:?}", began.elapsed());
+}
