@@ -6,6 +6,8 @@
 mod conformance;
 mod mysql;
 mod net;
+#[cfg(test)]
+mod on_servers;
 mod postgres;
 mod sim;
 mod sqlite;

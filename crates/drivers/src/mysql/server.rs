@@ -40,8 +40,10 @@ impl MysqlServer {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What the greeting says of the version.
+    /// What the greeting says of the version. MariaDB before 11.0 puts a number in front, by which
+    /// old replicas took it for something that they knew.
     pub(super) fn note_version(&self, version: &str) {
+        let version = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
         if *known != version {
             version.clone_into(&mut known);

@@ -1,4 +1,4 @@
-//! Laws of the MySQL family: on a real server where there is one, else on made-up bytes.
+//! Laws of the MySQL family: on real servers, else on made-up bytes.
 
 mod on_server;
 mod peer;
@@ -7,44 +7,35 @@ mod transcripts;
 
 use std::sync::Arc;
 
-use model::{Database, Target};
+use servers::Kind;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use super::ENTRY;
-use crate::{Opening, conformance};
+use crate::conformance::{OnLoops, holds};
+use crate::on_servers::{Site, keeps};
 
-/// The server that `DBDYNO_TEST_MYSQL_URL` names. Its database is written to.
-#[expect(clippy::disallowed_methods, reason = "a test that needs a server asks for it by name")]
-fn url() -> Option<String> {
-    let url = std::env::var("DBDYNO_TEST_MYSQL_URL").ok();
-    if url.is_none() {
-        eprintln!("SKIPPED: DBDYNO_TEST_MYSQL_URL names no server");
-    }
-    url
+keeps! {
+    laws [prepared_statements_keep_all_laws];
+    on mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
 }
 
-/// Opens a database of its own on the server, with an option.
-fn open(url: &str, name: &str, option: Option<(&str, &str)>) -> Arc<dyn Database> {
-    let mut target = Target::parse(url).expect("a URL");
-    target.path = format!("{}_{name}", target.path);
-    target.options.extend(option.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let opening = Opening { create: true, seed: 1 };
-    (ENTRY.open)(&target, opening).unwrap_or_else(|no| panic!("{no}"))
+keeps! {
+    laws [
+        prepared_statements_keep_all_laws,
+        statements_as_text_keep_all_laws,
+        clients_on_event_loops_keep_all_laws,
+    ];
+    on mariadb: MARIADB;
+    named Kind::MariaDb, Kind::MySql;
 }
 
-#[test]
-fn the_family_keeps_all_laws() {
-    let Some(url) = url() else { return };
-    conformance::holds(&|| open(&url, "binary", None));
+fn prepared_statements_keep_all_laws(site: &Site) {
+    holds(&|| site.open("binary", &[]));
 }
 
-#[test]
-fn statements_as_text_keep_all_laws() {
-    let Some(url) = url() else { return };
-    conformance::holds(&|| open(&url, "text", Some(("statements", "text"))));
+fn statements_as_text_keep_all_laws(site: &Site) {
+    holds(&|| site.open("text", &[("statements", "text")]));
 }
 
-#[test]
-fn clients_on_event_loops_keep_all_laws() {
-    let Some(url) = url() else { return };
-    conformance::holds(&|| Arc::new(conformance::OnLoops(open(&url, "loops", None))));
+fn clients_on_event_loops_keep_all_laws(site: &Site) {
+    holds(&|| Arc::new(OnLoops(site.open("loops", &[]))));
 }

@@ -77,7 +77,7 @@ static PARAMETERS: &[Parameter] = &[
         "socket",
         ParameterKind::Text,
         "",
-        "The directory of the server's Unix socket, instead of a host",
+        "The directory of the server's Unix socket (or the socket), instead of a host",
     ),
     parameter(
         "statements",
@@ -182,9 +182,43 @@ struct Postgres {
     wire: Wire<Server>,
 }
 
-fn open(target: &Target, _opening: Opening) -> Opened {
-    let server = server(target).map_err(CannotOpen::Bad)?;
-    Ok(Arc::new(Postgres { wire: Wire::new(server) }))
+fn open(target: &Target, opening: Opening) -> Opened {
+    let wire = Wire::new(server(target).map_err(CannotOpen::Bad)?);
+    // Whatever is wrong with the target, it is told before a thousand clients meet it.
+    match WireSession::connect_here(wire.server(), 0) {
+        Ok(_) => {}
+        Err(no) if no.sqlstate == NO_SUCH_DATABASE && opening.create => {
+            make_database(target).map_err(CannotOpen::Refused)?;
+        }
+        Err(no) => return Err(CannotOpen::Refused(no)),
+    }
+    Ok(Arc::new(Postgres { wire }))
+}
+
+/// "invalid_catalog_name" (PostgreSQL's errcodes.txt).
+const NO_SUCH_DATABASE: &str = "3D000";
+
+/// What every server has, unless somebody took it away: databases to make others from.
+const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
+
+/// Makes the target's database. Somebody else may be faster, which is as good.
+fn make_database(target: &Target) -> Result<(), Refusal> {
+    let decided = |target: &Target| server(target).expect("it was decided before");
+    let name = decided(target).account.database.replace('"', "\"\"");
+    let connect = |path: &str| {
+        let target = Target { path: path.to_owned(), ..target.clone() };
+        WireSession::connect_here(&Arc::new(decided(&target)), 0)
+    };
+    let [usual, last] = ALWAYS_THERE;
+    let mut session = match connect(usual) {
+        Err(no) if no.sqlstate == NO_SUCH_DATABASE => connect(last)?,
+        session => session?,
+    };
+    match session.ask_here(&format!("CREATE DATABASE \"{name}\""), &mut |_| Ok(())) {
+        // "duplicate_database", or its name's unique key where two come at once.
+        Err(no) if matches!(no.sqlstate.as_str(), "42P04" | "23505") => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 fn server(target: &Target) -> Result<Server, BadParameter> {
@@ -217,7 +251,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
 }
 
 /// The Unix socket of a target: in `directory`, or in a host that is written as a path
-/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`).
+/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Either may be the socket itself.
 fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
     let host = target.hosts.first();
     let port = host.and_then(|host| host.port).unwrap_or(PORT);
@@ -226,7 +260,12 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
         Some(host) if host.name.starts_with('/') => &host.name,
         _ => return None,
     };
-    Some(Path::new(directory).join(format!(".s.PGSQL.{port}")))
+    let path = Path::new(directory);
+    let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    Some(match file.starts_with(".s.PGSQL.") {
+        true => path.to_owned(),
+        false => path.join(format!(".s.PGSQL.{port}")),
+    })
 }
 
 impl Database for Postgres {

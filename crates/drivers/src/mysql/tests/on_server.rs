@@ -1,58 +1,61 @@
-//! What only the MySQL family does, on a real server.
+//! What only the MySQL family does, on real servers.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use model::{Call, Database, RefusalKind, Reply, Request, StatementId, Target, Value, reconnect};
+use model::{
+    Call, Database, Host, RefusalKind, Reply, Request, Secret, StatementId, Value, reconnect,
+};
+use servers::Kind;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use super::super::ENTRY;
-use super::{open, url};
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
-use crate::{CannotOpen, Opening};
+use crate::on_servers::{Site, cannot_open, keeps, opened, with};
 
-fn cannot_open(url: &str, change: impl FnOnce(&mut Target)) -> (RefusalKind, String) {
-    let mut target = Target::parse(url).expect("a URL");
-    change(&mut target);
-    match (ENTRY.open)(&target, Opening { create: false, seed: 1 }) {
-        Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
-        Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
-        Ok(_) => panic!("it must not open"),
-    }
+keeps! {
+    laws [
+        what_is_wrong_with_a_target_is_told_with_its_remedy,
+        a_user_with_too_many_connections_is_told_so,
+        a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits,
+        packets_of_more_than_16_mib_go_out_and_come_back,
+        a_statement_has_its_time,
+        a_procedure_may_have_several_result_sets,
+        a_batch_that_is_refused_is_never_committed_in_part,
+        a_flight_of_more_than_any_buffer_comes_through,
+        conflicts_are_told_by_their_kind,
+        facts_tell_version_and_modes,
+        loads_can_be_switched_off,
+        statements_are_prepared_once_a_session,
+    ];
+    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
+    named Kind::MariaDb, Kind::MySql;
 }
 
-#[test]
-fn what_is_wrong_with_a_target_is_told_with_its_remedy() {
-    let Some(url) = url() else { return };
-    let (kind, words) = cannot_open(&url, |target| {
-        target.password = Some(model::Secret::new("hunter2"));
-    });
+fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
+    let target = site.target();
+    let wrong = model::Target { password: Some(Secret::new("hunter2")), ..target.clone() };
+    let (kind, words) = cannot_open(&wrong);
     assert_eq!(kind, RefusalKind::Denied, "{words}");
     assert!(words.contains("check user and password") && !words.contains("hunter2"), "{words}");
-    let (kind, words) = cannot_open(&url, |target| target.path = "law_no_such".to_owned());
+    let (kind, words) = cannot_open(&site.target_of("no_such"));
     assert_eq!(kind, RefusalKind::Missing, "{words}");
     assert!(words.contains("CREATE DATABASE"), "{words}");
-    let (kind, words) = cannot_open(&url, |target| {
-        target.options.clear();
-        target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
-    });
+    let at = |name: &str| {
+        let hosts = vec![Host { name: name.to_owned(), port: Some(1) }];
+        cannot_open(&model::Target { hosts, options: Vec::new(), ..target.clone() })
+    };
+    let (kind, words) = at("127.0.0.1");
     assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
     assert!(words.starts_with("127.0.0.1:1: ") && words.contains("is the server up?"), "{words}");
-    let (kind, words) = cannot_open(&url, |target| {
-        target.options = vec![("socket".to_owned(), "/nowhere/x.sock".to_owned())];
-    });
+    let (_, words) = at("no-such-host.invalid");
+    assert!(words.contains("cannot be found"), "{words}");
+    let (kind, words) = cannot_open(&with(target.clone(), &[("socket", "/nowhere/x.sock")]));
     assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
     assert!(words.contains("no such socket"), "{words}");
-    let (_, words) = cannot_open(&url, |target| {
-        target.hosts[0].name = "no-such-host.invalid".to_owned();
-        target.options.clear();
-    });
-    assert!(words.contains("cannot be found"), "{words}");
 }
 
-#[test]
-fn a_user_with_too_many_connections_is_told_so() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "few", None);
+fn a_user_with_too_many_connections_is_told_so(site: &Site) {
+    let database = site.open("few", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     for host in ["127.0.0.1", "localhost"] {
         let user = format!("'law_few'@'{host}'");
@@ -61,21 +64,17 @@ fn a_user_with_too_many_connections_is_told_so() {
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
         speaker.do_all(&[&grant]);
     }
-    let mut target = Target::parse(&url).expect("a URL");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(model::Secret::new("x")));
-    target.path += "_few";
-    let few = (ENTRY.open)(&target, Opening { create: false, seed: 1 });
-    let few = few.unwrap_or_else(|no| panic!("{no}"));
+    let mut target = site.target_of("few");
+    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
+    let few = opened(&target);
     // The connection that tried the target may take a moment to end.
     let first = loop {
         if let Ok(first) = Speaker::try_connect(&few, &[]) {
             break first;
         }
     };
-    let words = match Speaker::try_connect(&few, &[]) {
-        Err(no) => refused(Err::<(), _>(no), RefusalKind::ConnectionLost),
-        Ok(_) => panic!("one is enough"),
-    };
+    let second = Speaker::try_connect(&few, &[]).map(|_| ());
+    let words = refused(second, RefusalKind::ConnectionLost);
     assert!(words.contains("use fewer clients"), "{words}");
     drop(first);
 }
@@ -105,10 +104,8 @@ fn killed_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> Refus
     })
 }
 
-#[test]
-fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "gone", None);
+fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site) {
+    let database = site.open("gone", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     speaker.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
     speaker.do_all(&["INSERT INTO law_gone VALUES (1)"]);
@@ -118,11 +115,9 @@ fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits() {
     assert_eq!(kind, RefusalKind::UnknownCommit, "nobody knows whether it was committed");
 }
 
-#[test]
-fn packets_of_more_than_16_mib_go_out_and_come_back() {
-    let Some(url) = url() else { return };
+fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
     const N: usize = 17 << 20;
-    let database = open(&url, "large", None);
+    let database = site.open("large", &[]);
     Speaker::connect(&database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?")]);
     let text = "abcdefg\u{e9}".repeat(N / 9);
@@ -130,34 +125,30 @@ fn packets_of_more_than_16_mib_go_out_and_come_back() {
     assert!(rows == [[Kept::Text(text)]]);
     let sql = format!("SELECT LENGTH('{}')", "x".repeat(N));
     assert_eq!(speaker.int(&sql), N as i64);
-    let small = open(&url, "large", Some(("max_packet", "1MiB")));
+    let small = site.open("large", &[("max_packet", "1MiB")]);
     let mut speaker = Speaker::connect(&small, &[]);
     let no = speaker.text("SELECT REPEAT('x', 2000000)");
     let words = refused(no, RefusalKind::UnknownCommit);
     assert!(words.contains("raise max_packet"), "{words}");
 }
 
-#[test]
-fn a_statement_has_its_time() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "time", None);
-    let version = database.facts().expect("facts").into_iter().find(|fact| fact.name == "version");
-    if version.expect("it has a version").value.starts_with("5.") {
-        eprintln!("SKIPPED: this server has no limit for statements");
+fn a_statement_has_its_time(site: &Site) {
+    site.open("time", &[]);
+    let target = with(site.target_of("time"), &[("statement_timeout", "50ms")]);
+    if site.fact("version").starts_with("5.") {
+        let (_, words) = cannot_open(&target);
+        assert!(words.contains("leave statement_timeout out"), "{words}");
         return;
     }
-    let database = open(&url, "time", Some(("statement_timeout", "50ms")));
     let sql = "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, \
                information_schema.columns c";
-    let mut speaker = Speaker::connect(&database, &[(Read, sql)]);
+    let mut speaker = Speaker::connect(&opened(&target), &[(Read, sql)]);
     refused(speaker.call(0, &[]), RefusalKind::Timeout);
     assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
 }
 
-#[test]
-fn a_procedure_may_have_several_result_sets() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "procedure", None);
+fn a_procedure_may_have_several_result_sets(site: &Site) {
+    let database = site.open("procedure", &[]);
     let mut speaker = Speaker::connect(&database, &[(Write, "CALL law_sets(?)")]);
     let body = "BEGIN SELECT n, 'a'; SELECT 1 FROM DUAL WHERE 1 = 0; SELECT 'b' AS c, n + 1; END";
     let create = format!("CREATE PROCEDURE law_sets(n INT) {body}");
@@ -174,10 +165,8 @@ fn a_procedure_may_have_several_result_sets() {
     }
 }
 
-#[test]
-fn a_batch_that_is_refused_is_never_committed_in_part() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "batch", None);
+fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
+    let database = site.open("batch", &[]);
     let insert = "INSERT INTO law_part VALUES (?)";
     let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
     let columns = "(id INT PRIMARY KEY) ENGINE=InnoDB";
@@ -207,10 +196,8 @@ fn a_batch_that_is_refused_is_never_committed_in_part() {
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
 }
 
-#[test]
-fn a_flight_of_more_than_any_buffer_comes_through() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "flight", None);
+fn a_flight_of_more_than_any_buffer_comes_through(site: &Site) {
+    let database = site.open("flight", &[]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?, ?")]);
     // 4 MB out and 4 MB back: a client that only wrote would wait for ever.
     let text = "x".repeat(1000);
@@ -223,10 +210,8 @@ fn a_flight_of_more_than_any_buffer_comes_through() {
     assert_eq!((speaker.0.traffic() - before).round_trips, 1);
 }
 
-#[test]
-fn conflicts_are_told_by_their_kind() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "conflict", None);
+fn conflicts_are_told_by_their_kind(site: &Site) {
+    let database = site.open("conflict", &[]);
     let update = "UPDATE law_conflict SET v = v + 1 WHERE id = ?";
     let mut one = Speaker::connect(&database, &[(Write, update)]);
     let columns = "(id INT PRIMARY KEY, v INT) ENGINE=InnoDB";
@@ -270,26 +255,24 @@ fn conflicts_are_told_by_their_kind() {
     });
 }
 
-#[test]
-fn facts_tell_version_and_modes() {
-    let Some(url) = url() else { return };
-    let facts = open(&url, "facts", None).facts().expect("facts");
+fn facts_tell_version_and_modes(site: &Site) {
+    let facts = site.open("facts", &[]).facts().expect("facts");
     let value = |about: &str, name: &str| {
         let fact = facts.iter().find(|fact| fact.about == about && fact.name == name);
         fact.unwrap_or_else(|| panic!("{about}/{name} in {facts:?}")).value.clone()
     };
     assert!(["MariaDB", "MySQL"].contains(&value("database", "product").as_str()));
-    assert!(!value("database", "version").is_empty());
+    let version = value("database", "version");
+    assert!(version.starts_with(|c: char| c.is_ascii_digit()), "{version}");
+    assert!(!version.starts_with("5.5.5"), "{version}");
     assert!(!value("mode", "innodb_flush_log_at_trx_commit").is_empty());
     assert!(!value("database", "max_connections").is_empty());
     assert!(facts.iter().any(|fact| fact.about == "mode" && fact.name.ends_with("_isolation")));
     assert!(!value("connection", "tls").is_empty());
 }
 
-#[test]
-fn loads_can_be_switched_off() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "off", Some(("local_infile", "false")));
+fn loads_can_be_switched_off(site: &Site) {
+    let database = site.open("off", &[("local_infile", "false")]);
     let mut speaker = Speaker::connect(&database, &[(Other, "SELECT 1")]);
     let table =
         model::Table { name: "x".into(), columns: vec![], primary_key: vec![], indexes: vec![] };
@@ -306,10 +289,8 @@ fn loads_can_be_switched_off() {
     assert!(no.is_err());
 }
 
-#[test]
-fn statements_are_prepared_once_a_session() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "once", None);
+fn statements_are_prepared_once_a_session(site: &Site) {
+    let database = site.open("once", &[]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?"), (Read, "SELECT 2")]);
     let prepared = |speaker: &mut Speaker| {
         let sql = "SHOW SESSION STATUS LIKE 'Com_stmt_prepare'";
@@ -326,29 +307,4 @@ fn statements_are_prepared_once_a_session() {
     block_on(reconnect(&mut *speaker.0)).expect("made anew");
     speaker.call_rows(1, &[]);
     assert_eq!(prepared(&mut speaker), count(1));
-}
-
-#[test]
-fn ed25519_lets_us_in() {
-    let Some(url) = url() else { return };
-    let database = open(&url, "ed", None);
-    let mut speaker = Speaker::connect(&database, &[]);
-    // It may be there already.
-    let _ = speaker.text("INSTALL SONAME 'auth_ed25519'");
-    for host in ["127.0.0.1", "localhost"] {
-        let user = format!("CREATE USER IF NOT EXISTS 'law_ed'@'{host}' IDENTIFIED");
-        if let Err(no) = speaker.text(&format!("{user} VIA ed25519 USING PASSWORD('x y')")) {
-            eprintln!("SKIPPED: this server has no ed25519 ({no})");
-            return;
-        }
-        speaker.do_all(&[&format!("GRANT ALL ON *.* TO 'law_ed'@'{host}'")]);
-    }
-    let mut target = Target::parse(&url).expect("a URL");
-    target.path += "_ed";
-    target.user = Some("law_ed".to_owned());
-    for (password, expect) in [("x y", true), ("x", false)] {
-        target.password = Some(model::Secret::new(password));
-        let opened = (ENTRY.open)(&target, Opening { create: false, seed: 1 });
-        assert_eq!(opened.is_ok(), expect, "{password}");
-    }
 }

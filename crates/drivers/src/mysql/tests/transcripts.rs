@@ -1,6 +1,6 @@
 //! What servers said once, read again in pieces of every size; and what none would ever say.
 //!
-//! `DBDYNO_RECORD=file` with `DBDYNO_TEST_MYSQL_URL` (TCP, no TLS) records a transcript anew.
+//! `DBDYNO_RECORD=file` with a server that is named (TCP, no TLS) records a transcript anew.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,6 +12,7 @@ use model::{
     StatementId, StatementKind, Table, Target, Value,
 };
 use proptest::prelude::*;
+use servers::{Kind, for_tests};
 
 use super::super::decide;
 use super::super::packets::put_length;
@@ -264,8 +265,9 @@ const RECORDED: &[(&str, &str)] = &[
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a recording asks for its server by name")]
 fn a_transcript_is_recorded_on_request() {
-    let (Ok(file), Some(url)) = (std::env::var("DBDYNO_RECORD"), super::url()) else { return };
-    let server = server(&url);
+    let named = [Kind::MariaDb, Kind::MySql].into_iter().find_map(for_tests::named);
+    let (Ok(file), Some(target)) = (std::env::var("DBDYNO_RECORD"), named) else { return };
+    let server = Arc::new(decide(&target).expect("a server"));
     let address = server.connector.address(0).to_string();
     let stream = TcpStream::connect(address).expect("a server");
     stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a limit");

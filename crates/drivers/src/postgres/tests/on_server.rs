@@ -1,59 +1,37 @@
-//! On a real server, as a superuser who may make tables: `DBDYNO_TEST_POSTGRES_URL`.
-//!
-//! Passwords are tried where there are users `md5user`, `scramuser`, `plainuser` and `tlsuser`
-//! with the passwords below, and lines in `pg_hba.conf` that ask for them.
+//! What only PostgreSQL does, on real servers.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Barrier;
 use std::thread;
 
-use model::{Call, Database, RefusalKind, Request, Secret, StatementId, Target, Value, reconnect};
+use model::{Call, Host, RefusalKind, Request, Secret, StatementId, Target, Value, reconnect};
+use servers::Kind;
+use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
-use crate::conformance::{Kept, OnLoops, Read, Speaker, Write, block_on, holds, refused};
+use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
+use crate::on_servers::{Site, cannot_open, keeps, opened, with};
 use crate::postgres::ENTRY;
 
-const OPENING: Opening = Opening { create: false, seed: 1 };
-
-fn opened(target: &Target) -> Arc<dyn Database> {
-    (ENTRY.open)(target, OPENING).unwrap_or_else(|no| panic!("{target}: {no}"))
+keeps! {
+    laws [
+        a_first_call_costs_one_round_trip_and_later_ones_are_binary,
+        a_commit_of_a_failed_transaction_is_no_commit,
+        tables_that_changed_are_prepared_again,
+        rows_of_more_than_16_mib_go_both_ways,
+        a_batch_longer_than_all_buffers_goes_through,
+        a_time_limit_of_the_server_is_told_as_such,
+        a_session_that_the_server_ends_is_lost_and_can_be_made_anew,
+        facts_name_version_and_modes,
+        what_is_wrong_with_a_target_is_told_with_its_remedy,
+        too_many_connections_are_told_with_their_remedy,
+        conflicts_are_told_by_their_kind,
+    ];
+    on postgres: POSTGRES, postgres_18: POSTGRES_18;
+    named Kind::Postgres;
 }
 
-/// The server's target with more options, or nothing (said loudly) where there is no server.
-#[expect(clippy::disallowed_methods, reason = "a server for tests is named from outside")]
-fn target(options: &[(&str, &str)]) -> Option<Target> {
-    const NAME: &str = "DBDYNO_TEST_POSTGRES_URL";
-    let Ok(url) = std::env::var(NAME) else {
-        eprintln!("SKIPPED: {NAME} names no server");
-        return None;
-    };
-    let mut target = Target::parse(&url).expect(NAME);
-    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-    target.options.extend(options.iter().map(own));
-    Some(target)
-}
-
-fn database(options: &[(&str, &str)]) -> Option<Arc<dyn Database>> {
-    target(options).map(|target| opened(&target))
-}
-
-#[test]
-fn named_statements_hold_the_laws() {
-    if let Some(database) = database(&[]) {
-        holds(&|| Arc::clone(&database));
-    }
-}
-
-#[test]
-fn clients_on_event_loops_hold_the_laws() {
-    if let Some(database) = database(&[]) {
-        let database: Arc<dyn Database> = Arc::new(OnLoops(database));
-        holds(&|| Arc::clone(&database));
-    }
-}
-
-#[test]
-fn a_first_call_costs_one_round_trip_and_later_ones_are_binary() {
-    let Some(database) = database(&[]) else { return };
+fn a_first_call_costs_one_round_trip_and_later_ones_are_binary(site: &Site) {
+    let database = site.open("a_first_call_costs_o", &[]);
     let types = "int2, $2::int4, $3::int8, $4::numeric, $5::text, $6::bytea, $7::float8, \
                  $8::timestamptz, $9::bool, $10::bpchar, $11::timestamp, $12::float4";
     let sql = format!("SELECT $1::{types}");
@@ -97,9 +75,8 @@ fn a_first_call_costs_one_round_trip_and_later_ones_are_binary() {
     assert_eq!(all[0], [expect]);
 }
 
-#[test]
-fn a_commit_of_a_failed_transaction_is_no_commit() {
-    let Some(database) = database(&[]) else { return };
+fn a_commit_of_a_failed_transaction_is_no_commit(site: &Site) {
+    let database = site.open("a_commit_of_a_failed", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     speaker.ask(Request::Begin).expect("begun");
     refused(speaker.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
@@ -113,19 +90,8 @@ fn a_commit_of_a_failed_transaction_is_no_commit() {
     assert_eq!(speaker.int("SELECT 1"), 1);
 }
 
-#[test]
-fn unnamed_and_simple_statements_hold_the_laws() {
-    for way in ["unnamed", "simple"] {
-        if let Some(database) = database(&[("statements", way)]) {
-            eprintln!("statements={way}");
-            holds(&|| Arc::clone(&database));
-        }
-    }
-}
-
-#[test]
-fn tables_that_changed_are_prepared_again() {
-    let Some(database) = database(&[]) else { return };
+fn tables_that_changed_are_prepared_again(site: &Site) {
+    let database = site.open("tables_that_changed", &[]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT * FROM again")]);
     speaker.do_all(&["DROP TABLE IF EXISTS again", "CREATE TABLE again (a int)"]);
     speaker.call(0, &[]).expect("it reads");
@@ -138,9 +104,8 @@ fn tables_that_changed_are_prepared_again() {
     speaker.do_all(&["DROP TABLE again"]);
 }
 
-#[test]
-fn rows_of_more_than_16_mib_go_both_ways() {
-    let Some(database) = database(&[]) else { return };
+fn rows_of_more_than_16_mib_go_both_ways(site: &Site) {
+    let database = site.open("rows_of_more_than_16", &[]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text, $2::bytea")]);
     let (text, bytes) = ("ż".repeat(9 << 20), vec![0xff; 17 << 20]);
     for _ in 0..2 {
@@ -149,9 +114,8 @@ fn rows_of_more_than_16_mib_go_both_ways() {
     }
 }
 
-#[test]
-fn a_batch_longer_than_all_buffers_goes_through() {
-    let Some(database) = database(&[]) else { return };
+fn a_batch_longer_than_all_buffers_goes_through(site: &Site) {
+    let database = site.open("a_batch_longer_than", &[]);
     let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text")]);
     let text = "x".repeat(10_000);
     let values = [Value::Text(&text)];
@@ -160,18 +124,16 @@ fn a_batch_longer_than_all_buffers_goes_through() {
     assert_eq!(reply.n_rows, 2_000);
 }
 
-#[test]
-fn a_time_limit_of_the_server_is_told_as_such() {
-    let Some(database) = database(&[]) else { return };
+fn a_time_limit_of_the_server_is_told_as_such(site: &Site) {
+    let database = site.open("a_time_limit_of_the", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     speaker.do_all(&["SET statement_timeout = 20"]);
     refused(speaker.text("SELECT pg_sleep(10)"), RefusalKind::Timeout);
     speaker.do_all(&["SET statement_timeout = 0", "SELECT 1"]);
 }
 
-#[test]
-fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew() {
-    let Some(database) = database(&[]) else { return };
+fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
+    let database = site.open("a_session_that_the_s", &[]);
     let kill = "SELECT pg_terminate_backend($1)";
     let mut other = Speaker::connect(&database, &[(Read, kill)]);
     let sql = "INSERT INTO ended VALUES (1)";
@@ -194,9 +156,8 @@ fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew() {
     speaker.do_all(&["DROP TABLE ended"]);
 }
 
-#[test]
-fn facts_name_version_and_modes() {
-    let Some(database) = database(&[]) else { return };
+fn facts_name_version_and_modes(site: &Site) {
+    let database = site.open("facts_name_version_a", &[]);
     let facts = database.facts().expect("it answers");
     let of = |about: &str, name: &str| {
         let found = facts.iter().find(|fact| fact.about == about && fact.name == name);
@@ -210,80 +171,22 @@ fn facts_name_version_and_modes() {
     assert!(of("database", "shared_buffers").ends_with("MB"));
 }
 
-/// The server's administrator has made users with these passwords (see the driver's notes).
-#[test]
-fn users_sign_in_with_passwords() {
-    let users = [("md5user", "md5 päss"), ("scramuser", "scräm"), ("plainuser", "plain")];
-    for (user, password) in users {
-        let Some(mut target) = target(&[]) else { return };
-        let Some(admin) = database(&[]) else { return };
-        let mut admin = Speaker::connect(&admin, &[]);
-        let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{user}'");
-        if admin.int(&there) == 0 {
-            eprintln!("SKIPPED: the server has no user '{user}'");
-            continue;
-        }
-        target.user = Some(user.to_owned());
-        target.password = Some(Secret::new(password));
-        let speaker = &mut Speaker::connect(&opened(&target), &[]);
-        assert_eq!(speaker.int("SELECT 1"), 1);
-        for (password, words) in [(Some("wrong"), "check user"), (None, "give one")] {
-            target.password = password.map(Secret::new);
-            let no = Speaker::try_connect(&opened(&target), &[]).map(|_| ());
-            let got = refused(no, RefusalKind::Denied);
-            assert!(got.contains(words) && !got.contains("wrong"), "{got}");
-        }
-    }
-}
-
-/// Where the server listens on a port with TLS, and has the user `tlsuser` for `hostssl`.
-#[test]
-fn tls_is_used_as_it_is_asked_for() {
-    let (Some(admin), Some(mut target)) = (database(&[]), target(&[])) else { return };
-    let mut admin = Speaker::connect(&admin, &[]);
-    let there = "SELECT count(*) FROM pg_roles, pg_settings
-        WHERE rolname = 'tlsuser' AND name = 'ssl' AND setting = 'on'";
-    if admin.int(there) == 0 {
-        eprintln!("SKIPPED: the server has no TLS, or no user 'tlsuser'");
-        return;
-    }
-    let port = admin.int("SELECT setting::int FROM pg_settings WHERE name = 'port'");
-    target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(port as u16) }];
-    target.user = Some("tlsuser".to_owned());
-    target.password = Some(Secret::new("tls"));
-    let mut connect = |mode: &str| {
-        target.options = vec![("tls".to_owned(), mode.to_owned())];
-        Speaker::try_connect(&opened(&target), &[])
+fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
+    let target = site.target();
+    let check = |target: &Target, kind: RefusalKind, expect: &str| {
+        let (got, words) = cannot_open(target);
+        assert_eq!(got, kind, "{words}");
+        assert!(words.contains(expect) && !words.contains("hunter2"), "{words}");
     };
-    let sql = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
-    for mode in ["prefer", "require"] {
-        assert_eq!(connect(mode).expect(mode).int(sql), 1, "{mode}");
-    }
-    let words = refused(connect("disable").map(|_| ()), RefusalKind::Denied);
-    assert!(words.contains("pg_hba.conf"), "{words}");
-    refused(connect("verify-full").map(|_| ()), RefusalKind::Denied);
-}
-
-#[test]
-fn what_is_wrong_with_a_target_is_told_with_its_remedy() {
-    let check = |change: &dyn Fn(&mut Target), kind: RefusalKind, words: &str| {
-        let Some(mut target) = target(&[]) else { return };
-        change(&mut target);
-        let got = refused(Speaker::try_connect(&opened(&target), &[]).map(|_| ()), kind);
-        assert!(got.contains(words), "{got}");
-    };
-    let nowhere = |target: &mut Target| target.path = "nowhere".to_owned();
-    check(&nowhere, RefusalKind::Missing, "CREATE DATABASE");
-    let nobody = |target: &mut Target| target.user = Some("nobody_at_all".to_owned());
-    check(&nobody, RefusalKind::Denied, "pg_hba.conf");
-    let elsewhere = |target: &mut Target| {
-        target.options = vec![("tls".to_owned(), "disable".to_owned())];
-        target.hosts = vec![model::Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
-    };
+    check(&site.target_of("no_such"), RefusalKind::Missing, "CREATE DATABASE");
+    let wrong = Target { password: Some(Secret::new("hunter2")), ..target.clone() };
+    check(&wrong, RefusalKind::Denied, "check user and password");
+    let none = Target { password: None, ..target.clone() };
+    check(&none, RefusalKind::Denied, "give one");
+    let hosts = vec![Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
+    let elsewhere = Target { hosts, options: Vec::new(), ..target.clone() };
     check(&elsewhere, RefusalKind::ConnectionLost, "nothing listens there");
-    let no_socket = |target: &mut Target| {
-        target.options = vec![("socket".to_owned(), "/nowhere".to_owned())];
-    };
+    let no_socket = with(target.clone(), &[("socket", "/nowhere")]);
     check(&no_socket, RefusalKind::ConnectionLost, "no such socket");
 }
 
@@ -291,37 +194,39 @@ fn what_is_wrong_with_a_target_is_told_with_its_remedy() {
 fn a_target_without_a_user_is_not_opened() {
     for url in ["postgres://host/database", "postgresql:///database"] {
         let target = Target::parse(url).expect("valid");
-        let no = (ENTRY.open)(&target, OPENING).map(|_| ()).expect_err("nobody");
+        let no = (ENTRY.open)(&target, Opening { create: false, seed: 1 })
+            .map(|_| ())
+            .expect_err("nobody");
         assert!(no.to_string().contains("name a user"), "{no}");
     }
 }
 
-/// Where there is the user `scramuser`, who is no superuser: those are always let in.
-#[test]
-fn too_many_connections_are_told_with_their_remedy() {
-    let (Some(database), Some(mut target)) = (database(&[]), target(&[])) else { return };
+fn too_many_connections_are_told_with_their_remedy(site: &Site) {
+    let database = site.open("few", &[]);
     let mut admin = Speaker::connect(&database, &[]);
-    if admin.int("SELECT count(*) FROM pg_roles WHERE rolname = 'scramuser'") == 0 {
-        eprintln!("SKIPPED: the server has no user 'scramuser'");
-        return;
-    }
-    let again = "DROP DATABASE IF EXISTS dbdyno_few WITH (FORCE)";
-    admin.do_all(&[again, "CREATE DATABASE dbdyno_few CONNECTION LIMIT 1"]);
-    target.path = "dbdyno_few".to_owned();
-    target.user = Some("scramuser".to_owned());
-    target.password = Some(Secret::new("scräm"));
-    let opened = opened(&target);
-    let first = Speaker::connect(&opened, &[]);
-    let second = Speaker::try_connect(&opened, &[]).map(|_| ());
+    let Target { path, .. } = site.target_of("few");
+    // Superusers are always let in.
+    admin.do_all(&[
+        "DROP ROLE IF EXISTS law_few",
+        "CREATE ROLE law_few LOGIN PASSWORD 'x' CONNECTION LIMIT 1",
+    ]);
+    let mut target = site.target_of("few");
+    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
+    let few = opened(&target);
+    // The connection that tried the target may take a moment to end.
+    let first = loop {
+        if let Ok(first) = Speaker::try_connect(&few, &[]) {
+            break first;
+        }
+    };
+    let second = Speaker::try_connect(&few, &[]).map(|_| ());
     let words = refused(second, RefusalKind::ConnectionLost);
     assert!(words.contains("fewer clients"), "{words}");
-    drop(first);
-    admin.do_all(&[again]);
+    drop((first, path));
 }
 
-#[test]
-fn conflicts_are_told_by_their_kind() {
-    let Some(database) = database(&[]) else { return };
+fn conflicts_are_told_by_their_kind(site: &Site) {
+    let database = site.open("conflicts_are_told_b", &[]);
     let update = "UPDATE conflicts SET v = v + 1 WHERE id = $1";
     let (one, two) = ([Value::Int(1)], [Value::Int(2)]);
     let mut first = Speaker::connect(&database, &[(Write, update)]);

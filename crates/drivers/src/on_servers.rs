@@ -1,0 +1,125 @@
+//! Real servers, for the tests of both wire drivers: those that are started for them, and any that
+//! `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names.
+//!
+//! Not here: the laws. A driver lists its own, and which server keeps which.
+
+use std::sync::Arc;
+
+use model::{Database, Fact, RefusalKind, Target};
+use servers::for_tests::{self, TestServer};
+use servers::{Kind, Server};
+
+use crate::{CannotOpen, Opening, open};
+
+/// A server to keep laws on.
+pub(crate) struct Site {
+    target: Target,
+}
+
+impl Site {
+    /// The server of this sort that all tests share. What is missing fails with its remedy.
+    pub(crate) fn shared(product: &TestServer) -> Site {
+        Site::at(product.shared())
+    }
+
+    /// A server of the test's own.
+    pub(crate) fn at(server: &Server) -> Site {
+        Site { target: server.target() }
+    }
+
+    /// The real one that somebody names.
+    pub(crate) fn named(kind: Kind) -> Option<Site> {
+        for_tests::named(kind).map(|target| Site { target })
+    }
+
+    /// How to sign in as one who may do everything.
+    pub(crate) fn target(&self) -> Target {
+        self.target.clone()
+    }
+
+    /// A database of a law's own, by its name, opened with options; made if it is not there.
+    pub(crate) fn open(&self, name: &str, options: &[(&str, &str)]) -> Arc<dyn Database> {
+        let target = with(self.target_of(name), options);
+        opened(&target)
+    }
+
+    /// How to sign in to a law's own database.
+    pub(crate) fn target_of(&self, name: &str) -> Target {
+        let mut target = self.target();
+        target.path = format!("{}_{name}", target.path);
+        target
+    }
+
+    /// What the server tells of itself.
+    pub(crate) fn fact(&self, name: &str) -> String {
+        fact(&opened(&self.target).facts().expect("facts"), name)
+    }
+}
+
+/// The value of a fact.
+pub(crate) fn fact(facts: &[Fact], name: &str) -> String {
+    let found = facts.iter().find(|fact| fact.name == name);
+    found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.clone()
+}
+
+/// A target with more options; the last of a name holds.
+pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
+    for (name, value) in options {
+        target.options.retain(|(known, _)| known != name);
+        target.options.push(((*name).to_owned(), (*value).to_owned()));
+    }
+    target
+}
+
+/// Opens a target; its database is made if it is not there.
+pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
+    let opening = Opening { create: true, seed: 1 };
+    open(target, opening).unwrap_or_else(|no| panic!("{target}: {no}"))
+}
+
+/// Why a target cannot be opened by one who may make nothing.
+pub(crate) fn cannot_open(target: &Target) -> (RefusalKind, String) {
+    match open(target, Opening { create: false, seed: 1 }) {
+        Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
+        Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
+        Ok(_) => panic!("{target} must not open"),
+    }
+}
+
+/// Makes a test of each law on each server, so that each is told by itself; and one for real
+/// servers of some kinds, which keeps them one after the other where somebody names one.
+///
+/// ```text
+/// keeps! {
+///     laws [a_law, another_law];
+///     on mariadb: MARIADB, mysql_5_6: MYSQL_5_6;
+///     named Kind::MariaDb, Kind::MySql;
+/// }
+/// ```
+macro_rules! keeps {
+    (laws $laws:tt; on $($module:ident: $product:expr),+; $(named $($kind:expr),+;)?) => {
+        $($crate::on_servers::keeps! { one $module $product, $laws })+
+        $($crate::on_servers::keeps! { named [$($kind),+], $laws })?
+    };
+    (one $module:ident $product:expr, [$($law:ident),+ $(,)?]) => {
+        mod $module {
+            use super::*;
+            $(#[test]
+            fn $law() {
+                super::$law(&$crate::on_servers::Site::shared(&$product));
+            })+
+        }
+    };
+    (named $kinds:expr, [$($law:ident),+ $(,)?]) => {
+        #[test]
+        fn servers_that_are_named_keep_them_too() {
+            for site in $kinds.into_iter().filter_map($crate::on_servers::Site::named) {
+                $(
+                    eprintln!("{}: {}", site.target(), stringify!($law));
+                    $law(&site);
+                )+
+            }
+        }
+    };
+}
+pub(crate) use keeps;
