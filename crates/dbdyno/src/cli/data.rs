@@ -116,7 +116,7 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
 
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let (target, opened) = opened(matches, false)?;
-    let name = opened.workload.identity().workload;
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => {
@@ -171,7 +171,7 @@ fn told(result: &CheckResult) -> String {
 
 pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let (target, opened) = opened(matches, false)?;
-    let name = opened.workload.identity().workload;
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Trouble::Usage(format!("{name} has no data to drop")));
     }
