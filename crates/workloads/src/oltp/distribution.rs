@@ -1,4 +1,4 @@
-//! How rows are chosen: the distributions of sysbench 1.0, and its later zipfian, by their formulas.
+//! How rows are chosen: the distributions of sysbench 1.0 and its later zipfian, by formula.
 //!
 //! All of them draw whole numbers of a range; none scatters them, so that the frequent ones are
 //! neighbours, as in sysbench. Not here: what is chosen (script), and the dice (model). Logarithms
@@ -151,7 +151,7 @@ impl Sampler {
             Shape::Pareto { .. } => unit(dice).powf(self.power) * (width + 1.0),
             Shape::Zipfian { .. } => self.zipf.draw(dice) - 1.0,
         };
-        // A whole number is cut off, as in sysbench. Rounding in the last place may leave the range.
+        // Cut off to a whole number, as in sysbench. Rounding in the last place may go too far.
         (self.low + offset as i64).min(self.high)
     }
 }
