@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Database, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
+    Database, Index, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload,
+    format_count,
 };
 
 use crate::Trouble;
@@ -126,6 +127,9 @@ pub fn build(
             left_s: None,
         });
     })?;
+    for sql in population.tables().iter().flat_map(opened.database.dialect().after_load) {
+        desk.write(&sql)?;
+    }
     meta::complete(&mut desk)?;
     built.index_seconds = indexing.elapsed().as_secs_f64();
     built.seconds = began.elapsed().as_secs_f64();
@@ -168,7 +172,8 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
         if !desk.has_table(&table.name)? {
             desk.write(&database.dialect().create_table(table))?;
             if !database.dialect().indexes_after_load {
-                for index in &table.indexes {
+                let inline = |index: &&Index| !database.dialect().is_made_with(table, index);
+                for index in table.indexes.iter().filter(inline) {
                     desk.write(&database.dialect().create_index(table, index))?;
                 }
             }
@@ -343,7 +348,7 @@ fn create_indexes(
     for table in population.tables() {
         for (number, index) in table.indexes.iter().enumerate() {
             let name = meta::done_name(&format!("{}.index", table.name), number as u64);
-            if done.contains(&name) {
+            if done.contains(&name) || dialect.is_made_with(table, index) {
                 continue;
             }
             if is_stopped() {

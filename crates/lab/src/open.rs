@@ -101,7 +101,9 @@ pub fn default_target(
     let folder = data_folder(variable).ok_or_else(|| {
         "neither XDG_DATA_HOME nor HOME is set: name the database with --target".to_owned()
     })?;
-    let path = folder.join(format!("{workload}.db"));
+    // Workloads of a family share their data, and so the file.
+    let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
+    let path = folder.join(format!("{name}.db"));
     Ok(Target {
         scheme: "sqlite".to_owned(),
         user: None,
@@ -197,9 +199,9 @@ fn agree(
     settings: &Settings,
 ) -> Result<(), Trouble> {
     let workload = &wanted.workload;
+    let holder = workloads::by_data(&held.workload).map_or(&*held.workload, |entry| entry.name);
     let remedy = format!(
-        "use another --target, or drop what is there: dbdyno drop {} --target '{target}'",
-        held.workload
+        "use another --target, or drop what is there: dbdyno drop {holder} --target '{target}'"
     );
     if held.workload != *workload {
         let why = format!("{target} holds data of {}, not of {workload}", held.workload);

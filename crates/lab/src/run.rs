@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
-    CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
+    Check, CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
     HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
     Placement, PlacementChoice, Plan, RunId, Severity, StopReason, Until, Workload,
 };
@@ -530,20 +530,20 @@ fn say(result: &CheckResult) -> String {
     format!("  check {} ({}) fails in {} rows: {rows}", result.id, result.title, result.n_failed)
 }
 
-/// Each workload once, however many groups use it.
+/// Each check once, however many groups ask for it.
 fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,
     recount: &mut Recount<'_>,
 ) -> Result<Vec<CheckResult>, Trouble> {
     let mut results = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
+    let mut seen: Vec<Vec<Check>> = Vec::new();
     for opened in groups {
-        let name = opened.workload.identity().workload;
-        if seen.contains(&name) {
+        let checks = opened.workload.checks(opened.database.dialect());
+        if seen.contains(&checks) {
             continue;
         }
-        seen.push(name);
+        seen.push(checks);
         let (database, workload) = (&opened.database, &opened.workload);
         results.extend(check::check_heard(database, workload, stop, &mut |title| {
             recount.watcher.doing(&format!("checking {title}"));

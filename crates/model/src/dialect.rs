@@ -1,6 +1,6 @@
 //! What a database can do and how it is spelled: capabilities, not a list of products.
 
-use crate::{ColumnType, Index, Table};
+use crate::{Column, ColumnType, Index, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,17 @@ pub enum Decimals {
     ScaledInteger,
 }
 
+/// Where a column may stand that the database counts up by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serial {
+    /// Anywhere.
+    Anywhere,
+    /// As the first column of a key or index that is made with the table.
+    Indexed,
+    /// As the sole column of the primary key; elsewhere it is a whole number like any other.
+    SoleKey,
+}
+
 /// The capabilities of a database, filled by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -31,6 +42,11 @@ pub struct Dialect {
     pub decimals: Decimals,
     /// The type's name in CREATE TABLE.
     pub type_name: fn(ColumnType) -> String,
+    /// Where a column may stand that it counts up by itself.
+    pub serial: Serial,
+    /// What is to be said, in order, when a table has been loaded and indexed: moves its counter
+    /// behind the rows, and lets the planner know them.
+    pub after_load: fn(&Table) -> Vec<String>,
     /// What stands behind the closing bracket of CREATE TABLE.
     pub table_options: &'static str,
     /// The clause that locks the rows of a SELECT, with a leading blank; empty where a writing
@@ -68,7 +84,21 @@ impl Dialect {
         if !table.primary_key.is_empty() {
             lines.push(format!("PRIMARY KEY ({})", table.primary_key.join(", ")));
         }
+        for index in table.indexes.iter().filter(|index| self.is_made_with(table, index)) {
+            lines.push(format!("INDEX {} ({})", index.name, index.columns.join(", ")));
+        }
         format!("CREATE TABLE {} ({}){}", table.name, lines.join(", "), self.table_options)
+    }
+
+    /// Whether an index is made with its table, since a serial column stands on it; all others
+    /// are made by [`Dialect::create_index`].
+    pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {
+        let first = index.columns.first();
+        let is_serial =
+            |column: &Column| column.of == ColumnType::Serial && Some(&column.name) == first;
+        self.serial == Serial::Indexed
+            && table.columns.iter().any(is_serial)
+            && table.primary_key.first() != first
     }
 
     /// CREATE INDEX for one of the table's secondary indexes.
@@ -83,5 +113,54 @@ impl Dialect {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let marks = vec!["?"; names.len()].join(", ");
         self.sql(&format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, names.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIALECT: Dialect = Dialect {
+        name: "made up",
+        placeholder: Placeholder::Dollar,
+        decimals: Decimals::Exact,
+        type_name: |of| format!("{of:?}").to_uppercase(),
+        serial: Serial::Indexed,
+        after_load: |_| Vec::new(),
+        table_options: "",
+        for_update: "",
+        parallel_load: true,
+        indexes_after_load: true,
+        keeps_data: true,
+    };
+
+    fn table(primary_key: Vec<&'static str>) -> Table {
+        let index = Index { name: "xid".into(), columns: vec!["id"], unique: false };
+        Table {
+            name: "t".into(),
+            columns: vec![Column { name: "id", of: ColumnType::Serial, nullable: false }],
+            primary_key,
+            indexes: vec![index],
+        }
+    }
+
+    #[test]
+    fn an_index_that_a_serial_column_stands_on_is_made_with_the_table() {
+        let check = |serial, key: &[&'static str], expect: &str| {
+            let dialect = Dialect { serial, ..DIALECT };
+            let sql = dialect.create_table(&table(key.to_vec()));
+            assert_eq!(sql, format!("CREATE TABLE t (id SERIAL NOT NULL{expect})"));
+        };
+        check(Serial::Indexed, &[], ", INDEX xid (id)");
+        check(Serial::Indexed, &["id"], ", PRIMARY KEY (id)");
+        check(Serial::Anywhere, &[], "");
+        check(Serial::SoleKey, &["id"], ", PRIMARY KEY (id)");
+    }
+
+    #[test]
+    fn marks_are_numbered_where_the_database_wants_it() {
+        assert_eq!(DIALECT.sql("a = ? AND b = ?"), "a = $1 AND b = $2");
+        let question = Dialect { placeholder: Placeholder::Question, ..DIALECT };
+        assert_eq!(question.sql("a = ?"), "a = ?");
     }
 }

@@ -11,6 +11,9 @@ pub enum ColumnType {
     Int,
     /// A whole number of 64 bits.
     BigInt,
+    /// A whole number of at least 32 bits that the database counts up by itself where a row gives
+    /// none: auto-increment, serial.
+    Serial,
     /// An exact decimal number.
     Decimal {
         /// Digits in all.

@@ -4,6 +4,8 @@
 //! knows no clock, socket, file or runtime.
 
 mod empty;
+mod oltp;
+mod tpcb;
 mod tpcc;
 
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use model::{BadParameter, Identity, Parameter, Settings, Workload, did_you_mean}
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
+    /// The name of its data, which workloads of one family share; its own where it has none.
+    pub data: &'static str,
     /// One line about it.
     pub summary: &'static str,
     /// Its parameters.
@@ -33,7 +37,27 @@ pub struct Make<'a> {
 }
 
 /// Every workload, in the order in which they are listed.
-pub static ALL: &[&Entry] = &[&tpcc::ENTRY, &empty::ENTRY];
+pub static ALL: &[&Entry] = &[
+    &tpcc::ENTRY,
+    &tpcb::ENTRY,
+    &oltp::read_only::ENTRY,
+    &oltp::read_write::ENTRY,
+    &oltp::write_only::ENTRY,
+    &oltp::point_select::ENTRY,
+    &oltp::update_index::ENTRY,
+    &oltp::update_non_index::ENTRY,
+    &oltp::insert::ENTRY,
+    &oltp::delete::ENTRY,
+    &oltp::bulk_insert::ENTRY,
+    &oltp::random_points::ENTRY,
+    &oltp::random_ranges::ENTRY,
+    &empty::ENTRY,
+];
+
+/// The first workload that uses data of this name; none if no workload does.
+pub fn by_data(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.data == name).copied()
+}
 
 /// The workload of this name.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {

@@ -448,3 +448,121 @@ fn the_empty_workload_asks_as_often_as_it_is_told() {
         assert_eq!((moved.reads, moved.queries()), (n_statements, n_statements));
     }
 }
+
+/// Every workload with parameters that make it small, and what a transaction asks: reads, writes
+/// and others. What goes on top of that for the first transaction of a client comes last.
+const SMALL: &[(&str, &[(&str, &str)], [u64; 3], u64)] = &[
+    ("oltp-read-only", &[("tables", "3"), ("table_size", "500")], [14, 0, 2], 0),
+    ("oltp-read-only", &[("skip_trx", "true"), ("table_size", "500")], [14, 0, 0], 0),
+    ("oltp-read-only", &[("range_selects", "false"), ("table_size", "500")], [10, 0, 2], 0),
+    ("oltp-read-write", &[("tables", "3"), ("table_size", "500")], [14, 4, 2], 0),
+    ("oltp-read-write", &[("secondary", "true"), ("table_size", "500")], [14, 4, 2], 0),
+    ("oltp-write-only", &[("delete_inserts", "2"), ("table_size", "500")], [0, 6, 2], 0),
+    ("oltp-point-select", &[("rand_type", "pareto"), ("table_size", "500")], [1, 0, 0], 0),
+    ("oltp-update-index", &[("rand_type", "zipfian"), ("table_size", "500")], [0, 1, 0], 0),
+    ("oltp-update-non-index", &[("non_index_updates", "1"), ("table_size", "500")], [0, 1, 0], 0),
+    ("oltp-insert", &[("tables", "2"), ("table_size", "500")], [0, 1, 0], 0),
+    ("oltp-insert", &[("secondary", "true"), ("table_size", "500")], [0, 1, 0], 0),
+    ("oltp-insert", &[("auto_inc", "false"), ("table_size", "500")], [0, 1, 0], 1),
+    ("oltp-delete", &[("rand_type", "uniform"), ("table_size", "500")], [0, 1, 0], 0),
+    ("oltp-bulk-insert", &[("tables", "3"), ("bulk_rows", "7")], [0, 1, 0], 1),
+    ("oltp-random-points", &[("segments", "3"), ("table_size", "500")], [1, 0, 0], 0),
+    ("oltp-random-ranges", &[("delta", "9"), ("table_size", "500")], [1, 0, 0], 0),
+    ("tpcb", &[("scale", "1")], [1, 4, 2], 0),
+];
+
+#[test]
+fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
+    for (name, written, [reads, writes, others], first) in SMALL {
+        let mut bench = Bench::new(name, written);
+        assert_eq!(bench.broken(), [], "{name} before");
+        let crosscheck = bench.workload.crosscheck(bench.database.dialect());
+        let count = |bench: &mut Bench| crosscheck.as_ref().map_or(0, |(sql, _)| bench.number(sql));
+        let counted_before = count(&mut bench);
+        for client in 0..3u32 {
+            let mut user = bench.workload.client(client);
+            for nth in 0..20 {
+                let before = bench.sessions[0].traffic();
+                let (_, done) = bench.transact(user.as_mut(), of_client(client, nth));
+                assert_eq!(done, Ok(Done::Committed), "{name}");
+                let moved = bench.sessions[0].traffic() - before;
+                let more = if nth == 0 { *first } else { 0 };
+                let n_reads = moved.reads;
+                // Tables are drawn: the first time in the second table may come later.
+                assert!((*reads..=reads + first).contains(&n_reads), "{name}: {n_reads}");
+                assert!(n_reads >= reads + more, "{name}: {n_reads}");
+                assert_eq!((moved.writes, moved.others), (*writes, *others), "{name}");
+            }
+        }
+        assert_eq!(bench.broken(), [], "{name} after");
+        if crosscheck.is_some() {
+            assert_eq!(count(&mut bench) - counted_before, 60, "{name}");
+        }
+        if *name == "oltp-bulk-insert" {
+            assert_eq!(bench.measured("rows"), 7 * 60);
+            assert_eq!(bench.number("SELECT MAX(id) FROM sbtest3"), 7 * 20);
+        }
+    }
+    let tested: BTreeSet<&str> = SMALL.iter().map(|(name, ..)| *name).collect();
+    let all: BTreeSet<&str> = workloads::ALL.iter().map(|entry| entry.name).collect();
+    let rest: Vec<&&str> = all.difference(&tested).collect();
+    assert_eq!(rest, [&"empty", &"tpcc"], "each is tested here or has a test of its own");
+}
+
+/// Two clients, and the same two again: nobody gives an id twice.
+#[test]
+fn ids_that_clients_give_never_collide_over_runs() {
+    let mut bench = Bench::new("oltp-insert", &[("auto_inc", "false"), ("table_size", "10")]);
+    for _run in 0..2 {
+        for client in [0, 1] {
+            let mut user = bench.workload.client(client);
+            for nth in 0..5 {
+                let (_, done) = bench.transact(user.as_mut(), of_client(client, nth));
+                assert_eq!(done, Ok(Done::Committed));
+            }
+        }
+    }
+    assert_eq!(bench.number("SELECT COUNT(*) FROM sbtest1 WHERE id > 10"), 20);
+    let of_second = "SELECT MAX(id) - (2 << 40) FROM sbtest1";
+    assert_eq!(bench.number(of_second), 10);
+}
+
+/// Damage, and the check that names it.
+#[test]
+fn each_condition_of_counts_and_balances_is_told() {
+    let check = |name, written: &[(&str, &str)], damage: &str, expect: &[&str]| {
+        let mut bench = Bench::new(name, written);
+        bench.text(damage);
+        let broken = bench.broken();
+        let ids: Vec<&str> = broken.iter().map(|(id, _)| *id).collect();
+        assert_eq!(ids, expect, "{damage}: {broken:?}");
+    };
+    let small = &[("table_size", "50")];
+    let deleted = "DELETE FROM sbtest1 WHERE id = 3";
+    check("oltp-read-only", small, deleted, &["rows"]);
+    check("oltp-insert", small, deleted, &["rows"]);
+    check("oltp-delete", small, deleted, &[]);
+    let small_bulk = &[("tables", "2")];
+    check("oltp-bulk-insert", small_bulk, "INSERT INTO sbtest2 VALUES (2, 2)", &["rows"]);
+    for (damage, expect) in [
+        ("UPDATE pgbench_tellers SET tbalance = 5 WHERE tid = 3", "tellers"),
+        ("UPDATE pgbench_accounts SET abalance = 5 WHERE aid = 3", "accounts"),
+        ("DELETE FROM pgbench_accounts WHERE aid = 3", "rows"),
+    ] {
+        check("tpcb", &[], damage, &[expect]);
+    }
+}
+
+/// Another client's row in place of the one just deleted is a conflict: the engine tries again.
+#[test]
+fn a_row_that_another_client_put_back_first_is_a_conflict() {
+    let mut bench = Bench::new("oltp-write-only", &[("table_size", "1")]);
+    bench.text(
+        "CREATE TRIGGER again AFTER DELETE ON sbtest1 BEGIN \
+         INSERT INTO sbtest1 VALUES (old.id, 1, 'c', 'pad'); END",
+    );
+    let mut user = bench.workload.client(0);
+    let (_, done) = bench.transact(user.as_mut(), of_client(0, 0));
+    assert_eq!(done.expect_err("a duplicate").kind, RefusalKind::Serialization);
+    assert_eq!(bench.broken(), [], "it was rolled back");
+}

@@ -141,7 +141,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
     let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
-    let name = opened.workload.identity().workload;
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => {
@@ -196,7 +196,7 @@ pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
     let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
-    let name = opened.workload.identity().workload;
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Trouble::Usage(format!("{name} has no data to drop")));
     }

@@ -42,7 +42,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
 }
 
 fn workload_text(entry: &workloads::Entry) -> String {
-    format!("{:<10} {}\n", entry.name, entry.summary)
+    format!("{:<22} {}\n", entry.name, entry.summary)
 }
 
 fn workload_json(entry: &workloads::Entry) -> Value {

@@ -1,12 +1,14 @@
 //! How the MySQL family is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder};
+use model::{ColumnType, Decimals, Dialect, Placeholder, Serial};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "mysql",
     placeholder: Placeholder::Question,
     decimals: Decimals::Exact,
     type_name,
+    serial: Serial::Indexed,
+    after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
     table_options: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     for_update: " FOR UPDATE",
     parallel_load: true,
@@ -18,6 +20,7 @@ fn type_name(of: ColumnType) -> String {
     match of {
         ColumnType::SmallInt => "SMALLINT".to_owned(),
         ColumnType::Int => "INT".to_owned(),
+        ColumnType::Serial => "INT AUTO_INCREMENT".to_owned(),
         ColumnType::BigInt => "BIGINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
         ColumnType::Char(n) => format!("CHAR({n})"),

@@ -100,7 +100,7 @@ pub(super) fn put_column(out: &mut Vec<u8>, of: ColumnType, value: &Value<'_>) -
 fn type_of(of: ColumnType) -> Type {
     match of {
         ColumnType::SmallInt => Type::Int2,
-        ColumnType::Int => Type::Int4,
+        ColumnType::Int | ColumnType::Serial => Type::Int4,
         ColumnType::BigInt => Type::Int8,
         ColumnType::Decimal { .. } => Type::Numeric,
         ColumnType::Char(_) | ColumnType::VarChar(_) => Type::Text,

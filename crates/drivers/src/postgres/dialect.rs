@@ -1,12 +1,14 @@
 //! How PostgreSQL is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder};
+use model::{ColumnType, Decimals, Dialect, Placeholder, Serial, Table};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
     placeholder: Placeholder::Dollar,
     decimals: Decimals::Exact,
     type_name,
+    serial: Serial::Anywhere,
+    after_load,
     table_options: "",
     for_update: " FOR UPDATE",
     parallel_load: true,
@@ -18,6 +20,7 @@ fn type_name(of: ColumnType) -> String {
     match of {
         ColumnType::SmallInt => "SMALLINT".to_owned(),
         ColumnType::Int => "INTEGER".to_owned(),
+        ColumnType::Serial => "SERIAL".to_owned(),
         ColumnType::BigInt => "BIGINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
         // What is shorter comes back padded with blanks, as the server keeps it.
@@ -26,4 +29,19 @@ fn type_name(of: ColumnType) -> String {
         ColumnType::Double => "DOUBLE PRECISION".to_owned(),
         ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
     }
+}
+
+/// Rows that are loaded with their own numbers leave the sequence where it was. Without the VACUUM
+/// the first readers would write the rows' hint bits, and autovacuum would come in mid-run.
+fn after_load(table: &Table) -> Vec<String> {
+    let name = &table.name;
+    let serial = table.columns.iter().find(|column| column.of == ColumnType::Serial);
+    let moved = serial.map(|column| {
+        let column = column.name;
+        format!(
+            "SELECT setval(pg_get_serial_sequence('{name}', '{column}'), \
+             COALESCE((SELECT MAX({column}) FROM {name}), 0) + 1, false)"
+        )
+    });
+    moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
 }

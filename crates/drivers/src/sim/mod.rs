@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     BadParameter, Clock, ColumnType, Connecting, Database, Decimals, Dialect, Fact, Parameter,
-    ParameterKind, Place, Placeholder, Places, Refusal, RefusalKind, Session, Settings, Statement,
-    Target, Woken,
+    ParameterKind, Place, Placeholder, Places, Refusal, RefusalKind, Serial, Session, Settings,
+    Statement, Target, Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -190,6 +190,8 @@ static DIALECT: Dialect = Dialect {
     placeholder: Placeholder::Question,
     decimals: Decimals::Exact,
     type_name,
+    serial: Serial::Anywhere,
+    after_load: |_| Vec::new(),
     table_options: "",
     for_update: "",
     parallel_load: true,
@@ -202,6 +204,7 @@ fn type_name(of: ColumnType) -> String {
     match of {
         ColumnType::SmallInt => "SMALLINT".to_owned(),
         ColumnType::Int => "INTEGER".to_owned(),
+        ColumnType::Serial => "SERIAL".to_owned(),
         ColumnType::BigInt => "BIGINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision}, {scale})"),
         ColumnType::Char(n) => format!("CHAR({n})"),

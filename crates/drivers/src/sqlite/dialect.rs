@@ -1,6 +1,6 @@
 //! How SQLite is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder};
+use model::{ColumnType, Decimals, Dialect, Placeholder, Serial};
 
 /// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
 /// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
@@ -9,6 +9,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     placeholder: Placeholder::Question,
     decimals: Decimals::ScaledInteger,
     type_name,
+    serial: Serial::SoleKey,
+    after_load: |_| Vec::new(),
     table_options: "",
     for_update: "",
     parallel_load: false,
@@ -22,6 +24,7 @@ fn type_name(of: ColumnType) -> String {
         ColumnType::SmallInt
         | ColumnType::Int
         | ColumnType::BigInt
+        | ColumnType::Serial
         | ColumnType::Decimal { .. }
         | ColumnType::Timestamp => "INTEGER".to_owned(),
         ColumnType::Char(n) => format!("CHAR({n})"),

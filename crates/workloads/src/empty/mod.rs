@@ -16,6 +16,7 @@ use crate::{Entry, Make};
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "empty",
+    data: "empty",
     summary: "A statement without a table: measures the overhead of client and connection",
     parameters: PARAMETERS,
     make,

@@ -35,6 +35,7 @@ use talk::{Talk, Words};
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "tpcc",
+    data: "tpcc",
     summary: "orders of a wholesale supplier, derived from TPC-C 5.11: five kinds, nine tables",
     parameters: parameters::PARAMETERS,
     make,

@@ -308,7 +308,7 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
 
 #[cfg(test)]
 mod tests {
-    use model::{Decimals, Placeholder};
+    use model::{Decimals, Placeholder, Serial};
 
     use super::*;
 
@@ -318,6 +318,8 @@ mod tests {
             placeholder,
             decimals: Decimals::Exact,
             type_name: |of| format!("{of:?}"),
+            serial: Serial::Anywhere,
+            after_load: |_| Vec::new(),
             table_options: "",
             for_update,
             parallel_load: false,

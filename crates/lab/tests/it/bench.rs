@@ -1,0 +1,81 @@
+//! Plans run on real databases, each in a database of its own on a server that all tests share.
+//!
+//! Not here: what is tested.
+
+use std::sync::Arc;
+
+use lab::build::Progress;
+use lab::plan::{decide, read_toml};
+use lab::run::{RunOptions, RunResult, Watcher, run};
+use lab::{Stop, Trouble};
+use model::{Event, Request, StatementKind, Target};
+use results::Tally;
+use servers::Server;
+
+/// Nobody looks on.
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn event(&mut self, _: &Event, _: &Tally) {}
+    fn building(&mut self, _: &Progress) {}
+    fn note(&mut self, _: &str) {}
+    fn doing(&mut self, _: &str) {}
+}
+
+/// A new database on a server.
+pub(crate) fn database(server: &Server, name: &str) -> Target {
+    say(&server.target(), &format!("CREATE DATABASE {name}"));
+    Target { path: name.to_owned(), ..server.target() }
+}
+
+/// Says something to a database.
+pub(crate) fn say(target: &Target, sql: &str) {
+    let opened = lab::open::open(target, 1, false).expect("opens");
+    let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
+    let place = model::Place { placement: model::Placement::Thread, clock, client: 0 };
+    let session = engine::block_on(opened.connect(place, Arc::from(Vec::new())));
+    let request = Request::Text { kind: StatementKind::Other, sql };
+    let mut session = session.expect("connects");
+    let mut nothing = |_: &dyn model::Row| Ok(());
+    engine::block_on(model::query(session.as_mut(), request, &mut nothing)).expect("accepted");
+}
+
+/// Runs one group until it has done `transactions`, checked before and after.
+pub(crate) fn drive(
+    target: &Target,
+    workload: &str,
+    (clients, transactions): (u32, u64),
+    parameters: &[(&str, &str)],
+) -> Result<RunResult, Trouble> {
+    let text = |(name, value): &(&str, &str)| format!("{name} = \"{value}\"");
+    let parameters: Vec<String> = parameters.iter().map(text).collect();
+    let plan = format!(
+        "[phases]\nramp_up = \"0s\"\nmeasure = \"300s\"\n[[group]]\nworkload = \"{workload}\"\n\
+         clients = {clients}\nuntil = \"{transactions} transactions\"\n\
+         parameters = {{ {} }}\n",
+        parameters.join(", ")
+    );
+    let draft = read_toml("plan.toml", &plan).expect("a plan");
+    let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
+    let options =
+        RunOptions { store: None, check_before: true, check_after: true, build: true, tap: None };
+    run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
+}
+
+/// The same, and everything must have gone well.
+pub(crate) fn drive_well(
+    target: &Target,
+    workload: &str,
+    (clients, transactions): (u32, u64),
+    parameters: &[(&str, &str)],
+) -> RunResult {
+    let ran = drive(target, workload, (clients, transactions), parameters);
+    let ran = ran.unwrap_or_else(|trouble| panic!("{workload} on {target}: {trouble}"));
+    let (block, findings) = (&ran.report.block, &ran.report.findings);
+    let what = format!("{workload} on {target} with {clients} clients");
+    assert!(ran.is_good, "{what}: {findings:?}");
+    let counts = block.counts;
+    assert_eq!((counts.failed, counts.unfinished), (0, 0), "{what}: {:?}", block.errors);
+    assert_eq!(counts.finished, transactions, "{what}");
+    ran
+}

@@ -1,0 +1,238 @@
+//! `oltp-bulk-insert`: many small rows in one statement, each client into a table of its own.
+//!
+//! Its tables are as narrow as sysbench's (`id`, `k`), so they are other data than the family's;
+//! their names are the same. Not here: what the members of the family share.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Client, Column, ColumnType, Conversation, Dialect, Done, Identity, Kind,
+    KindIndex, Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal,
+    RefusalKind, Request, Row, RowSource, Session, Statement, StatementId, StatementKind, Table,
+    Workload, World, query,
+};
+
+use super::TRANSACTION;
+use super::parameters::TABLES_MAX;
+use crate::{Entry, Make};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: NAME,
+    data: NAME,
+    summary: "sysbench's bulk_insert: many rows a statement, each client into its own table",
+    parameters: PARAMETERS,
+    make,
+};
+
+const NAME: &str = "oltp-bulk-insert";
+
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "tables",
+        kind: ParameterKind::Count { min: 1, max: TABLES_MAX },
+        default: "16",
+        help: "Tables: sbtest1, sbtest2, ...; as many as clients, or more",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "bulk_rows",
+        kind: ParameterKind::Count { min: 1, max: 1_000_000 },
+        default: "10000",
+        help: "Rows of a statement",
+        shapes_data: false,
+    },
+];
+
+/// The only measure.
+const ROWS: u16 = 0;
+
+static MEASURES: [Measure; 1] =
+    [Measure { name: "rows", unit: "rows", kind: MeasureKind::Counter }];
+
+struct BulkInsert {
+    identity: Identity,
+    tables: Empty,
+    bulk_rows: i64,
+    kinds: [Kind; 1],
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let n_tables = make.settings.count("tables");
+    let identity = Identity {
+        workload: NAME.to_owned(),
+        version: 1,
+        scale: vec![("tables".to_owned(), n_tables.to_string())],
+        seed: make.data.map_or(make.seed, |data| data.seed),
+        constants: Vec::new(),
+    };
+    Ok(Arc::new(BulkInsert {
+        identity,
+        tables: Empty((1..=n_tables).map(table).collect()),
+        bulk_rows: make.settings.count("bulk_rows") as i64,
+        kinds: [TRANSACTION],
+    }))
+}
+
+fn table(number: u64) -> Table {
+    let column = |name| Column { name, of: ColumnType::Int, nullable: false };
+    Table {
+        name: format!("sbtest{number}").into(),
+        columns: vec![column("id"), column("k")],
+        primary_key: vec!["id"],
+        indexes: Vec::new(),
+    }
+}
+
+/// Tables that are built without rows.
+struct Empty(Vec<Table>);
+
+impl Population for Empty {
+    fn tables(&self) -> &[Table] {
+        &self.0
+    }
+
+    fn n_chunks(&self, _table: usize) -> u64 {
+        0
+    }
+
+    fn n_rows(&self, _table: usize) -> u64 {
+        0
+    }
+
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
+        unreachable!("table {table} has no chunk {chunk}, nor any other")
+    }
+}
+
+impl Workload for BulkInsert {
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn measures(&self) -> &[Measure] {
+        &MEASURES
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        vec![format!(
+            "Each client inserts {} rows a statement into a table of its own, as sysbench's \
+             bulk_insert; a transaction is one statement.",
+            self.bulk_rows
+        )]
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        let of = |table: &Table| {
+            let sql = dialect.sql(&format!("SELECT MAX(id) FROM {}", table.name));
+            Statement::new("last id", StatementKind::Read, sql)
+        };
+        self.tables.0.iter().map(of).collect()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        Box::new(User {
+            client,
+            n_tables: self.tables.0.len(),
+            bulk_rows: self.bulk_rows,
+            last: None,
+            sql: String::new(),
+        })
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.tables)
+    }
+
+    /// Ids count up from 1 without a gap, whatever was inserted and refused.
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        let of = |table: &Table| Check {
+            id: "rows",
+            title: "the ids of a table count up from 1 without a gap",
+            sql: format!(
+                "SELECT COUNT(*) AS n_rows, MAX(id) AS last_id FROM {} \
+                 HAVING COUNT(*) <> COALESCE(MAX(id), 0)",
+                table.name
+            ),
+        };
+        self.tables.0.iter().map(of).collect()
+    }
+}
+
+/// One simulated user.
+struct User {
+    client: u32,
+    n_tables: usize,
+    bulk_rows: i64,
+    /// The last id in its table; none where the database must be asked.
+    last: Option<i64>,
+    sql: String,
+}
+
+impl User {
+    async fn insert(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+        let number = self.client as usize + 1;
+        if number > self.n_tables {
+            let message = format!(
+                "client {number} has no table of its own: build with --tables {number} or more, \
+                 or have fewer clients"
+            );
+            return Err(Refusal::new(RefusalKind::Missing, message));
+        }
+        let last = match self.last.take() {
+            Some(last) => last,
+            None => last_id(session, StatementId(self.client as u16)).await?,
+        };
+        self.sql.clear();
+        write!(self.sql, "INSERT INTO sbtest{number} (id, k) VALUES").expect(NEVER_FULL);
+        for id in last + 1..=last + self.bulk_rows {
+            let comma = if id > last + 1 { "," } else { "" };
+            write!(self.sql, "{comma}({id},{id})").expect(NEVER_FULL);
+        }
+        let request = Request::Text { kind: StatementKind::Write, sql: &self.sql };
+        query(session, request, &mut |_| Ok(())).await?;
+        self.last = Some(last + self.bulk_rows);
+        Ok(())
+    }
+}
+
+const NEVER_FULL: &str = "a string takes everything";
+
+async fn last_id(session: &mut dyn Session, statement: StatementId) -> Result<i64, Refusal> {
+    let mut last = None;
+    let request = Request::Execute(model::Call { statement, values: &[] });
+    query(session, request, &mut |row: &dyn Row| {
+        last = row.optional_int(0)?;
+        Ok(())
+    })
+    .await?;
+    Ok(last.unwrap_or(0))
+}
+
+impl Client for User {
+    fn inputs(&mut self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let n_rows = self.bulk_rows as u64;
+            self.insert(world.session()).await?;
+            world.measured.push((ROWS, n_rows));
+            Ok(Done::Committed)
+        })
+    }
+}

@@ -1,0 +1,34 @@
+//! What the tables must hold: counted, since nothing else is cheap with 100 million rows.
+//!
+//! Not here: when it is counted (lab).
+
+use model::Check;
+
+use super::parameters::Data;
+use super::script::Script;
+
+/// Tables counted by one statement.
+const TABLES_AT_ONCE: usize = 100;
+
+/// The checks for a member.
+pub(super) fn checks(data: &Data, script: &Script) -> Vec<Check> {
+    let numbers: Vec<usize> = (1..=data.tables).collect();
+    let (bad, title) = match script.loses_rows() {
+        false => ("<>", "each table has as many rows with ids from 1 to table_size"),
+        true => (">", "no table has more rows with ids from 1 to table_size than these"),
+    };
+    let of = |numbers: &[usize]| Check { id: "rows", title, sql: count(data, numbers, bad) };
+    numbers.chunks(TABLES_AT_ONCE).map(of).collect()
+}
+
+fn count(data: &Data, numbers: &[usize], bad: &str) -> String {
+    let size = data.table_size;
+    let of = |number: &usize| {
+        format!(
+            "SELECT 'sbtest{number}' AS table_name, COUNT(*) AS n_rows FROM sbtest{number} \
+             WHERE id BETWEEN 1 AND {size}"
+        )
+    };
+    let all = numbers.iter().map(of).collect::<Vec<String>>().join(" UNION ALL ");
+    format!("SELECT table_name, n_rows FROM ({all}) t WHERE n_rows {bad} {size}")
+}

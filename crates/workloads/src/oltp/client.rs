@@ -1,0 +1,259 @@
+//! One user: draws the values of a transaction before it begins, and asks one statement a request.
+//!
+//! Buffers are used again, so that a transaction allocates nothing but the future it is. Not here:
+//! what is asked (script), and when (engine).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use model::{
+    Client, Conversation, Dice, Done, KindIndex, Number, Refusal, RefusalKind, Request, Row,
+    Session, StatementId, Value, World, execute, query,
+};
+
+use super::Oltp;
+use super::digits::{C, PAD, fill};
+use super::distribution::Sampler;
+use super::script::{Ask, Begin, Turn};
+
+/// Bits of an id below the client's own: each has room for a thousand billion rows.
+const OWN_ID_BITS: u32 = 40;
+
+/// A statement and its values, drawn.
+struct Step {
+    statement: StatementId,
+    values: Drawn,
+}
+
+/// Values of a statement. Texts and lists lie in the user's buffers.
+enum Drawn {
+    Id(i64),
+    Range(i64, i64),
+    /// `c`, then the id.
+    SetC {
+        c: usize,
+        id: i64,
+    },
+    /// A row whose id was deleted just before.
+    Again {
+        id: i64,
+        k: i64,
+        text: usize,
+    },
+    /// A new row, its id given by the database.
+    New {
+        k: i64,
+        text: usize,
+    },
+    /// A new row, its id the client's own next one.
+    Own {
+        table: usize,
+        k: i64,
+        text: usize,
+    },
+    List(Range<usize>),
+}
+
+/// One simulated user.
+pub(super) struct User {
+    shared: Arc<Oltp>,
+    /// The first id of its own, less one.
+    own_before: i64,
+    /// By table: the last id that it gave; none until it has asked.
+    own_last: Vec<Option<i64>>,
+    /// Where its values are drawn from.
+    rows: Sampler,
+    steps: Vec<Step>,
+    list: Vec<Value<'static>>,
+    text: Vec<u8>,
+}
+
+impl User {
+    pub(super) fn new(shared: Arc<Oltp>, client: u32) -> User {
+        let own_before = (i64::from(client) + 1) << OWN_ID_BITS;
+        let rows = shared.rows_of(client);
+        let own_last = vec![None; shared.data.tables];
+        let (steps, list, text) = Default::default();
+        User { shared, own_before, own_last, rows, steps, list, text }
+    }
+
+    /// Draws one turn: a table, then its queries.
+    fn draw(&mut self, dice: &mut Dice, turn: Turn, first: u16) {
+        let n_tables = self.shared.data.tables;
+        let table = match n_tables {
+            1 => 0,
+            n => dice.uniform(0, n as i64 - 1) as usize,
+        };
+        let statement = StatementId(first + table as u16);
+        let second = StatementId(statement.0 + n_tables as u16);
+        for _ in 0..turn.times {
+            let values = match turn.ask {
+                Ask::Point | Ask::UpdateIndex | Ask::Delete => Drawn::Id(self.rows.draw(dice)),
+                Ask::SimpleRange | Ask::SumRange | Ask::OrderRange | Ask::DistinctRange => {
+                    let low = self.rows.draw(dice);
+                    Drawn::Range(low, low + self.shared.range_size - 1)
+                }
+                Ask::UpdateNonIndex => {
+                    Drawn::SetC { c: self.draw_text(dice, C), id: self.rows.draw(dice) }
+                }
+                Ask::DeleteInsert => {
+                    let (id, k) = (self.rows.draw(dice), self.rows.draw(dice));
+                    self.steps.push(Step { statement, values: Drawn::Id(id) });
+                    let values = Drawn::Again { id, k, text: self.draw_text(dice, C + PAD) };
+                    self.steps.push(Step { statement: second, values });
+                    continue;
+                }
+                Ask::Insert => {
+                    let k = self.rows.draw(dice);
+                    let text = self.draw_text(dice, C + PAD);
+                    match self.shared.data.auto_inc {
+                        true => Drawn::New { k, text },
+                        false => Drawn::Own { table, k, text },
+                    }
+                }
+                Ask::RandomPoints { n } => {
+                    let start = self.list.len();
+                    self.list.extend((0..n).map(|_| Value::Int(self.rows.draw(dice))));
+                    Drawn::List(start..self.list.len())
+                }
+                Ask::RandomRanges { n, delta } => {
+                    let start = self.list.len();
+                    for _ in 0..n {
+                        let low = self.rows.draw(dice);
+                        self.list.extend([Value::Int(low), Value::Int(low + delta)]);
+                    }
+                    Drawn::List(start..self.list.len())
+                }
+            };
+            self.steps.push(Step { statement, values });
+        }
+    }
+
+    /// Draws `c`, or `c` and `pad`, and says where it begins.
+    fn draw_text(&mut self, dice: &mut Dice, length: usize) -> usize {
+        let start = self.text.len();
+        self.text.resize(start + length, 0);
+        let (c, pad) = self.text[start..].split_at_mut(C);
+        fill(dice, c);
+        fill(dice, pad);
+        start
+    }
+
+    async fn ask_all(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+        for step in &self.steps {
+            let statement = step.statement;
+            let text = |range: Range<usize>| -> Value<'_> {
+                let text = std::str::from_utf8(&self.text[range]);
+                Value::Text(text.expect("only ASCII is ever put here"))
+            };
+            let (c, pad) = (|at| text(at..at + C), |at| text(at + C..at + C + PAD));
+            match step.values {
+                Drawn::Id(id) => execute(session, statement, &[id.into()]).await?,
+                Drawn::Range(low, high) => {
+                    execute(session, statement, &[low.into(), high.into()]).await?
+                }
+                Drawn::SetC { c: at, id } => {
+                    execute(session, statement, &[c(at), id.into()]).await?
+                }
+                Drawn::Again { id, k, text: at } => {
+                    let values = [id.into(), k.into(), c(at), pad(at)];
+                    let asked = execute(session, statement, &values).await;
+                    asked.map_err(overtaken)?
+                }
+                Drawn::New { k, text: at } => {
+                    execute(session, statement, &[k.into(), c(at), pad(at)]).await?
+                }
+                Drawn::Own { table, k, text: at } => {
+                    let last = &mut self.own_last[table];
+                    let second = StatementId(statement.0 + self.shared.data.tables as u16);
+                    let id = next_own(session, second, self.own_before, last).await? + 1;
+                    let values = [id.into(), k.into(), c(at), pad(at)];
+                    // If nobody knows what became of it, the database is asked again.
+                    *last = None;
+                    let reply = execute(session, statement, &values).await?;
+                    *last = Some(id);
+                    reply
+                }
+                Drawn::List(ref range) => {
+                    execute(session, statement, &self.list[range.clone()]).await?
+                }
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The last id that a client gave in a table, by its own memory or the database's.
+async fn next_own(
+    session: &mut dyn Session,
+    statement: StatementId,
+    before: i64,
+    last: &mut Option<i64>,
+) -> Result<i64, Refusal> {
+    if let Some(last) = *last {
+        return Ok(last);
+    }
+    let high = before + (1 << OWN_ID_BITS) - 1;
+    let mut found = None;
+    let values = &[before.into(), high.into()];
+    let request = Request::Execute(model::Call { statement, values });
+    query(session, request, &mut |row: &dyn Row| {
+        found = row.optional_int(0)?;
+        Ok(())
+    })
+    .await?;
+    Ok(found.unwrap_or(before))
+}
+
+/// Between our delete and our insert another client has put its row there: where a delete does not
+/// see it (PostgreSQL's READ COMMITTED) this is the loser of a race, as sysbench takes it too.
+fn overtaken(mut refusal: Refusal) -> Refusal {
+    if refusal.kind == RefusalKind::Duplicate {
+        refusal.kind = RefusalKind::Serialization;
+    }
+    refusal
+}
+
+impl Client for User {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        let mut dice = number.dice(self.shared.seed);
+        self.steps.clear();
+        self.list.clear();
+        self.text.clear();
+        let mut first = 0;
+        for place in 0..self.shared.script.turns.len() {
+            let turn = self.shared.script.turns[place];
+            self.draw(&mut dice, turn, first);
+            first += (turn.ask.n_statements() * self.shared.data.tables) as u16;
+        }
+        0
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let session = world.session();
+            let begin = match self.shared.script.begin {
+                None => return self.ask_all(session).await.map(|()| Done::Committed),
+                Some(Begin::ReadOnly) => Request::BeginReadOnly,
+                Some(Begin::Write) => Request::Begin,
+            };
+            control(session, begin).await?;
+            let mut ended = self.ask_all(session).await;
+            if ended.is_ok() {
+                ended = control(session, Request::Commit).await;
+            }
+            if let Err(refusal) = &ended
+                && !refusal.kind.breaks_session()
+            {
+                // Where the database has rolled back already this is refused or does nothing;
+                // either way the first refusal is the one to tell.
+                control(session, Request::Rollback).await.ok();
+            }
+            ended.map(|()| Done::Committed)
+        })
+    }
+}
+
+async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    query(session, request, &mut |_| Ok(())).await.map(|_| ())
+}

@@ -1,0 +1,373 @@
+//! How rows are chosen: the distributions of sysbench 1.0 and its later zipfian, by formula.
+//!
+//! All of them draw whole numbers of a range; none scatters them, so that the frequent ones are
+//! neighbours, as in sysbench. Not here: what is chosen (script), and the dice (model). Logarithms
+//! and powers are the C library's: another library may round one draw in a billion otherwise.
+
+use model::{Dice, Settings};
+
+/// A shape, without its range.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Shape {
+    /// Each as often as any other.
+    Uniform,
+    /// The mean of `iterations` uniform draws.
+    Gaussian {
+        /// How many.
+        iterations: u32,
+    },
+    /// `res` percent of the draws fall into a band of about `percent` percent in the middle, the
+    /// others are as gaussian.
+    Special {
+        /// How many uniform draws a gaussian one is the mean of.
+        iterations: u32,
+        /// The width of the band, before it is cut: see [`Sampler::special`].
+        percent: u32,
+        /// How much falls into it.
+        res: u32,
+    },
+    /// The first numbers are the most frequent: with h = 0.2, a fifth of them has four fifths of
+    /// the draws.
+    Pareto {
+        /// Its parameter.
+        h: f64,
+    },
+    /// Number k (from 1) is as frequent as k to the power of -`exponent`.
+    Zipfian {
+        /// Its parameter.
+        exponent: f64,
+    },
+}
+
+impl Shape {
+    /// As decided by the `rand_*` parameters.
+    pub(super) fn of(settings: &Settings) -> Shape {
+        let count = |name| settings.count(name) as u32;
+        let iterations = count("rand_spec_iter");
+        match settings.text("rand_type") {
+            "uniform" => Shape::Uniform,
+            "gaussian" => Shape::Gaussian { iterations },
+            "pareto" => Shape::Pareto { h: settings.number("rand_pareto_h") },
+            "zipfian" => Shape::Zipfian { exponent: settings.number("rand_zipfian_exp") },
+            _ => Shape::Special {
+                iterations,
+                percent: count("rand_spec_pct"),
+                res: count("rand_spec_res"),
+            },
+        }
+    }
+
+    /// Its name and parameters, as they are kept beside the data: `special 12 1 75`.
+    pub(super) fn written(&self) -> String {
+        match self {
+            Shape::Uniform => "uniform".to_owned(),
+            Shape::Gaussian { iterations } => format!("gaussian {iterations}"),
+            Shape::Special { iterations, percent, res } => {
+                format!("special {iterations} {percent} {res}")
+            }
+            Shape::Pareto { h } => format!("pareto {h}"),
+            Shape::Zipfian { exponent } => format!("zipfian {exponent}"),
+        }
+    }
+
+    /// What [`Shape::written`] wrote.
+    pub(super) fn read(text: &str) -> Option<Shape> {
+        let words: Vec<&str> = text.split(' ').collect();
+        match words.as_slice() {
+            ["uniform"] => Some(Shape::Uniform),
+            ["gaussian", n] => Some(Shape::Gaussian { iterations: n.parse().ok()? }),
+            ["special", n, percent, res] => Some(Shape::Special {
+                iterations: n.parse().ok()?,
+                percent: percent.parse().ok()?,
+                res: res.parse().ok()?,
+            }),
+            ["pareto", h] => Some(Shape::Pareto { h: h.parse().ok()? }),
+            ["zipfian", exponent] => Some(Shape::Zipfian { exponent: exponent.parse().ok()? }),
+            _ => None,
+        }
+    }
+
+    /// A sentence about it, for whoever reads a result.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Shape::Uniform => "uniform: each row as often as any other".to_owned(),
+            Shape::Gaussian { iterations } => {
+                format!("gaussian: the mean of {iterations} uniform draws, frequent in the middle")
+            }
+            Shape::Special { iterations, percent, res } => {
+                let band = f64::from(*percent) * f64::from(*res) / 100.0;
+                format!(
+                    "special: {res} % of the draws fall into a band of {band} % of the rows in \
+                     the middle, the others are gaussian (the mean of {iterations} draws)"
+                )
+            }
+            Shape::Pareto { h } => {
+                format!("pareto with h = {h}: the first rows are the most frequent")
+            }
+            Shape::Zipfian { exponent } => {
+                format!("zipfian with exponent {exponent}: the first rows are the most frequent")
+            }
+        }
+    }
+}
+
+/// Draws from one range, both ends included.
+#[derive(Clone, Debug)]
+pub(super) struct Sampler {
+    low: i64,
+    high: i64,
+    shape: Shape,
+    /// What a shape needs to know of its range.
+    zipf: Zipf,
+    /// The exponent of pareto.
+    power: f64,
+}
+
+impl Sampler {
+    /// Draws of `shape` in `low..=high`.
+    pub(super) fn new(shape: Shape, low: i64, high: i64) -> Sampler {
+        assert!(low <= high, "an empty range {low}..={high}");
+        let power = match shape {
+            Shape::Pareto { h } => h.ln() / (1.0 - h).ln(),
+            _ => 0.0,
+        };
+        let zipf = match shape {
+            Shape::Zipfian { exponent } => Zipf::new(exponent, (high - low + 1) as f64),
+            _ => Zipf::default(),
+        };
+        Sampler { low, high, shape, zipf, power }
+    }
+
+    /// The next number.
+    #[inline]
+    pub(super) fn draw(&self, dice: &mut Dice) -> i64 {
+        let width = (self.high - self.low) as f64;
+        let offset = match self.shape {
+            Shape::Uniform => return dice.uniform(self.low, self.high),
+            Shape::Gaussian { iterations } => mean_of(dice, iterations) * (width + 1.0),
+            Shape::Special { iterations, percent, res } => {
+                special(dice, width, iterations, percent, res)
+            }
+            Shape::Pareto { .. } => unit(dice).powf(self.power) * (width + 1.0),
+            Shape::Zipfian { .. } => self.zipf.draw(dice) - 1.0,
+        };
+        // Cut off to a whole number, as in sysbench. Rounding in the last place may go too far.
+        (self.low + offset as i64).min(self.high)
+    }
+}
+
+/// Uniform in 0..1, with all 53 bits of a float.
+#[inline]
+fn unit(dice: &mut Dice) -> f64 {
+    (dice.bits() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The mean of `n` uniform draws: Bates' distribution, close to the normal one for 12.
+fn mean_of(dice: &mut Dice, n: u32) -> f64 {
+    let sum: f64 = (0..n).map(|_| unit(dice)).sum();
+    sum / f64::from(n)
+}
+
+/// The offset of a special draw within `width` + 1 numbers.
+///
+/// One uniform draw decides which part it is, and where in the band it falls: as it is above
+/// 1 - `res` percent there, only that share of the band is ever met, at its upper end. So `percent`
+/// 1 and `res` 75 make a band of 0.75 % (measured on sysbench 1.0.20).
+fn special(dice: &mut Dice, width: f64, iterations: u32, percent: u32, res: u32) -> f64 {
+    let [percent, res] = [percent, res].map(|value| f64::from(value) / 100.0);
+    let which = unit(dice);
+    if which < 1.0 - res {
+        return mean_of(dice, iterations) * width;
+    }
+    let band = width * percent;
+    which * (band + 1.0) + width / 2.0 - band / 2.0
+}
+
+/// Zipf's law by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion to generate
+/// variates from monotone discrete distributions", 1996): constant time, no table.
+#[derive(Clone, Copy, Debug, Default)]
+struct Zipf {
+    exponent: f64,
+    n: f64,
+    /// The integral up to the first number's right edge, less its weight.
+    first: f64,
+    /// The integral up to the last one's right edge.
+    last: f64,
+    /// Up to this far left of a number it is accepted without another look.
+    squeeze: f64,
+}
+
+impl Zipf {
+    fn new(exponent: f64, n: f64) -> Zipf {
+        let mut zipf = Zipf { exponent, n, ..Zipf::default() };
+        zipf.first = zipf.integral(1.5) - 1.0;
+        zipf.last = zipf.integral(n + 0.5);
+        zipf.squeeze = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.weight(2.0));
+        zipf
+    }
+
+    fn weight(&self, x: f64) -> f64 {
+        x.powf(-self.exponent)
+    }
+
+    /// (x^(1-s) - 1) / (1-s), which is ln x where s is 1.
+    fn integral(&self, x: f64) -> f64 {
+        let (rest, log) = (1.0 - self.exponent, x.ln());
+        if rest.abs() < 1e-12 { log } else { (rest * log).exp_m1() / rest }
+    }
+
+    fn inverse(&self, y: f64) -> f64 {
+        let rest = 1.0 - self.exponent;
+        // Rounding must not leave what a logarithm takes.
+        if rest.abs() < 1e-12 { y.exp() } else { ((y * rest).max(-1.0).ln_1p() / rest).exp() }
+    }
+
+    fn draw(&self, dice: &mut Dice) -> f64 {
+        loop {
+            let y = self.last + unit(dice) * (self.first - self.last);
+            let x = self.inverse(y);
+            let number = x.round().clamp(1.0, self.n);
+            let is_close = number - x <= self.squeeze;
+            if is_close || y >= self.integral(number + 0.5) - self.weight(number) {
+                return number;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Stream;
+
+    use super::*;
+
+    const N: usize = 400_000;
+    const SPECIAL: Shape = Shape::Special { iterations: 12, percent: 1, res: 75 };
+
+    fn draws(shape: Shape, low: i64, high: i64) -> Vec<i64> {
+        let sampler = Sampler::new(shape, low, high);
+        let mut dice = Dice::new(3, Stream::Constants, 7);
+        (0..N).map(|_| sampler.draw(&mut dice)).collect()
+    }
+
+    /// The largest distance between the draws' shares up to each number and `cdf`'s. With 400,000
+    /// draws, 0.0031 is exceeded once in a thousand tests (Kolmogorov, 1.95 / sqrt n).
+    fn distance(drawn: &[i64], low: i64, high: i64, cdf: impl Fn(f64) -> f64) -> f64 {
+        let mut counts = vec![0u64; (high - low + 1) as usize];
+        drawn.iter().for_each(|value| counts[(value - low) as usize] += 1);
+        let mut below = 0;
+        let each = counts.iter().enumerate().map(|(index, count)| {
+            below += count;
+            (below as f64 / drawn.len() as f64 - cdf((index + 1) as f64)).abs()
+        });
+        each.fold(0.0, f64::max)
+    }
+
+    /// Moments of draws: mean and standard deviation.
+    fn moments(drawn: &[i64]) -> (f64, f64) {
+        let n = drawn.len() as f64;
+        let mean = drawn.iter().map(|value| *value as f64).sum::<f64>() / n;
+        let square = drawn.iter().map(|value| (*value as f64 - mean).powi(2)).sum::<f64>() / n;
+        (mean, square.sqrt())
+    }
+
+    #[test]
+    fn uniform_pareto_and_zipfian_follow_their_distribution_functions() {
+        let check = |shape, cdf: &dyn Fn(f64) -> f64| {
+            for (low, high) in [(1, 10), (1, 1000), (101, 300)] {
+                let n = (high - low + 1) as f64;
+                let d = distance(&draws(shape, low, high), low, high, |k| cdf(k) / cdf(n));
+                assert!(d < 0.0031, "{shape:?} over {low}..={high}: {d}");
+            }
+        };
+        check(Shape::Uniform, &|k| k);
+        for h in [0.2, 0.4] {
+            let power = f64::ln(h) / f64::ln(1.0 - h);
+            check(Shape::Pareto { h }, &|k| k.powf(1.0 / power));
+        }
+        for exponent in [0.4, 0.8, 1.0, 1.5] {
+            let sum = |k: f64| (1..=k as u32).map(|k| f64::from(k).powf(-exponent)).sum::<f64>();
+            check(Shape::Zipfian { exponent }, &sum);
+        }
+    }
+
+    #[test]
+    fn pareto_keeps_its_word_of_eighty_and_twenty() {
+        let drawn = draws(Shape::Pareto { h: 0.2 }, 1, 10_000);
+        let first = drawn.iter().filter(|value| **value <= 2_000).count() as f64 / N as f64;
+        assert!((first - 0.8).abs() < 0.003, "{first}");
+    }
+
+    #[test]
+    fn gaussian_has_the_moments_of_a_mean_of_uniform_draws() {
+        for (iterations, n) in [(12, 10_000.0), (3, 500.0), (1, 10_000.0)] {
+            let (mean, deviation) = moments(&draws(Shape::Gaussian { iterations }, 1, n as i64));
+            // Cutting off takes half, and adds the variance of a fraction.
+            let expect = (n * n / 12.0 / f64::from(iterations) + 1.0 / 12.0).sqrt();
+            let error = n / (12.0 * N as f64).sqrt() * 4.0;
+            assert!((mean - (n / 2.0 + 0.5)).abs() < error, "{mean}");
+            assert!((deviation / expect - 1.0).abs() < 0.005, "{deviation}, expected {expect}");
+        }
+    }
+
+    /// The share of draws in each number, measured on sysbench 1.0.20 with a million draws: the
+    /// error of a share of 0.5 is 0.0005.
+    #[test]
+    fn small_ranges_have_the_shares_that_sysbench_has() {
+        let check = |shape, expect: [f64; 10]| {
+            let drawn = draws(shape, 1, 10);
+            for (number, expect) in (1..=10).zip(expect) {
+                let n = drawn.iter().filter(|value| **value == number).count();
+                let share = n as f64 / N as f64;
+                assert!((share - expect).abs() < 0.004, "{shape:?}: {share} of {number}");
+            }
+        };
+        check(SPECIAL, [0.0, 0.0, 0.0055, 0.0577, 0.3734, 0.5579, 0.0055, 0.0, 0.0, 0.0]);
+        let gaussian = Shape::Gaussian { iterations: 12 };
+        check(gaussian, [0.0, 0.0001, 0.0075, 0.1097, 0.3831, 0.3830, 0.1092, 0.0074, 0.0001, 0.0]);
+        let pareto =
+            [0.7266, 0.0734, 0.0460, 0.0348, 0.0278, 0.0234, 0.0200, 0.0177, 0.0160, 0.0145];
+        check(Shape::Pareto { h: 0.2 }, pareto);
+    }
+
+    /// Of 1 to 1000, the band of the middle begins at 498.25 and ends at 506.49, and the rest is a
+    /// mean of 12 draws around 500.5; so the tables of sysbench 1.0.20 say too.
+    #[test]
+    fn special_draws_most_from_a_band_in_the_middle() {
+        let drawn = draws(SPECIAL, 1, 1000);
+        let share = |low: i64, high: i64| {
+            let n = drawn.iter().filter(|value| (low..=high).contains(*value)).count();
+            n as f64 / N as f64
+        };
+        let check = |low, high, expect: f64| {
+            let share = share(low, high);
+            assert!((share - expect).abs() < 0.003, "{low} to {high}: {share}, not {expect}");
+        };
+        check(498, 506, 0.7609);
+        check(498, 498, 0.0693);
+        check(506, 506, 0.0461);
+        check(499, 505, 0.6455);
+        check(1, 497, 0.1223);
+        let (mean, deviation) = moments(&draws(SPECIAL, 1, 1_000_000));
+        // Measured on sysbench 1.0.20 with a million draws: 500,923 and 41,719.
+        assert!((mean - 500_923.0).abs() < 500.0, "{mean}");
+        assert!((deviation / 41_719.0 - 1.0).abs() < 0.01, "{deviation}");
+    }
+
+    #[test]
+    fn a_range_of_one_number_has_that_number() {
+        let shapes = [
+            Shape::Uniform,
+            Shape::Gaussian { iterations: 12 },
+            SPECIAL,
+            Shape::Pareto { h: 0.2 },
+            Shape::Zipfian { exponent: 0.8 },
+        ];
+        for shape in shapes {
+            let mut dice = Dice::new(3, Stream::Constants, 7);
+            let sampler = Sampler::new(shape, 5, 5);
+            assert!((0..100).all(|_| sampler.draw(&mut dice) == 5), "{shape:?}");
+            assert_eq!(Shape::read(&shape.written()), Some(shape));
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! `oltp-insert`: a row with a new id.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-insert",
+    data: DATA,
+    summary: "sysbench's oltp_insert: one row with a new id",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 11] = join(&[&SHARED]);
+
+fn script(_settings: &Settings) -> Script {
+    Script::new(None, &[(Ask::Insert, 1)])
+}

@@ -1,0 +1,236 @@
+//! The family of sysbench's OLTP workloads: its tables and statements, written anew.
+//!
+//! A member is a file with an entry for the list and a script; all members share tables, rows,
+//! parameters, drawing and conversation. What is equal to sysbench 1.0 and what is not stands in
+//! `docs/oltp.md`. Not here: its Lua, its options for servers, its report.
+
+pub(crate) mod bulk_insert;
+mod checks;
+mod client;
+pub(crate) mod delete;
+mod digits;
+mod distribution;
+pub(crate) mod insert;
+mod parameters;
+pub(crate) mod point_select;
+mod population;
+pub(crate) mod random_points;
+pub(crate) mod random_ranges;
+pub(crate) mod read_only;
+pub(crate) mod read_write;
+mod script;
+pub(crate) mod update_index;
+pub(crate) mod update_non_index;
+pub(crate) mod write_only;
+
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Client, Dialect, Identity, Kind, KindIndex, Number, Places, Population,
+    Settings, Statement, Workload,
+};
+
+use crate::Make;
+use distribution::{Sampler, Shape};
+use parameters::Data;
+use script::{Ask, Script};
+
+/// The only kind of a member.
+const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
+
+/// A crosscheck counts all rows: beyond so many tables it is one statement too long.
+const CROSSCHECK_TABLES_MAX: usize = 100;
+
+/// All that is decided, shared by all users.
+struct Oltp {
+    data: Data,
+    script: Script,
+    seed: u64,
+    /// How rows are chosen.
+    shape: Shape,
+    /// Ids in a range; 1 where a member has no ranges.
+    range_size: i64,
+    /// Parts of the rows of which a client keeps to one.
+    segments: i64,
+    kinds: [Kind; 1],
+}
+
+/// A member as a workload.
+struct Member {
+    oltp: Arc<Oltp>,
+    rows: population::Rows,
+}
+
+/// Decides a member.
+fn make(
+    make: &Make<'_>,
+    script: fn(&Settings) -> Script,
+) -> Result<Arc<dyn Workload>, BadParameter> {
+    let settings = make.settings;
+    let data = Data::new(make)?;
+    let script = script(settings);
+    if script.turns.is_empty() {
+        let words = "a transaction asks nothing: set one of the numbers of queries above zero";
+        return Err(BadParameter(words.to_owned()));
+    }
+    let one_or = |name| if settings.has(name) { settings.count(name) as i64 } else { 1 };
+    let segments = one_or("segments");
+    if segments > data.table_size {
+        return Err(BadParameter(format!(
+            "segments: {segments} are more than the {} rows of a table",
+            data.table_size
+        )));
+    }
+    let oltp = Oltp {
+        data,
+        script,
+        seed: make.seed,
+        shape: Shape::of(settings),
+        range_size: one_or("range_size"),
+        segments,
+        kinds: [TRANSACTION],
+    };
+    Ok(Arc::new(Member { oltp: Arc::new(oltp), rows: population::Rows::new(data) }))
+}
+
+impl Oltp {
+    /// Where a client draws from: its segment of the rows.
+    fn rows_of(&self, client: u32) -> Sampler {
+        let (size, segments) = (self.data.table_size, self.segments);
+        let segment = i64::from(client) % segments;
+        Sampler::new(self.shape, size * segment / segments + 1, size * (segment + 1) / segments)
+    }
+}
+
+impl Workload for Member {
+    fn identity(&self) -> Identity {
+        self.oltp.data.identity()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.oltp.kinds
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        let mut all = vec![
+            format!("Rows are chosen by {}.", self.oltp.shape.sentence()),
+            "Tables and statements are those of sysbench 1.0, written for dbdyno; docs/oltp.md \
+             says what differs."
+                .to_owned(),
+        ];
+        if self.oltp.data.k != self.oltp.shape {
+            all.push(format!("k was drawn by {}.", self.oltp.data.k.sentence()));
+        }
+        all
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        self.oltp.script.statements(&self.oltp.data, dialect)
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        Box::new(client::User::new(Arc::clone(&self.oltp), client))
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.rows)
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        checks::checks(&self.oltp.data, &self.oltp.script)
+    }
+
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+        let tables = self.oltp.data.tables;
+        let counts = self.oltp.script.asks(Ask::Insert) && tables <= CROSSCHECK_TABLES_MAX;
+        let count = |number| format!("(SELECT COUNT(*) FROM sbtest{number})");
+        let all = || (1..=tables).map(count).collect::<Vec<String>>().join(" + ");
+        counts.then(|| (format!("SELECT {}", all()), 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{ColumnType, Decimals, Placeholder, Serial};
+
+    use super::*;
+
+    pub(super) const DIALECT: Dialect = Dialect {
+        name: "made up",
+        placeholder: Placeholder::Dollar,
+        decimals: Decimals::Exact,
+        type_name: |of: ColumnType| format!("{of:?}"),
+        serial: Serial::Anywhere,
+        after_load: |_| Vec::new(),
+        table_options: "",
+        for_update: "",
+        parallel_load: true,
+        indexes_after_load: true,
+        keeps_data: true,
+    };
+
+    fn make_with(
+        written: &[(&str, &str)],
+        data: Option<&Identity>,
+    ) -> Result<Arc<dyn Workload>, BadParameter> {
+        let entry = &random_points::ENTRY;
+        let settings = Settings::decide("oltp", entry.parameters, written.iter().copied())?;
+        (entry.make)(&Make { settings: &settings, seed: 9, data })
+    }
+
+    #[test]
+    fn the_distribution_is_named_and_that_of_the_data_too_where_it_differs() {
+        let built = make_with(&[], None).expect("valid");
+        assert!(built.declarations()[0].contains("special: 75 % of the draws"));
+        let identity = Identity { seed: 4, ..built.identity() };
+        let run = make_with(&[("rand_type", "zipfian")], Some(&identity)).expect("valid");
+        assert_eq!(run.identity(), identity, "the data keep their seed and their k");
+        let told = run.declarations();
+        assert!(told[0].contains("zipfian with exponent 0.8"), "{told:?}");
+        assert!(told[2].starts_with("k was drawn by special"), "{told:?}");
+    }
+
+    #[test]
+    fn data_that_do_not_say_how_they_were_drawn_are_refused() {
+        let mut identity = make_with(&[], None).expect("valid").identity();
+        identity.constants.clear();
+        let Err(error) = make_with(&[], Some(&identity)) else { panic!("it is accepted") };
+        assert!(error.0.contains("build them again"), "{error}");
+    }
+
+    #[test]
+    fn segments_part_the_rows_without_gap_or_overlap() {
+        let settings = [("segments", "3"), ("table_size", "10")];
+        let settings = Settings::decide("oltp", random_points::ENTRY.parameters, settings);
+        let data = Data::new(&Make { settings: &settings.expect("valid"), seed: 1, data: None });
+        let oltp = Oltp {
+            data: data.expect("valid"),
+            script: Script::new(None, &[]),
+            seed: 1,
+            shape: Shape::Uniform,
+            range_size: 1,
+            segments: 3,
+            kinds: [TRANSACTION],
+        };
+        let mut dice = model::Dice::new(1, model::Stream::Constants, 0);
+        let mut drawn = |client| {
+            let rows = oltp.rows_of(client);
+            (0..200).map(|_| rows.draw(&mut dice)).collect::<std::collections::BTreeSet<i64>>()
+        };
+        let segments = [drawn(0), drawn(1), drawn(2)].map(|drawn| Vec::from_iter(drawn));
+        assert_eq!(segments, [vec![1, 2, 3], vec![4, 5, 6], vec![7, 8, 9, 10]]);
+        assert_eq!(Vec::from_iter(drawn(4)), [4, 5, 6]);
+        let Err(error) = make_with(&[("segments", "11"), ("table_size", "10")], None) else {
+            panic!("it is accepted")
+        };
+        assert!(error.0.starts_with("segments"), "{error}");
+    }
+}

@@ -1,0 +1,199 @@
+//! The parameters of the family, named as sysbench names them, and what is decided about the data.
+//!
+//! Not here: what a member does with them (its script).
+
+use model::{BadParameter, Identity, Parameter, ParameterKind, Settings};
+
+use super::distribution::Shape;
+use crate::Make;
+
+/// The name of the family's data.
+pub(super) const DATA: &str = "oltp";
+/// The version of the data's format.
+const VERSION: u32 = 1;
+/// `id` is an INTEGER of 32 bits, and inserts need room behind the rows.
+const TABLE_SIZE_MAX: u64 = 2_000_000_000;
+/// Each table has up to nine statements, and a session knows 65,536.
+pub(super) const TABLES_MAX: u64 = 5_000;
+/// Queries of one kind in a transaction: far beyond what anybody asks, and its inputs fit a cache.
+const TIMES_MAX: u64 = 10_000;
+
+const fn count(
+    name: &'static str,
+    (min, max): (u64, u64),
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    let kind = ParameterKind::Count { min, max };
+    Parameter { name, kind, default, help, shapes_data: false }
+}
+
+const fn switch(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    Parameter { name, kind: ParameterKind::Switch, default, help, shapes_data: false }
+}
+
+const fn number(
+    name: &'static str,
+    (min, max): (f64, f64),
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    let kind = ParameterKind::Number { min, max };
+    Parameter { name, kind, default, help, shapes_data: false }
+}
+
+const fn times(name: &'static str, default: &'static str, help: &'static str) -> Parameter {
+    count(name, (0, TIMES_MAX), default, help)
+}
+
+/// Says that a parameter shapes the data.
+const fn data(parameter: Parameter) -> Parameter {
+    Parameter { shapes_data: true, ..parameter }
+}
+
+/// The parameters that every member has. `rand_*` shape `k` when the data are built, and say in a
+/// run which rows are asked for; the one may differ from the other.
+pub(super) const SHARED: [Parameter; 11] = [
+    data(count("table_size", (1, TABLE_SIZE_MAX), "10000", "Rows of each table")),
+    data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
+    data(switch("auto_inc", "true", "The database counts up id where a row gives none")),
+    data(switch("secondary", "false", "An index on id instead of a primary key")),
+    data(switch("create_secondary", "true", "An index on k")),
+    data(Parameter {
+        name: "rand_type",
+        kind: ParameterKind::Choice(&["special", "uniform", "gaussian", "pareto", "zipfian"]),
+        default: "special",
+        help: "How rows are chosen, and k when the data are built",
+        shapes_data: true,
+    }),
+    data(count("rand_spec_iter", (1, 1000), "12", "Draws that a gaussian one is the mean of")),
+    data(count("rand_spec_pct", (1, 100), "1", "Width of special's band, in percent of the rows")),
+    data(count("rand_spec_res", (0, 99), "75", "Draws that fall into special's band, in percent")),
+    data(number("rand_pareto_h", (0.01, 0.49), "0.2", "h of pareto: h of the rows have 1 - h")),
+    data(number("rand_zipfian_exp", (0.01, 10.0), "0.8", "Exponent of zipfian")),
+];
+
+/// What reads in a transaction.
+pub(super) const READS: [Parameter; 6] = [
+    times("point_selects", "10", "Selects by id in a transaction"),
+    switch("range_selects", "true", "Whether there are any selects of ranges"),
+    times("simple_ranges", "1", "Selects of a range of ids"),
+    times("sum_ranges", "1", "Sums of k over a range"),
+    times("order_ranges", "1", "Selects of a range, ordered by c"),
+    times("distinct_ranges", "1", "Selects of the distinct c of a range, ordered"),
+];
+
+/// How long a range is.
+pub(super) const RANGE_SIZE: [Parameter; 1] =
+    [count("range_size", (1, 1_000_000_000), "100", "Ids in a range")];
+
+/// What writes in a transaction.
+pub(super) const WRITES: [Parameter; 3] = [
+    times("index_updates", "1", "Updates of k, which is indexed"),
+    times("non_index_updates", "1", "Updates of c, which is not"),
+    times("delete_inserts", "1", "Rows that are deleted and inserted anew"),
+];
+
+/// Whether there are transactions.
+pub(super) const SKIP_TRX: [Parameter; 1] =
+    [switch("skip_trx", "false", "No BEGIN and COMMIT: every statement for itself")];
+
+/// Of the workload that updates `k` alone.
+pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
+/// Of the workload that updates `c` alone.
+pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
+
+/// Where a client of the two random members looks.
+const SEGMENTS: Parameter =
+    count("segments", (1, 1_000_000), "1", "Parts of the rows; each client keeps to one");
+
+/// Of the workload that selects by many values of `k`.
+pub(super) const RANDOM_POINTS: [Parameter; 2] =
+    [count("random_points", (1, 1000), "10", "Values of k in the IN list"), SEGMENTS];
+
+/// Of the workload that counts in many ranges of `k`.
+pub(super) const RANDOM_RANGES: [Parameter; 3] = [
+    count("number_of_ranges", (1, 500), "10", "Ranges of k in the condition"),
+    count("delta", (0, 1_000_000_000), "5", "How far a range reaches beyond its first value"),
+    SEGMENTS,
+];
+
+/// Tables joined into one, `N` rows in all.
+pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter; N] {
+    let mut joined = [SHARED[0]; N];
+    let (mut table, mut place) = (0, 0);
+    while table < tables.len() {
+        let mut row = 0;
+        while row < tables[table].len() {
+            joined[place] = tables[table][row];
+            (place, row) = (place + 1, row + 1);
+        }
+        table += 1;
+    }
+    assert!(place == N, "the count of rows is not what the tables have");
+    joined
+}
+
+/// All that is decided about the data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Data {
+    /// What their rows are drawn from.
+    pub(super) seed: u64,
+    /// Rows of each table.
+    pub(super) table_size: i64,
+    /// How many tables.
+    pub(super) tables: usize,
+    /// The database counts up `id`.
+    pub(super) auto_inc: bool,
+    /// An index on `id` instead of a primary key.
+    pub(super) secondary: bool,
+    /// An index on `k`.
+    pub(super) create_secondary: bool,
+    /// How `k` is drawn.
+    pub(super) k: Shape,
+}
+
+impl Data {
+    /// From what was asked for, and what is there.
+    pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
+        let asked = Data::asked(make.settings, make.seed);
+        let Some(found) = make.data else {
+            return Ok(asked);
+        };
+        let k = found.constant("k_drawn").and_then(Shape::read).ok_or_else(|| {
+            let words = "the data do not say how k was drawn ('k_drawn'): build them again";
+            BadParameter(words.to_owned())
+        })?;
+        Ok(Data { seed: found.seed, k, ..asked })
+    }
+
+    fn asked(settings: &Settings, seed: u64) -> Data {
+        Data {
+            seed,
+            table_size: settings.count("table_size") as i64,
+            tables: settings.count("tables") as usize,
+            auto_inc: settings.switch("auto_inc"),
+            secondary: settings.switch("secondary"),
+            create_secondary: settings.switch("create_secondary"),
+            k: Shape::of(settings),
+        }
+    }
+
+    /// What is kept beside the data.
+    pub(super) fn identity(&self) -> Identity {
+        let scale = [
+            ("table_size", self.table_size.to_string()),
+            ("tables", self.tables.to_string()),
+            ("auto_inc", self.auto_inc.to_string()),
+            ("secondary", self.secondary.to_string()),
+            ("create_secondary", self.create_secondary.to_string()),
+        ];
+        Identity {
+            workload: DATA.to_owned(),
+            version: VERSION,
+            scale: scale.map(|(name, value)| (name.to_owned(), value)).to_vec(),
+            seed: self.seed,
+            constants: vec![("k_drawn".to_owned(), self.k.written())],
+        }
+    }
+}

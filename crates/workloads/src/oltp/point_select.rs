@@ -1,0 +1,24 @@
+//! `oltp-point-select`: one row by its id, in a transaction of its own.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-point-select",
+    data: DATA,
+    summary: "sysbench's oltp_point_select: one row by its id",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 11] = join(&[&SHARED]);
+
+fn script(_settings: &Settings) -> Script {
+    Script::new(None, &[(Ask::Point, 1)])
+}

@@ -1,0 +1,185 @@
+//! The tables `sbtest1`, `sbtest2`, ... and their rows, chunk by chunk, each from the seed alone.
+//!
+//! Not here: how rows reach a database (drivers), and which chunks are done (lab).
+
+use model::{Column, ColumnType, Dice, Index, Population, RowSource, Stream, Table, Value};
+
+use super::digits::{C, Digits, PAD};
+use super::distribution::Sampler;
+use super::parameters::Data;
+
+/// Rows of a chunk: 19 MB, a second or less to load, so that what a stop throws away is little.
+const CHUNK_ROWS: i64 = 100_000;
+
+/// The data of the family.
+pub(super) struct Rows {
+    data: Data,
+    tables: Vec<Table>,
+}
+
+impl Rows {
+    pub(super) fn new(data: Data) -> Rows {
+        let tables = (1..=data.tables).map(|number| table(&data, number)).collect();
+        Rows { data, tables }
+    }
+}
+
+/// Table `number`, from 1. Ids that clients give themselves have 64 bits, so that each client can
+/// have its own range of them.
+fn table(data: &Data, number: usize) -> Table {
+    let of = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
+    let column = |(name, of)| Column { name, of, nullable: false };
+    let columns = [
+        ("id", of),
+        ("k", ColumnType::Int),
+        ("c", ColumnType::Char(120)),
+        ("pad", ColumnType::Char(60)),
+    ];
+    let index =
+        |name: String, column| Index { name: name.into(), columns: vec![column], unique: false };
+    let on_id = data.secondary.then(|| index(format!("xid_{number}"), "id"));
+    let on_k = data.create_secondary.then(|| index(format!("k_{number}"), "k"));
+    Table {
+        name: format!("sbtest{number}").into(),
+        columns: columns.map(column).to_vec(),
+        primary_key: if data.secondary { Vec::new() } else { vec!["id"] },
+        indexes: on_id.into_iter().chain(on_k).collect(),
+    }
+}
+
+impl Population for Rows {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn n_chunks(&self, _table: usize) -> u64 {
+        (self.data.table_size as u64).div_ceil(CHUNK_ROWS as u64)
+    }
+
+    fn n_rows(&self, _table: usize) -> u64 {
+        self.data.table_size as u64
+    }
+
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
+        assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
+        let n_before = chunk as i64 * CHUNK_ROWS;
+        Box::new(Chunk {
+            dice: Dice::new(self.data.seed, Stream::Data(table as u16), chunk),
+            next: n_before + 1,
+            last: self.data.table_size.min(n_before + CHUNK_ROWS),
+            k: Sampler::new(self.data.k, 1, self.data.table_size),
+            c: Digits::default(),
+            pad: Digits::default(),
+        })
+    }
+}
+
+/// The rows of a chunk that are still to come.
+struct Chunk {
+    dice: Dice,
+    next: i64,
+    last: i64,
+    k: Sampler,
+    c: Digits<C>,
+    pad: Digits<PAD>,
+}
+
+impl RowSource for Chunk {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next > self.last {
+            return false;
+        }
+        let k = self.k.draw(&mut self.dice);
+        self.c.draw(&mut self.dice);
+        self.pad.draw(&mut self.dice);
+        emit(&[
+            Value::Int(self.next),
+            Value::Int(k),
+            Value::Text(self.c.text()),
+            Value::Text(self.pad.text()),
+        ]);
+        self.next += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::distribution::Shape;
+    use super::*;
+
+    const DATA: Data = Data {
+        seed: 1,
+        table_size: 250_000,
+        tables: 3,
+        auto_inc: true,
+        secondary: false,
+        create_secondary: true,
+        k: Shape::Special { iterations: 12, percent: 1, res: 75 },
+    };
+
+    fn each(rows: &Rows, table: usize, chunk: u64, mut visit: impl FnMut(i64, i64, &str, &str)) {
+        let mut source = rows.rows(table, chunk);
+        while source.next(&mut |row| match row {
+            [Value::Int(id), Value::Int(k), Value::Text(c), Value::Text(pad)] => {
+                visit(*id, *k, c, pad);
+            }
+            other => panic!("{other:?}"),
+        }) {}
+    }
+
+    #[test]
+    fn ids_count_from_one_to_the_size_of_the_table() {
+        let rows = Rows::new(DATA);
+        assert_eq!((rows.n_chunks(0), rows.n_rows(2)), (3, 250_000));
+        let mut expect = 1;
+        for chunk in 0..3 {
+            each(&rows, 1, chunk, |id, k, c, pad| {
+                assert_eq!((id, c.len(), pad.len()), (expect, C, PAD));
+                assert!((1..=250_000).contains(&k));
+                expect += 1;
+            });
+        }
+        assert_eq!(expect, 250_001);
+    }
+
+    #[test]
+    fn a_chunk_is_the_same_whenever_it_is_built_and_unlike_every_other() {
+        let first = |seed, table, chunk| {
+            let mut rows = Vec::new();
+            let population = Rows::new(Data { seed, ..DATA });
+            each(&population, table, chunk, |_, k, c, pad| rows.push(format!("{k} {c} {pad}")));
+            rows.swap_remove(0)
+        };
+        assert_eq!(first(1, 0, 0), first(1, 0, 0));
+        let all = [(1, 0, 0), (1, 0, 1), (1, 1, 0), (2, 0, 0)].map(|(s, t, c)| first(s, t, c));
+        let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+    }
+
+    #[test]
+    fn the_first_row_of_a_seed_never_changes() {
+        // Frozen: data built by an old version must be built again by a new one.
+        let mut rows = Vec::new();
+        let population = Rows::new(Data { table_size: 1000, ..DATA });
+        each(&population, 0, 0, |id, k, c, pad| rows.push(format!("{id} {k} {} {pad}", &c[..23])));
+        let expect = "1 499 93265912277-44178665258 \
+                      30394545325-09991980612-08014476696-56906122435-72168515969";
+        assert_eq!(rows[0], expect);
+    }
+
+    #[test]
+    fn tables_have_the_keys_and_indexes_asked_for() {
+        let check = |data: Data, key: &[&str], indexes: &[&str], of| {
+            let table = &Rows::new(data).tables[1];
+            assert_eq!(table.name, "sbtest2");
+            assert_eq!(table.primary_key, key);
+            let names: Vec<&str> = table.indexes.iter().map(|index| &*index.name).collect();
+            assert_eq!(names, indexes);
+            assert_eq!(table.columns[0].of, of);
+        };
+        check(DATA, &["id"], &["k_2"], ColumnType::Serial);
+        let data = Data { secondary: true, create_secondary: false, auto_inc: false, ..DATA };
+        check(data, &[], &["xid_2"], ColumnType::BigInt);
+    }
+}

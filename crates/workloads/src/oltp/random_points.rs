@@ -1,0 +1,25 @@
+//! `oltp-random-points`: the rows of many values of `k`.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, RANDOM_POINTS, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-random-points",
+    data: DATA,
+    summary: "sysbench's select_random_points: the rows of many values of k",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 13] = join(&[&SHARED, &RANDOM_POINTS]);
+
+fn script(settings: &Settings) -> Script {
+    let n = settings.count("random_points") as usize;
+    Script::new(None, &[(Ask::RandomPoints { n }, 1)])
+}

@@ -1,0 +1,26 @@
+//! `oltp-random-ranges`: counts the rows in many ranges of `k`.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, RANDOM_RANGES, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-random-ranges",
+    data: DATA,
+    summary: "sysbench's select_random_ranges: counts the rows in many ranges of k",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 14] = join(&[&SHARED, &RANDOM_RANGES]);
+
+fn script(settings: &Settings) -> Script {
+    let n = settings.count("number_of_ranges") as usize;
+    let delta = settings.count("delta") as i64;
+    Script::new(None, &[(Ask::RandomRanges { n, delta }, 1)])
+}

@@ -1,0 +1,37 @@
+//! `oltp-read-only`: point selects and four kinds of ranges.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, RANGE_SIZE, READS, SHARED, SKIP_TRX, join};
+use super::script::{Ask, Begin, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-read-only",
+    data: DATA,
+    summary: "sysbench's oltp_read_only: ten rows by id, four ranges",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 19] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
+
+/// The turns of a transaction that read; the range queries have a switch of their own.
+pub(super) fn reads(settings: &Settings) -> [(Ask, u64); 5] {
+    let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
+    [
+        (Ask::Point, settings.count("point_selects")),
+        (Ask::SimpleRange, ranges("simple_ranges")),
+        (Ask::SumRange, ranges("sum_ranges")),
+        (Ask::OrderRange, ranges("order_ranges")),
+        (Ask::DistinctRange, ranges("distinct_ranges")),
+    ]
+}
+
+fn script(settings: &Settings) -> Script {
+    let begin = (!settings.switch("skip_trx")).then_some(Begin::ReadOnly);
+    Script::new(begin, &reads(settings))
+}

@@ -1,0 +1,26 @@
+//! `oltp-read-write`: the reads of the read-only member, then updates and a row replaced.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, RANGE_SIZE, READS, SHARED, SKIP_TRX, WRITES, join};
+use super::script::{Begin, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-read-write",
+    data: DATA,
+    summary: "sysbench's oltp_read_write: 14 reads, then two updates and a row replaced",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 22] = join(&[&SHARED, &READS, &RANGE_SIZE, &WRITES, &SKIP_TRX]);
+
+fn script(settings: &Settings) -> Script {
+    let begin = (!settings.switch("skip_trx")).then_some(Begin::Write);
+    let (reads, writes) = (super::read_only::reads(settings), super::write_only::writes(settings));
+    Script::new(begin, &[&reads[..], &writes[..]].concat())
+}

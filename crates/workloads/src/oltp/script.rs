@@ -1,0 +1,254 @@
+//! What a member asks in a transaction, in order, and in which words.
+//!
+//! One list serves drawing (client) and declaring: a turn is a kind of query, asked so many times
+//! of one table. Not here: values.
+
+use model::{Dialect, Serial, Statement, StatementKind};
+
+use super::parameters::Data;
+
+/// How a transaction begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// It only reads.
+    ReadOnly,
+    /// It may write.
+    Write,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// `c` of one id.
+    Point,
+    /// `c` of a range of ids.
+    SimpleRange,
+    /// The sum of `k` over a range.
+    SumRange,
+    /// `c` of a range, ordered.
+    OrderRange,
+    /// The distinct `c` of a range, ordered.
+    DistinctRange,
+    /// Adds one to `k` of one id.
+    UpdateIndex,
+    /// Sets `c` of one id.
+    UpdateNonIndex,
+    /// Deletes one id.
+    Delete,
+    /// Deletes one id and inserts it anew.
+    DeleteInsert,
+    /// Inserts a row with a new id.
+    Insert,
+    /// The rows of many values of `k`.
+    RandomPoints {
+        /// How many values.
+        n: usize,
+    },
+    /// Counts the rows in many ranges of `k`.
+    RandomRanges {
+        /// How many ranges.
+        n: usize,
+        /// How far each reaches beyond its first value.
+        delta: i64,
+    },
+}
+
+/// One kind of query, asked so many times of one table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// What is asked.
+    pub(super) ask: Ask,
+    /// How often.
+    pub(super) times: u64,
+}
+
+/// A transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Script {
+    /// How it begins; nothing where each statement stands for itself.
+    pub(super) begin: Option<Begin>,
+    /// Its turns, in order; none is asked zero times.
+    pub(super) turns: Vec<Turn>,
+}
+
+impl Script {
+    /// A script of these turns; those asked zero times are left out.
+    pub(super) fn new(begin: Option<Begin>, turns: &[(Ask, u64)]) -> Script {
+        let turns = turns.iter().filter(|(_, times)| *times > 0);
+        Script { begin, turns: turns.map(|&(ask, times)| Turn { ask, times }).collect() }
+    }
+
+    /// Whether it asks this.
+    pub(super) fn asks(&self, ask: Ask) -> bool {
+        self.turns.iter().any(|turn| turn.ask == ask)
+    }
+
+    /// Whether rows that were loaded can be gone after it: deleted, or left deleted by a load that
+    /// was cut off between two statements.
+    pub(super) fn loses_rows(&self) -> bool {
+        self.asks(Ask::Delete) || self.begin.is_none() && self.asks(Ask::DeleteInsert)
+    }
+
+    /// All statements: turn by turn, first and second wording, table by table.
+    pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        for turn in &self.turns {
+            for nth in 0..turn.ask.n_statements() {
+                for number in 1..=data.tables {
+                    let words = Words { table: format!("sbtest{number}"), data, dialect };
+                    let (name, kind, sql) = words.of(turn.ask, nth);
+                    statements.push(Statement::new(name, kind, dialect.sql(&sql)));
+                }
+            }
+        }
+        statements
+    }
+}
+
+impl Ask {
+    /// How many statements it takes for one table.
+    pub(super) fn n_statements(self) -> usize {
+        match self {
+            Ask::DeleteInsert | Ask::Insert => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// A table in a dialect.
+struct Words<'a> {
+    table: String,
+    data: &'a Data,
+    dialect: &'a Dialect,
+}
+
+impl Words<'_> {
+    /// Name, kind and text of statement `nth` of a query.
+    fn of(&self, ask: Ask, nth: usize) -> (&'static str, StatementKind, String) {
+        use StatementKind::{Read, Write};
+        let table = &self.table;
+        let range = "WHERE id BETWEEN ? AND ?";
+        match ask {
+            Ask::Point => ("point select", Read, format!("SELECT c FROM {table} WHERE id=?")),
+            Ask::SimpleRange => ("simple range", Read, format!("SELECT c FROM {table} {range}")),
+            Ask::SumRange => {
+                ("sum of a range", Read, format!("SELECT SUM(k) FROM {table} {range}"))
+            }
+            Ask::OrderRange => {
+                ("ordered range", Read, format!("SELECT c FROM {table} {range} ORDER BY c"))
+            }
+            Ask::DistinctRange => {
+                let sql = format!("SELECT DISTINCT c FROM {table} {range} ORDER BY c");
+                ("distinct range", Read, sql)
+            }
+            Ask::UpdateIndex => {
+                ("update of k", Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
+            }
+            Ask::UpdateNonIndex => {
+                ("update of c", Write, format!("UPDATE {table} SET c=? WHERE id=?"))
+            }
+            Ask::DeleteInsert if nth == 1 => {
+                ("insert of the deleted", Write, self.insert_with_id())
+            }
+            Ask::Delete | Ask::DeleteInsert => {
+                ("delete", Write, format!("DELETE FROM {table} WHERE id=?"))
+            }
+            Ask::Insert if nth == 1 => {
+                let sql = format!("SELECT MAX(id) FROM {table} WHERE id BETWEEN ? AND ?");
+                ("last id of a client", Read, sql)
+            }
+            Ask::Insert => ("insert", Write, self.insert()),
+            Ask::RandomPoints { n } => {
+                let marks = vec!["?"; n].join(", ");
+                let sql = format!("SELECT id, k, c, pad FROM {table} WHERE k IN ({marks})");
+                ("random points", Read, sql)
+            }
+            Ask::RandomRanges { n, .. } => {
+                let ranges = vec!["k BETWEEN ? AND ?"; n].join(" OR ");
+                ("random ranges", Read, format!("SELECT count(k) FROM {table} WHERE {ranges}"))
+            }
+        }
+    }
+
+    fn insert_with_id(&self) -> String {
+        format!("INSERT INTO {} (id, k, c, pad) VALUES (?, ?, ?, ?)", self.table)
+    }
+
+    /// An insert of a new row. Who has a serial id gives none.
+    fn insert(&self) -> String {
+        let table = &self.table;
+        if !self.data.auto_inc {
+            return self.insert_with_id();
+        }
+        if self.dialect.serial == Serial::SoleKey && self.data.secondary {
+            // Nothing counts here but the index; such a database has one writer at a time.
+            return format!(
+                "INSERT INTO {table} (id, k, c, pad) \
+                 SELECT COALESCE(MAX(id), 0) + 1, ?, ?, ? FROM {table}"
+            );
+        }
+        format!("INSERT INTO {table} (k, c, pad) VALUES (?, ?, ?)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::Settings;
+
+    use super::super::{delete, insert, random_points, random_ranges, read_only, read_write};
+    use crate::{Entry, Make};
+
+    /// Names of the statements of a member for two tables, in SQLite's dialect or another.
+    fn declared(entry: &Entry, written: &[(&str, &str)]) -> Vec<String> {
+        let written = [&[("tables", "2")], written].concat();
+        let settings = Settings::decide("oltp", entry.parameters, written).expect("valid");
+        let make = Make { settings: &settings, seed: 1, data: None };
+        let workload = (entry.make)(&make).expect("valid");
+        let dialect = super::super::tests::DIALECT;
+        workload.statements(&dialect).into_iter().map(|statement| statement.sql).collect()
+    }
+
+    #[test]
+    fn statements_are_those_of_sysbench_for_each_table() {
+        let sql = declared(&read_write::ENTRY, &[]);
+        assert_eq!(sql.len(), 2 * 9);
+        let first: BTreeSet<&str> =
+            sql.iter().filter(|sql| sql.contains("sbtest1")).map(String::as_str).collect();
+        let expect = [
+            "DELETE FROM sbtest1 WHERE id=$1",
+            "INSERT INTO sbtest1 (id, k, c, pad) VALUES ($1, $2, $3, $4)",
+            "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN $1 AND $2 ORDER BY c",
+            "SELECT SUM(k) FROM sbtest1 WHERE id BETWEEN $1 AND $2",
+            "SELECT c FROM sbtest1 WHERE id BETWEEN $1 AND $2",
+            "SELECT c FROM sbtest1 WHERE id BETWEEN $1 AND $2 ORDER BY c",
+            "SELECT c FROM sbtest1 WHERE id=$1",
+            "UPDATE sbtest1 SET c=$1 WHERE id=$2",
+            "UPDATE sbtest1 SET k=k+1 WHERE id=$1",
+        ];
+        assert_eq!(first, BTreeSet::from(expect));
+    }
+
+    #[test]
+    fn what_is_not_asked_is_not_declared() {
+        let check = |entry, written: &[(&str, &str)], expect: &[&str]| {
+            let sql = declared(entry, written);
+            let first: Vec<&String> = sql.iter().filter(|sql| sql.contains("sbtest2")).collect();
+            assert_eq!(first, expect);
+        };
+        let point = "SELECT c FROM sbtest2 WHERE id=$1";
+        check(&read_only::ENTRY, &[("range_selects", "false")], &[point]);
+        check(&delete::ENTRY, &[], &["DELETE FROM sbtest2 WHERE id=$1"]);
+        let last = "SELECT MAX(id) FROM sbtest2 WHERE id BETWEEN $1 AND $2";
+        let insert_new = "INSERT INTO sbtest2 (k, c, pad) VALUES ($1, $2, $3)";
+        check(&insert::ENTRY, &[], &[insert_new, last]);
+        let own = "INSERT INTO sbtest2 (id, k, c, pad) VALUES ($1, $2, $3, $4)";
+        check(&insert::ENTRY, &[("auto_inc", "false")], &[own, last]);
+        let points = "SELECT id, k, c, pad FROM sbtest2 WHERE k IN ($1, $2)";
+        check(&random_points::ENTRY, &[("random_points", "2")], &[points]);
+        let ranges =
+            "SELECT count(k) FROM sbtest2 WHERE k BETWEEN $1 AND $2 OR k BETWEEN $3 AND $4";
+        check(&random_ranges::ENTRY, &[("number_of_ranges", "2")], &[ranges]);
+    }
+}

@@ -1,0 +1,24 @@
+//! `oltp-update-index`: an update of `k`, which is indexed.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, INDEX_UPDATES, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-update-index",
+    data: DATA,
+    summary: "sysbench's oltp_update_index: one update of an indexed column",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 12] = join(&[&SHARED, &INDEX_UPDATES]);
+
+fn script(settings: &Settings) -> Script {
+    Script::new(None, &[(Ask::UpdateIndex, settings.count("index_updates"))])
+}

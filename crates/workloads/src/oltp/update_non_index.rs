@@ -1,0 +1,24 @@
+//! `oltp-update-non-index`: an update of `c`, which has no index.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, NON_INDEX_UPDATES, SHARED, join};
+use super::script::{Ask, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-update-non-index",
+    data: DATA,
+    summary: "sysbench's oltp_update_non_index: one update of a column without index",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 12] = join(&[&SHARED, &NON_INDEX_UPDATES]);
+
+fn script(settings: &Settings) -> Script {
+    Script::new(None, &[(Ask::UpdateNonIndex, settings.count("non_index_updates"))])
+}

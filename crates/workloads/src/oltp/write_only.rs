@@ -1,0 +1,34 @@
+//! `oltp-write-only`: two updates and a row replaced.
+//!
+//! Not here: everything that the family shares (`mod.rs`).
+
+use model::{Parameter, Settings};
+
+use super::parameters::{DATA, SHARED, SKIP_TRX, WRITES, join};
+use super::script::{Ask, Begin, Script};
+use crate::Entry;
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "oltp-write-only",
+    data: DATA,
+    summary: "sysbench's oltp_write_only: two updates and a row replaced",
+    parameters: &PARAMETERS,
+    make: |make| super::make(make, script),
+};
+
+static PARAMETERS: [Parameter; 15] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
+
+/// The turns of a transaction that write.
+pub(super) fn writes(settings: &Settings) -> [(Ask, u64); 3] {
+    [
+        (Ask::UpdateIndex, settings.count("index_updates")),
+        (Ask::UpdateNonIndex, settings.count("non_index_updates")),
+        (Ask::DeleteInsert, settings.count("delete_inserts")),
+    ]
+}
+
+fn script(settings: &Settings) -> Script {
+    let begin = (!settings.switch("skip_trx")).then_some(Begin::Write);
+    Script::new(begin, &writes(settings))
+}

@@ -1,0 +1,56 @@
+//! The conditions on balances and history, each as a query for the rows that break it.
+//!
+//! Not here: when they run (lab).
+
+use model::Check;
+
+use super::{ACCOUNTS, TELLERS};
+
+/// Numbers of rows, and the same sum of balances everywhere. The history adds up only where it has
+/// been kept from the start.
+pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
+    let history = is_built.then(|| Check {
+        id: "history",
+        title: "the history adds up to the balances (a pgbench run without -n empties it)",
+        sql: differ("SUM(delta)", "pgbench_history"),
+    });
+    let fixed = [
+        Check {
+            id: "rows",
+            title: "there are scale branches, 10 tellers and 100,000 accounts each",
+            sql: counts(scale),
+        },
+        Check {
+            id: "tellers",
+            title: "the balances of tellers and of branches have the same sum",
+            sql: differ("SUM(tbalance)", "pgbench_tellers"),
+        },
+        Check {
+            id: "accounts",
+            title: "the balances of accounts and of branches have the same sum",
+            sql: differ("SUM(abalance)", "pgbench_accounts"),
+        },
+    ];
+    fixed.into_iter().chain(history).collect()
+}
+
+fn counts(scale: i64) -> String {
+    let of = |(table, each): (&str, i64)| {
+        format!(
+            "SELECT 'pgbench_{table}' AS table_name, COUNT(*) AS n_rows, {} AS n_expected \
+             FROM pgbench_{table}",
+            scale * each
+        )
+    };
+    let all = [("branches", 1), ("tellers", TELLERS), ("accounts", ACCOUNTS)].map(of);
+    let all = all.join(" UNION ALL ");
+    format!("SELECT table_name, n_rows, n_expected FROM ({all}) t WHERE n_rows <> n_expected")
+}
+
+fn differ(sum: &str, table: &str) -> String {
+    format!(
+        "SELECT branches, others FROM \
+         (SELECT COALESCE(SUM(bbalance), 0) AS branches FROM pgbench_branches) b, \
+         (SELECT COALESCE({sum}, 0) AS others FROM {table}) o WHERE branches <> others"
+    )
+}

@@ -1,0 +1,242 @@
+//! pgbench's default transaction, derived from TPC-B: an account, its teller and its branch get an
+//! amount, and a history keeps it.
+//!
+//! Tables, rows and statements are equal to pgbench's, so that either can use what the other has
+//! built. Not here: pgbench's other scripts, and what makes a result of the TPC.
+
+mod checks;
+mod population;
+
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Client, Conversation, Dialect, Dice, Done, Identity, Kind, KindIndex,
+    Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Session, Statement,
+    StatementId, StatementKind, Value, Workload, World, execute, query,
+};
+
+use crate::{Entry, Make};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: "tpcb",
+    data: "tpcb",
+    summary: "pgbench's default transaction, derived from TPC-B: five statements over four tables",
+    parameters: PARAMETERS,
+    make,
+};
+
+static PARAMETERS: &[Parameter] = &[Parameter {
+    name: "scale",
+    kind: ParameterKind::Count { min: 1, max: 90_000 },
+    default: "1",
+    help: "Branches; each has 10 tellers and 100,000 accounts, about 15 MB",
+    shapes_data: true,
+}];
+
+/// Tellers of a branch.
+const TELLERS: i64 = 10;
+/// Accounts of a branch.
+const ACCOUNTS: i64 = 100_000;
+/// The largest amount, either way.
+const DELTA_MAX: i64 = 5_000;
+
+/// Places of the statements.
+const ACCOUNT_UPDATE: StatementId = StatementId(0);
+const ACCOUNT_SELECT: StatementId = StatementId(1);
+const TELLER_UPDATE: StatementId = StatementId(2);
+const BRANCH_UPDATE: StatementId = StatementId(3);
+const HISTORY_INSERT: StatementId = StatementId(4);
+
+struct Tpcb {
+    seed: u64,
+    rows: population::Rows,
+    /// Whether dbdyno built the data, so that the history has been kept from the start.
+    is_built: bool,
+    kinds: [Kind; 1],
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let scale = make.settings.count("scale") as i64;
+    let kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
+    Ok(Arc::new(Tpcb {
+        seed: make.seed,
+        rows: population::Rows::new(scale, make.data.map_or(make.seed, |data| data.seed)),
+        is_built: make.data.is_some(),
+        kinds: [kind],
+    }))
+}
+
+impl Workload for Tpcb {
+    fn identity(&self) -> Identity {
+        Identity {
+            workload: ENTRY.data.to_owned(),
+            version: 1,
+            scale: vec![("scale".to_owned(), self.rows.scale.to_string())],
+            seed: self.rows.seed,
+            constants: Vec::new(),
+        }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        [
+            "Derived from TPC-B as pgbench does it; not a TPC-B result and not comparable to one.",
+            "Account, teller and branch are drawn independently and uniformly, as in pgbench; \
+             TPC-B draws a teller, and 85 % of the accounts from its branch.",
+            "Fewer clients than branches wait less for each other: compare only at equal scale \
+             and clients.",
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        use StatementKind::{Read, Write};
+        let declared = [
+            (
+                "account update",
+                Write,
+                "UPDATE pgbench_accounts SET abalance = abalance + ? WHERE aid = ?",
+            ),
+            ("account select", Read, "SELECT abalance FROM pgbench_accounts WHERE aid = ?"),
+            (
+                "teller update",
+                Write,
+                "UPDATE pgbench_tellers SET tbalance = tbalance + ? WHERE tid = ?",
+            ),
+            (
+                "branch update",
+                Write,
+                "UPDATE pgbench_branches SET bbalance = bbalance + ? WHERE bid = ?",
+            ),
+            (
+                "history insert",
+                Write,
+                "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) \
+                 VALUES (?, ?, ?, ?, CURRENT_TIMESTAMP)",
+            ),
+        ];
+        let statement =
+            |(name, kind, sql): (_, _, &str)| Statement::new(name, kind, dialect.sql(sql));
+        declared.map(statement).to_vec()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, _client: u32) -> Box<dyn Client> {
+        Box::new(User { seed: self.seed, scale: self.rows.scale, inputs: Inputs::default() })
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.rows)
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        checks::checks(self.rows.scale, self.is_built)
+    }
+
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+        Some(("SELECT COUNT(*) FROM pgbench_history".to_owned(), 0))
+    }
+}
+
+/// What a transaction is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Inputs {
+    account: i64,
+    branch: i64,
+    teller: i64,
+    delta: i64,
+}
+
+impl Inputs {
+    /// In the order in which pgbench's script draws them.
+    fn draw(dice: &mut Dice, scale: i64) -> Inputs {
+        Inputs {
+            account: dice.uniform(1, ACCOUNTS * scale),
+            branch: dice.uniform(1, scale),
+            teller: dice.uniform(1, TELLERS * scale),
+            delta: dice.uniform(-DELTA_MAX, DELTA_MAX),
+        }
+    }
+}
+
+/// One simulated user.
+struct User {
+    seed: u64,
+    scale: i64,
+    inputs: Inputs,
+}
+
+impl Client for User {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        self.inputs = Inputs::draw(&mut number.dice(self.seed), self.scale);
+        0
+    }
+
+    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let session = world.session();
+            control(session, Request::Begin).await?;
+            let mut ended = transact(session, self.inputs).await;
+            if ended.is_ok() {
+                ended = control(session, Request::Commit).await;
+            }
+            if let Err(refusal) = &ended
+                && !refusal.kind.breaks_session()
+            {
+                // Where the database has rolled back already this is refused or does nothing;
+                // either way the first refusal is the one to tell.
+                control(session, Request::Rollback).await.ok();
+            }
+            ended.map(|()| Done::Committed)
+        })
+    }
+}
+
+async fn transact(session: &mut dyn Session, inputs: Inputs) -> Result<(), Refusal> {
+    let Inputs { account, branch, teller, delta } = inputs;
+    let [account, branch, teller, delta] = [account, branch, teller, delta].map(Value::Int);
+    execute(session, ACCOUNT_UPDATE, &[delta, account]).await?;
+    execute(session, ACCOUNT_SELECT, &[account]).await?;
+    execute(session, TELLER_UPDATE, &[delta, teller]).await?;
+    execute(session, BRANCH_UPDATE, &[delta, branch]).await?;
+    execute(session, HISTORY_INSERT, &[teller, branch, account, delta]).await?;
+    Ok(())
+}
+
+async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    query(session, request, &mut |_| Ok(())).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Stream;
+
+    use super::*;
+
+    #[test]
+    fn inputs_reach_every_branch_teller_and_account_and_no_other() {
+        let mut dice = Dice::new(2, Stream::Client(0), 0);
+        let (mut low, mut high) = ([i64::MAX; 4], [i64::MIN; 4]);
+        for _ in 0..200_000 {
+            let Inputs { account, branch, teller, delta } = Inputs::draw(&mut dice, 3);
+            let values = [account / 1000, branch, teller, delta / 100];
+            for (place, value) in values.into_iter().enumerate() {
+                low[place] = low[place].min(value);
+                high[place] = high[place].max(value);
+            }
+        }
+        assert_eq!((low, high), ([0, 1, 1, -50], [300, 3, 30, 50]));
+    }
+}

@@ -1,0 +1,167 @@
+//! The four tables of pgbench and their rows: all of them known without dice.
+//!
+//! Not here: how rows reach a database (drivers), and which chunks are done (lab).
+
+use model::{Column, ColumnType, Population, RowSource, Table, Value};
+
+use super::{ACCOUNTS, TELLERS};
+
+use ColumnType::{BigInt, Char, Int, Timestamp};
+
+/// Rows of a chunk of accounts: those of a branch.
+const CHUNK_ROWS: i64 = ACCOUNTS;
+/// From this scale on, numbers of accounts need 64 bits, as in pgbench.
+const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
+/// pgbench leaves an account's filler to the server's padding; here it is written, so that a row
+/// has its size on every database.
+const FILLER: &str =
+    "                                                                                    ";
+
+/// Places of the tables.
+const BRANCHES_TABLE: usize = 0;
+const TELLERS_TABLE: usize = 1;
+const ACCOUNTS_TABLE: usize = 2;
+const HISTORY_TABLE: usize = 3;
+
+/// The data of the workload.
+pub(super) struct Rows {
+    /// Branches.
+    pub(super) scale: i64,
+    /// Kept beside the data; no row depends on it.
+    pub(super) seed: u64,
+    tables: Vec<Table>,
+}
+
+impl Rows {
+    pub(super) fn new(scale: i64, seed: u64) -> Rows {
+        let account = if scale >= SCALE_OF_BIG_ACCOUNTS { BigInt } else { Int };
+        let branches = [("bid", Int), ("bbalance", Int), ("filler", Char(88))];
+        let tellers = [("tid", Int), ("bid", Int), ("tbalance", Int), ("filler", Char(84))];
+        let accounts = [("aid", account), ("bid", Int), ("abalance", Int), ("filler", Char(84))];
+        let history = [
+            ("tid", Int),
+            ("bid", Int),
+            ("aid", account),
+            ("delta", Int),
+            ("mtime", Timestamp),
+            ("filler", Char(22)),
+        ];
+        let tables = vec![
+            table("pgbench_branches", &branches, Some("bid")),
+            table("pgbench_tellers", &tellers, Some("tid")),
+            table("pgbench_accounts", &accounts, Some("aid")),
+            table("pgbench_history", &history, None),
+        ];
+        Rows { scale, seed, tables }
+    }
+}
+
+/// As pgbench has them, all columns but the key may be null.
+fn table(
+    name: &'static str,
+    columns: &[(&'static str, ColumnType)],
+    key: Option<&'static str>,
+) -> Table {
+    let column = |(name, of): &(&'static str, ColumnType)| Column {
+        name,
+        of: *of,
+        nullable: Some(*name) != key,
+    };
+    Table {
+        name: name.into(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: key.into_iter().collect(),
+        indexes: Vec::new(),
+    }
+}
+
+impl Population for Rows {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn n_chunks(&self, table: usize) -> u64 {
+        self.n_rows(table).div_ceil(CHUNK_ROWS as u64)
+    }
+
+    fn n_rows(&self, table: usize) -> u64 {
+        let n_rows = match table {
+            BRANCHES_TABLE => self.scale,
+            TELLERS_TABLE => self.scale * TELLERS,
+            ACCOUNTS_TABLE => self.scale * ACCOUNTS,
+            HISTORY_TABLE => 0,
+            _ => unreachable!("there are four tables"),
+        };
+        n_rows as u64
+    }
+
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
+        assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
+        let n_before = chunk as i64 * CHUNK_ROWS;
+        let last = (n_before + CHUNK_ROWS).min(self.n_rows(table) as i64);
+        Box::new(Chunk { table, next: n_before + 1, last })
+    }
+}
+
+/// The rows of a chunk that are still to come.
+struct Chunk {
+    table: usize,
+    next: i64,
+    last: i64,
+}
+
+impl RowSource for Chunk {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next > self.last {
+            return false;
+        }
+        let key = Value::Int(self.next);
+        let branch_of = |n: i64| Value::Int((self.next - 1) / n + 1);
+        match self.table {
+            BRANCHES_TABLE => emit(&[key, Value::Int(0), Value::Null]),
+            TELLERS_TABLE => emit(&[key, branch_of(TELLERS), Value::Int(0), Value::Null]),
+            _ => emit(&[key, branch_of(ACCOUNTS), Value::Int(0), Value::Text(FILLER)]),
+        }
+        self.next += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(value: &Value<'_>) -> i64 {
+        match value {
+            Value::Int(value) => *value,
+            other => panic!("{other:?} is no number"),
+        }
+    }
+
+    #[test]
+    fn every_teller_and_account_belongs_to_its_branch() {
+        let rows = Rows::new(3, 1);
+        for (table, each) in [(TELLERS_TABLE, TELLERS), (ACCOUNTS_TABLE, ACCOUNTS)] {
+            let mut counts = [0; 3];
+            let mut expect = 1;
+            for chunk in 0..rows.n_chunks(table) {
+                let mut source = rows.rows(table, chunk);
+                while source.next(&mut |row| {
+                    assert_eq!((int(&row[0]), int(&row[2])), (expect, 0));
+                    counts[int(&row[1]) as usize - 1] += 1;
+                    expect += 1;
+                }) {}
+            }
+            assert_eq!(counts, [each; 3]);
+            assert_eq!(expect as u64 - 1, rows.n_rows(table));
+        }
+        assert_eq!((rows.n_rows(BRANCHES_TABLE), rows.n_chunks(HISTORY_TABLE)), (3, 0));
+        assert_eq!(FILLER.len(), 84);
+    }
+
+    #[test]
+    fn many_accounts_have_big_numbers() {
+        let of = |scale| Rows::new(scale, 1).tables[ACCOUNTS_TABLE].columns[0].of;
+        assert_eq!((of(19_999), of(20_000)), (Int, BigInt));
+    }
+}
