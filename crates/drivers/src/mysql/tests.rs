@@ -44,6 +44,19 @@ fn statements_as_text_keep_all_laws() {
 }
 
 #[test]
+fn compressed_connections_keep_all_laws() {
+    let Some(url) = url() else { return };
+    let database = open(&url, "deflated", Some(("compress", "zlib")));
+    let facts = database.facts().expect("it answers");
+    let is_told =
+        |value: &str| facts.iter().any(|fact| fact.name == "compress" && fact.value == value);
+    assert!(is_told("zlib"), "{facts:?}");
+    conformance::holds(&|| Arc::clone(&database));
+    on_server::packets_of_more_than_16_mib(&database);
+    on_server::loads_are_small_on_the_wire(&database);
+}
+
+#[test]
 fn clients_on_event_loops_keep_all_laws() {
     let Some(url) = url() else { return };
     conformance::holds(&|| Arc::new(conformance::OnLoops(open(&url, "loops", None))));
