@@ -4,6 +4,9 @@
 
 #[cfg(test)]
 mod conformance;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod mysql;
 mod net;
 #[cfg(test)]

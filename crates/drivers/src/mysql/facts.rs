@@ -65,11 +65,15 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
+/// What the server says of the connection itself.
+const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
+                      Variable_name = 'Compression'";
+
 /// The facts of an opened database.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
     let mut session = WireSession::connect_here(server, 0)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
-    let status = pairs(&mut session, "SHOW SESSION STATUS LIKE 'Ssl_%'")?;
+    let status = pairs(&mut session, STATUS)?;
     let product = if server.is_mariadb() { "MariaDB" } else { "MySQL" };
     let mut facts = vec![
         Fact::new("database", "product", product),
@@ -103,10 +107,12 @@ fn connection(
         (Some(version), Some(cipher)) if !version.is_empty() => format!("{version} {cipher}"),
         _ => "none".to_owned(),
     };
+    let is_deflated = status.get("compression").is_some_and(|word| word == "ON");
     vec![
         fact("address", &places.join(",")),
         fact("tls", &tls),
         fact("tls_mode", &connector.tls.mode),
+        fact("compress", &if is_deflated { "zlib" } else { "none" }),
         fact("statements", &if as_text { "text" } else { "binary" }),
     ]
 }

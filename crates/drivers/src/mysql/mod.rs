@@ -3,6 +3,7 @@
 //! Not here: sockets, TLS and sessions (net), and SQL beyond transaction control.
 
 mod columns;
+mod compression;
 mod dates;
 mod dialect;
 mod facts;
@@ -73,6 +74,12 @@ static PARAMETERS: &[Parameter] = &[
         "Prepared once a session and executed in binary form, or sent as text each time",
     ),
     parameter(
+        "compress",
+        ParameterKind::Choice(&["none", "zlib"]),
+        "none",
+        "Whether packets are deflated on their way, both ways",
+    ),
+    parameter(
         "local_infile",
         ParameterKind::Switch,
         "true",
@@ -139,6 +146,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         password: target.password.clone(),
         database: Some(database.to_owned()),
         as_text: settings.text("statements") == "text",
+        compress: settings.text("compress") == "zlib",
         local_infile: settings.switch("local_infile"),
         packet_bytes_max: packet_bytes_max as usize,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
@@ -171,4 +179,41 @@ impl Database for Mysql {
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {
         facts::facts(self.wire.server())
     }
+}
+
+/// A sign-in for [`crate::fuzzing`].
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz_sign_in(as_text: bool, compress: bool) -> impl crate::net::SignIn {
+    let target = Target::parse("mysql://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
+    let server = decide(&target).expect("a target");
+    let packet_bytes_max = crate::fuzzing::LIMIT_BYTES;
+    let server = MysqlServer { as_text, compress, packet_bytes_max, ..server };
+    sign_in::MysqlSignIn::new(Arc::new(server), crate::fuzzing::statements())
+}
+
+/// A signed-in connection for [`crate::fuzzing`]; bits of `options` decide how it was agreed on.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz_protocol(options: u8) -> impl crate::net::Protocol {
+    let packet_bytes_max = crate::fuzzing::LIMIT_BYTES;
+    let agreed = protocol::Agreed {
+        connection_id: 1,
+        has_column_end: options & 8 != 0,
+        leaves_out_columns: options & 16 != 0,
+        can_load: true,
+        status: 0,
+    };
+    let as_text = options & 32 != 0;
+    let statements = crate::fuzzing::statements();
+    let speaker = protocol::Speaker::new(agreed, as_text, packet_bytes_max, &statements);
+    let press = (options & 64 != 0).then(|| Box::new(compression::Press::new(packet_bytes_max)));
+    compression::Connection::new(speaker, press)
+}
+
+/// What a server has said, for [`crate::fuzzing`].
+#[cfg(test)]
+pub(crate) fn fuzz_recorded() -> Vec<u8> {
+    let hex = include_str!("tests/mysql-5.6.txt").lines().flat_map(str::as_bytes);
+    let digits: Vec<u8> = hex.copied().collect();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    digits.as_chunks().0.iter().filter_map(byte).take(20_000).collect()
 }

@@ -8,8 +8,8 @@ use model::{Refusal, RefusalKind};
 use crate::net::Input;
 
 /// A packet of this length goes on in the next one.
-const PART_BYTES: usize = 0xff_ffff;
-const HEADER_BYTES: usize = 4;
+pub(super) const PART_BYTES: usize = 0xff_ffff;
+pub(super) const HEADER_BYTES: usize = 4;
 
 /// First bytes of replies.
 pub(super) const OK: u8 = 0x00;

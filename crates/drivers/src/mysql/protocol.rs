@@ -148,6 +148,11 @@ impl Speaker {
         }
     }
 
+    /// Whether rows of a load are to be sent.
+    pub(super) fn is_sending(&self) -> bool {
+        self.load.is_sending()
+    }
+
     fn is_in_transaction(&self) -> bool {
         self.agreed.status & IN_TRANSACTION != 0
     }

@@ -4,13 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Secret, Statement};
 
+use super::compression::FRAME_BYTES_MAX;
+use super::packets::{HEADER_BYTES, PART_BYTES};
 use super::sign_in::MysqlSignIn;
 use crate::net::{CancelKey, Connector, Server, WireSession};
-
-/// Packets of ours come behind a header of four bytes.
-const HEADER_BYTES: usize = 4;
-/// The largest part of a packet.
-const PART_BYTES: usize = 0xff_ffff;
 
 /// A server, and how one signs in to it.
 pub(super) struct MysqlServer {
@@ -21,6 +18,8 @@ pub(super) struct MysqlServer {
     pub(super) database: Option<String>,
     /// Statements go as text, with their values in it.
     pub(super) as_text: bool,
+    /// Packets go deflated, both ways.
+    pub(super) compress: bool,
     /// The server may be asked to load what we send.
     pub(super) local_infile: bool,
     pub(super) packet_bytes_max: usize,
@@ -84,6 +83,9 @@ impl Server for MysqlServer {
     }
 
     fn message_bytes_max(&self) -> usize {
+        if self.compress {
+            return FRAME_BYTES_MAX;
+        }
         // Longer packets are joined from parts; the next header may have come with one.
         self.packet_bytes_max.min(PART_BYTES) + 2 * HEADER_BYTES
     }

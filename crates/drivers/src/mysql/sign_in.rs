@@ -15,6 +15,7 @@ use mysql_common::packets::{
 };
 use mysql_common::proto::MySerialize;
 
+use super::compression::{Connection, Press};
 use super::key;
 use super::packets::{
     END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
@@ -41,6 +42,8 @@ pub(super) struct MysqlSignIn {
     framer: Framer,
     state: State,
     n_steps: u32,
+    /// Once the password is proven, where packets go deflated from there on.
+    press: Option<Box<Press>>,
 }
 
 enum State {
@@ -102,7 +105,27 @@ impl Context for Known<'_> {
 impl MysqlSignIn {
     pub(super) fn new(server: Arc<MysqlServer>, statements: Arc<[Statement]>) -> MysqlSignIn {
         let framer = Framer::new(server.packet_bytes_max);
-        MysqlSignIn { server, statements, framer, state: State::Greeting, n_steps: 0 }
+        MysqlSignIn { server, statements, framer, state: State::Greeting, n_steps: 0, press: None }
+    }
+
+    /// The next packet's payload and number, once it is there as a whole.
+    fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, Refusal> {
+        loop {
+            let plain = match &mut self.press {
+                Some(press) => press.plain(),
+                None => &mut *input,
+            };
+            if let Some(framed) = self.framer.next(plain)? {
+                let parts = self.framer.take_parts();
+                let payload = framed.payload(plain, &parts).to_owned();
+                framed.consume(plain);
+                return Ok(Some((payload, framed.sequence)));
+            }
+            let Some(press) = &mut self.press else { return Ok(None) };
+            if !press.take(input)? {
+                return Ok(None);
+            }
+        }
     }
 
     fn read_packet(
@@ -111,7 +134,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Speaker>, Refusal> {
+    ) -> Result<Step<Connection>, Refusal> {
         self.n_steps += 1;
         if self.n_steps > STEPS_MAX {
             return Err(broken("the sign-in does not come to an end"));
@@ -131,7 +154,7 @@ impl MysqlSignIn {
                 agreed.status = done.ok_or_else(|| broken("no OK"))?.status;
                 let MysqlServer { as_text, packet_bytes_max, .. } = *self.server;
                 let speaker = Speaker::new(agreed, as_text, packet_bytes_max, &self.statements);
-                Ok(Step::Done(speaker))
+                Ok(Step::Done(Connection::new(speaker, self.press.take())))
             }
         }
     }
@@ -142,7 +165,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Speaker>, Refusal> {
+    ) -> Result<Step<Connection>, Refusal> {
         check_greeting(payload)?;
         let packet = ParseBuf(payload).parse::<HandshakePacket<'_>>(());
         let packet = packet.map_err(|_| broken("this is no greeting of its family"))?;
@@ -226,6 +249,18 @@ impl MysqlSignIn {
         (plugin, method, Vec::new())
     }
 
+    /// Puts out what the session begins with.
+    fn set_state(&mut self, out: &mut Vec<u8>) {
+        let state = self.server.session_state();
+        let put = |out: &mut Vec<u8>| put_command(out, COM_QUERY, state.as_bytes());
+        if !self.server.compress {
+            return put(out);
+        }
+        let mut press = Box::new(Press::new(self.server.packet_bytes_max));
+        press.pack(out, false, |_, out| put(out));
+        self.press = Some(press);
+    }
+
     fn prove(
         &mut self,
         mut proof: Proof,
@@ -233,12 +268,12 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Speaker>, Refusal> {
+    ) -> Result<Step<Connection>, Refusal> {
         let challenge = match payload {
             [OK, ..] => {
                 let done = read_ok(payload).ok_or_else(|| broken("an OK cut short"))?;
                 proof.agreed.status = done.status;
-                put_command(out, COM_QUERY, self.server.session_state().as_bytes());
+                self.set_state(out);
                 self.state = State::Setting(proof.agreed);
                 return Ok(Step::More);
             }
@@ -301,6 +336,12 @@ impl Greeting {
             | C::CLIENT_PS_MULTI_RESULTS
             | C::CLIENT_MULTI_STATEMENTS
             | C::CLIENT_DEPRECATE_EOF;
+        if server.compress {
+            if !offered.contains(C::CLIENT_COMPRESS) {
+                return Err(no_compression());
+            }
+            wanted |= C::CLIENT_COMPRESS;
+        }
         if server.local_infile {
             wanted |= C::CLIENT_LOCAL_FILES;
         }
@@ -326,14 +367,14 @@ impl Greeting {
 }
 
 impl SignIn for MysqlSignIn {
-    type Protocol = Speaker;
+    type Protocol = Connection;
 
     fn advance(
         &mut self,
         input: &mut Input,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Speaker>, Refusal> {
+    ) -> Result<Step<Connection>, Refusal> {
         if let State::Securing(_) = self.state {
             let securing = std::mem::replace(&mut self.state, State::Greeting);
             let State::Securing(greeting) = securing else { return Err(broken("TLS")) };
@@ -342,11 +383,8 @@ impl SignIn for MysqlSignIn {
             return Ok(Step::More);
         }
         loop {
-            let Some(framed) = self.framer.next(input)? else { return Ok(Step::More) };
-            let parts = self.framer.take_parts();
-            let payload = framed.payload(input, &parts).to_owned();
-            framed.consume(input);
-            match self.read_packet(&payload, framed.sequence, out, channel)? {
+            let Some((payload, sequence)) = self.next(input)? else { return Ok(Step::More) };
+            match self.read_packet(&payload, sequence, out, channel)? {
                 Step::More => {}
                 step => return Ok(step),
             }
@@ -398,6 +436,12 @@ fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
          mysql_native_password, caching_sha2_password, ed25519 or parsec"
     );
     Refusal::new(RefusalKind::Denied, message)
+}
+
+fn no_compression() -> Refusal {
+    let message = "the server offers no compression with zlib, and compress=zlib asks for it; take \
+                   that out of the target's URL";
+    Refusal::new(RefusalKind::Unsupported, message)
 }
 
 fn too_old() -> Refusal {

@@ -23,6 +23,7 @@ keeps! {
         prepared_statements_keep_all_laws,
         statements_as_text_keep_all_laws,
         clients_on_event_loops_keep_all_laws,
+        compressed_connections_keep_all_laws,
     ];
     on mariadb: MARIADB;
     named Kind::MariaDb, Kind::MySql;
@@ -38,4 +39,15 @@ fn statements_as_text_keep_all_laws(site: &Site) {
 
 fn clients_on_event_loops_keep_all_laws(site: &Site) {
     holds(&|| Arc::new(OnLoops(site.open("loops", &[]))));
+}
+
+fn compressed_connections_keep_all_laws(site: &Site) {
+    let database = site.open("deflated", &[("compress", "zlib")]);
+    let facts = database.facts().expect("it answers");
+    let is_told =
+        |value: &str| facts.iter().any(|fact| fact.name == "compress" && fact.value == value);
+    assert!(is_told("zlib"), "{facts:?}");
+    holds(&|| Arc::clone(&database));
+    on_server::packets_of_more_than_16_mib(&database);
+    on_server::loads_are_small_on_the_wire(&database);
 }

@@ -59,8 +59,7 @@ impl Input {
         self.end += n_bytes;
     }
 
-    /// Takes in bytes from elsewhere (tests, recorded transcripts).
-    #[cfg(test)]
+    /// Takes in bytes from elsewhere: what a protocol unpacked, recorded transcripts.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), Refusal> {
         while !bytes.is_empty() {
             let room = self.room()?;

@@ -285,3 +285,33 @@ impl Database for Postgres {
         facts::facts(self.wire.server())
     }
 }
+
+#[cfg(any(test, feature = "fuzzing"))]
+const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
+
+/// A sign-in for [`crate::fuzzing`].
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz_sign_in(way: usize) -> impl net::SignIn {
+    let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
+    let server = server(&target).expect("a target");
+    let account = Arc::into_inner(server.account).expect("nobody else has it");
+    let account = Account { way: FUZZ_WAYS[way], ..account };
+    PostgresSignIn::new(Arc::new(account), crate::fuzzing::statements(), [7; 18])
+}
+
+/// A signed-in connection for [`crate::fuzzing`].
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn fuzz_protocol(way: usize) -> impl net::Protocol {
+    let statements = crate::fuzzing::statements();
+    protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
+}
+
+/// What a server has said, for [`crate::fuzzing`].
+#[cfg(test)]
+pub(crate) fn fuzz_recorded() -> Vec<u8> {
+    let of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();
+    let digits: Vec<u8> =
+        include_str!("tests/recorded.txt").lines().flat_map(of).copied().collect();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    digits.as_chunks().0.iter().filter_map(byte).take(20_000).collect()
+}

@@ -4,7 +4,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use model::{
-    Call, Database, Host, RefusalKind, Reply, Request, Secret, StatementId, Value, reconnect,
+    Call, Column, ColumnType, Database, Host, RefusalKind, Reply, Request, RowSource, Secret,
+    StatementId, Table, Value, reconnect,
 };
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
@@ -115,16 +116,50 @@ fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site
     assert_eq!(kind, RefusalKind::UnknownCommit, "nobody knows whether it was committed");
 }
 
-fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
+/// Long packets go both ways.
+pub(super) fn packets_of_more_than_16_mib(database: &Arc<dyn Database>) {
     const N: usize = 17 << 20;
-    let database = site.open("large", &[]);
-    Speaker::connect(&database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?")]);
+    Speaker::connect(database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
+    let mut speaker = Speaker::connect(database, &[(Read, "SELECT ?")]);
     let text = "abcdefg\u{e9}".repeat(N / 9);
     let rows = speaker.call_rows(0, &[Value::Text(&text)]);
     assert!(rows == [[Kept::Text(text)]]);
     let sql = format!("SELECT LENGTH('{}')", "x".repeat(N));
     assert_eq!(speaker.int(&sql), N as i64);
+}
+
+/// Rows that are nearly the same, as many as make 300 packets.
+struct Same(i64);
+
+impl RowSource for Same {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        self.0 += 1;
+        let name = "the same thirty letters and more";
+        (0..500).for_each(|n| emit(&[Value::Int(self.0 * 500 + n), Value::Text(name)]));
+        self.0 < 900
+    }
+}
+
+/// Where connections are compressed; more packets than their numbers have values.
+pub(super) fn loads_are_small_on_the_wire(database: &Arc<dyn Database>) {
+    let column = |name, of| Column { name, of, nullable: false };
+    let columns = vec![column("id", ColumnType::Int), column("c", ColumnType::VarChar(40))];
+    let table =
+        Table { name: "law_small".into(), columns, primary_key: vec!["id"], indexes: vec![] };
+    let mut speaker = Speaker::connect(database, &[]);
+    speaker.do_all(&["DROP TABLE IF EXISTS law_small"]);
+    speaker.do_all(&[&database.dialect().create_table(&table)]);
+    let before = speaker.0.traffic();
+    let reply = block_on(model::load(&mut *speaker.0, &table, &mut Same(-1))).expect("loaded");
+    let n_bytes = (speaker.0.traffic() - before).bytes_out;
+    assert_eq!(reply.n_affected, 901 * 500);
+    assert!(n_bytes < 450_000 * 10, "{n_bytes} bytes went out for rows of 38 or more");
+    assert_eq!(speaker.int("SELECT count(*) FROM law_small"), 450_500);
+    speaker.do_all(&["DROP TABLE law_small"]);
+}
+
+fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
+    packets_of_more_than_16_mib(&site.open("large", &[]));
     let small = site.open("large", &[("max_packet", "1MiB")]);
     let mut speaker = Speaker::connect(&small, &[]);
     let no = speaker.text("SELECT REPEAT('x', 2000000)");

@@ -38,7 +38,11 @@ struct Client {
 
 impl Client {
     fn new(channel: Channel) -> Client {
-        let target = Target::parse("mysql://bench:secret@nowhere/db?tls=disable").expect("a URL");
+        Client::of("mysql://bench:secret@nowhere/db?tls=disable", channel)
+    }
+
+    fn of(url: &str, channel: Channel) -> Client {
+        let target = Target::parse(url).expect("a URL");
         let server = Arc::new(decide(&target).expect("a target"));
         let sign_in = MysqlSignIn::new(server, Arc::from([]));
         Client { sign_in, input: Input::new(1 << 16), out: Vec::new(), channel, sequence: 0 }
@@ -65,22 +69,7 @@ impl Client {
 
     /// The server greets; the client's proof.
     fn greet(&mut self, plugin: &str) -> Vec<u8> {
-        let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
-        let (first, rest) = NONCE.split_first_chunk::<8>().expect("20 bytes");
-        let rest = [rest, &[0]].concat();
-        let greeting = HandshakePacket::new(
-            10,
-            b"8.4.0".as_slice(),
-            7,
-            *first,
-            Some(rest),
-            offered,
-            45,
-            StatusFlags::SERVER_STATUS_AUTOCOMMIT,
-            Some(plugin.as_bytes()),
-        );
-        let mut payload = Vec::new();
-        greeting.serialize(&mut payload);
+        let payload = greeting(plugin, CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL);
         let answer = self.hear(&payload).expect("greeted").expect("an answer");
         let response = ParseBuf(&answer).parse::<HandshakeResponse<'_>>(()).expect("a response");
         assert_eq!((response.user(), response.db_name()), (&b"bench"[..], Some(&b"db"[..])));
@@ -100,6 +89,29 @@ impl Client {
         self.sequence = 1;
         assert_eq!(self.hear(OK).expect("done"), None);
     }
+}
+
+/// What a server says first.
+fn greeting(plugin: &str, offered: CapabilityFlags) -> Vec<u8> {
+    let (first, rest) = NONCE.split_first_chunk::<8>().expect("20 bytes");
+    let rest = [rest, &[0]].concat();
+    let status = StatusFlags::SERVER_STATUS_AUTOCOMMIT;
+    let (version, plugin) = (b"8.4.0".as_slice(), Some(plugin.as_bytes()));
+    let packet =
+        HandshakePacket::new(10, version, 7, *first, Some(rest), offered, 45, status, plugin);
+    let mut payload = Vec::new();
+    packet.serialize(&mut payload);
+    payload
+}
+
+#[test]
+fn compression_that_the_server_does_not_offer_is_refused() {
+    let url = "mysql://bench:secret@nowhere/db?tls=disable&compress=zlib";
+    let mut client = Client::of(url, open_channel());
+    let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_COMPRESS;
+    let no = client.hear(&greeting("mysql_native_password", offered)).expect_err("it is refused");
+    assert_eq!(no.kind, RefusalKind::Unsupported);
+    assert!(no.message.contains("take that out of the target's URL"), "{no}");
 }
 
 fn open_channel() -> Channel {

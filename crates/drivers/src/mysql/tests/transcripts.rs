@@ -14,6 +14,7 @@ use model::{
 use proptest::prelude::*;
 use servers::{Kind, for_tests};
 
+use super::super::compression::Connection;
 use super::super::decide;
 use super::super::packets::put_length;
 use super::super::protocol::{Agreed, Speaker};
@@ -95,7 +96,7 @@ struct Hand<'s> {
 }
 
 impl Hand<'_> {
-    fn sign_in(&mut self, server: &Arc<MysqlServer>, statements: &[Statement]) -> Speaker {
+    fn sign_in(&mut self, server: &Arc<MysqlServer>, statements: &[Statement]) -> Connection {
         let mut sign_in = MysqlSignIn::new(Arc::clone(server), Arc::from(statements));
         loop {
             match sign_in.advance(&mut self.input, &mut self.out, &channel()).expect("signed in") {
@@ -118,7 +119,7 @@ impl Hand<'_> {
 
     fn ask(
         &mut self,
-        speaker: &mut Speaker,
+        speaker: &mut impl Protocol,
         request: Request<'_>,
     ) -> (Result<Reply, Refusal>, Rows) {
         let mut rows = Vec::new();
@@ -139,7 +140,7 @@ impl Hand<'_> {
 
     fn load(
         &mut self,
-        speaker: &mut Speaker,
+        speaker: &mut impl Protocol,
         table: &Table,
         source: &mut dyn RowSource,
     ) -> Result<Reply, Refusal> {

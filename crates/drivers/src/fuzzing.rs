@@ -1,0 +1,264 @@
+//! Both protocols against a server that says anything, in pieces of any size.
+//!
+//! What must hold: no panic, an end, and no more memory than the limits allow. The targets in
+//! `fuzz/` and a short proptest call the same two functions. Not here: sockets and TLS.
+
+use std::sync::Arc;
+
+use model::{
+    Call, Column, ColumnType, Refusal, RefusalKind, Request, Row, RowSource, Sent, Statement,
+    StatementId, StatementKind, Table, Value,
+};
+
+use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
+
+/// No message of the server may be longer.
+pub(crate) const LIMIT_BYTES: usize = 1 << 20;
+/// Chunks of a load that are sent without an answer: more than the rows there are.
+const SENDS_MAX: usize = 1_000;
+
+/// A server of the MySQL family: a byte of options, a byte that cuts, and what it says.
+pub fn mysql(data: &[u8]) {
+    let [options, cut, said @ ..] = data else { return };
+    let mut talk = Talk::new(*cut, said);
+    match options & 7 {
+        0..=2 => {
+            let sign_in = crate::mysql::fuzz_sign_in(options & 1 != 0, options & 2 != 0);
+            if let Some(mut protocol) = talk.sign_in(sign_in, options & 8 != 0) {
+                talk.converse(&mut protocol);
+            }
+        }
+        3.. => talk.converse(&mut crate::mysql::fuzz_protocol(*options)),
+    }
+}
+
+/// A PostgreSQL server: a byte of options, a byte that cuts, and what it says.
+pub fn postgres(data: &[u8]) {
+    let [options, cut, said @ ..] = data else { return };
+    let mut talk = Talk::new(*cut, said);
+    match options & 7 {
+        0..=2 => {
+            let sign_in = crate::postgres::fuzz_sign_in(usize::from(options & 7));
+            if let Some(mut protocol) = talk.sign_in(sign_in, options & 8 != 0) {
+                talk.converse(&mut protocol);
+            }
+        }
+        3.. => {
+            let mut protocol = crate::postgres::fuzz_protocol(usize::from(options & 7) % 3);
+            talk.converse(&mut protocol);
+        }
+    }
+}
+
+/// What the protocols know: prepared ones and one that goes as text, in both dialects' words.
+pub(crate) fn statements() -> Arc<[Statement]> {
+    let of = |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
+    Arc::from([
+        of("SELECT ?, ? /* $1 $2 */", StatementKind::Read, Sent::Prepared),
+        of("UPDATE t SET a = 1", StatementKind::Write, Sent::Prepared),
+        of("SELECT 1", StatementKind::Read, Sent::Text),
+    ])
+}
+
+/// A conversation with a server that answers from a tape.
+struct Talk<'d> {
+    said: &'d [u8],
+    /// Draws the sizes of pieces.
+    cut: u32,
+    input: Input,
+    out: Vec<u8>,
+}
+
+impl<'d> Talk<'d> {
+    fn new(cut: u8, said: &'d [u8]) -> Talk<'d> {
+        Talk { said, cut: cut.into(), input: Input::new(LIMIT_BYTES + 16), out: Vec::new() }
+    }
+
+    /// The next piece of the tape; false at its end, or where the answer is too long.
+    fn hear(&mut self) -> bool {
+        self.out.clear();
+        if self.said.is_empty() {
+            return false;
+        }
+        // A linear congruential generator; 0 cuts nothing.
+        self.cut = self.cut.wrapping_mul(1_103_515_245);
+        let n_bytes = match self.cut {
+            0 => self.said.len(),
+            cut => 1 + (cut >> 16) as usize % 97,
+        };
+        let (piece, rest) = self.said.split_at(n_bytes.min(self.said.len()));
+        self.said = rest;
+        self.input.push(piece).is_ok()
+    }
+
+    fn sign_in<S: SignIn>(&mut self, mut sign_in: S, is_tls: bool) -> Option<S::Protocol> {
+        let tls_mode = if is_tls { TlsMode::Prefer } else { TlsMode::Disable };
+        let mut channel = Channel { tls_mode, is_tls: false, is_local: false, certificate: None };
+        loop {
+            match sign_in.advance(&mut self.input, &mut self.out, &channel) {
+                Ok(Step::Done(protocol)) => return Some(protocol),
+                // As if it had been secured.
+                Ok(Step::StartTls) => {
+                    assert!(!channel.is_tls, "TLS begins once");
+                    channel.is_tls = true;
+                }
+                Ok(Step::More) if self.hear() => {}
+                Ok(Step::More) | Err(_) => return None,
+                Ok(Step::Send) => panic!("a sign-in has no long flights"),
+            }
+        }
+    }
+
+    /// Asks this and that until the connection breaks or the server has nothing more to say.
+    fn converse(&mut self, protocol: &mut impl Protocol) {
+        let values = [Value::Int(7), Value::Text("it's")];
+        let call = |number, values| Call { statement: StatementId(number), values };
+        let pair = call(0, &values[..]);
+        let (write, text) = (call(1, &[]), call(2, &[]));
+        let requests = [
+            Request::Execute(pair),
+            Request::Text { kind: StatementKind::Write, sql: "SELECT 1; SELECT 2" },
+            Request::Execute(text),
+            Request::Begin,
+            Request::Batch(&[write, pair, text, pair]),
+            Request::Execute(write),
+            Request::Commit,
+            Request::Rollback,
+        ];
+        for request in requests.into_iter().cycle() {
+            if self.said.is_empty() || self.ask(protocol, request).is_err() {
+                return;
+            }
+            if matches!(request, Request::Commit) && self.load(protocol).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// An error where the connection is broken, or the server has said everything.
+    fn ask(&mut self, protocol: &mut impl Protocol, request: Request<'_>) -> Result<(), Refusal> {
+        if protocol.start(request, &mut self.out).is_err() {
+            self.out.clear();
+            // Time passes, though nothing is asked.
+            return if self.hear() { Ok(()) } else { Err(silent()) };
+        }
+        let mut n_seen = 0usize;
+        loop {
+            let step = protocol.advance(&mut self.input, &mut self.out, &mut |row| {
+                n_seen += 1;
+                look(row);
+                Ok(())
+            })?;
+            match step {
+                Step::Done(Ok(reply)) => {
+                    assert_eq!(reply.n_rows, n_seen as u64, "every row is seen and counted");
+                    return Ok(());
+                }
+                Step::Done(Err(_)) => return Ok(()),
+                Step::More if self.hear() => {}
+                Step::More => return Err(silent()),
+                Step::Send | Step::StartTls => panic!("nobody asked for this"),
+            }
+        }
+    }
+
+    fn load(&mut self, protocol: &mut impl Protocol) -> Result<(), Refusal> {
+        let column = |name, of| Column { name, of, nullable: true };
+        let columns = vec![column("a", ColumnType::Int), column("b", ColumnType::VarChar(10))];
+        let table =
+            Table { name: "t".into(), columns, primary_key: Vec::new(), indexes: Vec::new() };
+        if protocol.start_load(&table, &mut self.out).is_err() {
+            self.out.clear();
+            return Ok(());
+        }
+        let mut n_sends = 0;
+        let mut rows = Rows(20_000);
+        loop {
+            let step = protocol.advance_load(&mut self.input, &mut self.out, &mut rows)?;
+            assert!(self.out.len() < 2 * FLIGHT_BYTES, "no more than a chunk is put out");
+            match step {
+                Step::Done(_) => return Ok(()),
+                Step::More if self.hear() => {}
+                Step::More => return Err(silent()),
+                Step::Send => {
+                    n_sends += 1;
+                    assert!(n_sends < SENDS_MAX, "a load has an end");
+                    // Sometimes the server speaks while rows are on their way to it.
+                    if n_sends % 2 == 0 || !self.hear() {
+                        self.out.clear();
+                    }
+                }
+                Step::StartTls => panic!("nobody asked for this"),
+            }
+        }
+    }
+}
+
+fn silent() -> Refusal {
+    Refusal::new(RefusalKind::ConnectionLost, "the server has nothing more to say")
+}
+
+/// Reads all that a row has.
+fn look(row: &dyn Row) {
+    for column in 0..row.width() {
+        let _ = (row.value(column).type_name(), row.name(column).len());
+        let _ = (row.decimal(column, 2), row.result_set());
+    }
+}
+
+struct Rows(i64);
+
+impl RowSource for Rows {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        self.0 -= 1;
+        emit(&[Value::Int(self.0), Value::Text("x\ty\\")]);
+        self.0 > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Mostly the bytes by which a protocol is steered: tags, short lengths, ends.
+    fn steering() -> impl Strategy<Value = Vec<u8>> {
+        let short = prop::sample::select(b"\0\0\0\x01\x02\x03\x04\x05\xfa\xfb\xfe\xff".as_slice());
+        let tags = prop::sample::select(b"RKZEN123tTnDCIGHSs".as_slice());
+        prop::collection::vec(prop_oneof![4 => short, 1 => tags, 1 => any::<u8>()], 2..600)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_a_server_says_makes_a_client_panic_or_hang(
+            steered in steering(),
+            garbage in prop::collection::vec(any::<u8>(), 2..2_000),
+        ) {
+            for data in [steered, garbage] {
+                mysql(&data);
+                postgres(&data);
+            }
+        }
+
+        #[test]
+        fn nor_does_what_a_server_has_said_when_it_is_garbled(
+            options in 0..16u8,
+            cut: u8,
+            at in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            for family in [0, 1] {
+                let (said, play): (Vec<u8>, fn(&[u8])) = match family {
+                    0 => (crate::mysql::fuzz_recorded(), mysql),
+                    _ => (crate::postgres::fuzz_recorded(), postgres),
+                };
+                let mut data = [&[options, cut][..], &said].concat();
+                for (index, byte) in &at {
+                    let at = 2 + index.index(said.len());
+                    data[at] = *byte;
+                }
+                play(&data);
+            }
+        }
+    }
+}

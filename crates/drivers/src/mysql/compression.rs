@@ -1,0 +1,334 @@
+//! The family's compressed protocol: packets within frames, each frame deflated by itself.
+//!
+//! A frame is a length, a number in the exchange and the length of what it holds, or 0 where that
+//! is not deflated (<https://mariadb.com/kb/en/0-packet/>). Not here: what packets mean, and
+//! `zstd`, which no server of MariaDB has.
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
+
+use super::packets::{HEADER_BYTES, PART_BYTES, broken};
+use super::protocol::Speaker;
+use crate::net::{CancelKey, Input, Protocol, Step};
+
+/// Length, number, length of what it holds.
+const FRAME_HEADER_BYTES: usize = 7;
+/// Shorter ones are not worth it; servers think so too.
+const DEFLATED_BYTES_MIN: usize = 50;
+/// What a frame that is there as a whole may take of an [`Input`].
+pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
+
+/// Packs packets into frames, and takes them out.
+pub(super) struct Press {
+    deflate: Compress,
+    inflate: Decompress,
+    /// Packets that were taken out and are not read yet.
+    plain: Input,
+    /// Packets that are to be packed.
+    unpacked: Vec<u8>,
+    /// What a frame held; used again.
+    inflated: Vec<u8>,
+    deflated: Vec<u8>,
+    /// The number of our next frame, unless a command begins.
+    next_frame: u8,
+    /// The number of a packet that goes on with what is under way: a part, or rows of a load.
+    next_packet: Option<u8>,
+}
+
+impl Press {
+    /// A press for packets of at most `packet_bytes_max`.
+    pub(super) fn new(packet_bytes_max: usize) -> Press {
+        // A packet's part that has not come as a whole, and one more frame.
+        let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
+        Press {
+            deflate: Compress::new(Compression::default(), true),
+            inflate: Decompress::new(true),
+            plain: Input::new(part_bytes + FRAME_BYTES_MAX),
+            unpacked: Vec::new(),
+            inflated: Vec::new(),
+            deflated: Vec::new(),
+            next_frame: 0,
+            next_packet: None,
+        }
+    }
+
+    /// The packets that were taken out.
+    pub(super) fn plain(&mut self) -> &mut Input {
+        &mut self.plain
+    }
+
+    /// Takes the next frame out of `input`; false if it has not come as a whole.
+    pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, Refusal> {
+        let [a, b, c, sequence, d, e, f, rest @ ..] = input.bytes() else { return Ok(false) };
+        let length =
+            |bytes: [u8; 3]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
+        let (n_bytes, n_plain) = (length([*a, *b, *c]), length([*d, *e, *f]));
+        let Some(body) = rest.get(..n_bytes) else { return Ok(false) };
+        if n_plain == 0 {
+            self.plain.push(body)?;
+        } else {
+            self.inflated.clear();
+            self.inflated.reserve_exact(n_plain);
+            self.inflate.reset(true);
+            let finish = FlushDecompress::Finish;
+            let done = self.inflate.decompress_vec(body, &mut self.inflated, finish);
+            let is_whole = matches!(done, Ok(Status::StreamEnd)) && self.inflated.len() == n_plain;
+            if !is_whole {
+                return Err(broken("a compressed packet that is none"));
+            }
+            self.plain.push(&self.inflated)?;
+        }
+        self.next_frame = sequence.wrapping_add(1);
+        input.consume(FRAME_HEADER_BYTES + n_bytes);
+        if self.inflated.capacity() > BYTES_KEPT {
+            self.inflated = Vec::new();
+        }
+        Ok(true)
+    }
+
+    /// Packs what `put` puts out. The packets of a load go on where one has begun.
+    pub(super) fn pack<T>(
+        &mut self,
+        out: &mut Vec<u8>,
+        is_load: bool,
+        put: impl FnOnce(&mut Input, &mut Vec<u8>) -> T,
+    ) -> T {
+        let mut unpacked = std::mem::take(&mut self.unpacked);
+        let result = put(&mut self.plain, &mut unpacked);
+        let mut rest = unpacked.as_slice();
+        while let [a, b, c, sequence, ..] = rest {
+            let n_payload = usize::from(*a) | usize::from(*b) << 8 | usize::from(*c) << 16;
+            let (packet, others) = rest.split_at(HEADER_BYTES + n_payload);
+            let goes_on = *sequence > 0 || self.next_packet == Some(0);
+            if !goes_on {
+                // A command begins an exchange.
+                self.next_frame = 0;
+            }
+            let goes_on = n_payload == PART_BYTES || (is_load && n_payload > 0);
+            self.next_packet = goes_on.then_some(sequence.wrapping_add(1));
+            for piece in packet.chunks(PART_BYTES) {
+                self.put_frame(out, piece);
+            }
+            rest = others;
+        }
+        unpacked.clear();
+        unpacked.shrink_to(BYTES_KEPT);
+        self.unpacked = unpacked;
+        result
+    }
+
+    fn put_frame(&mut self, out: &mut Vec<u8>, plain: &[u8]) {
+        self.deflated.clear();
+        // Where that is no less, it goes as it is.
+        self.deflated.reserve_exact(plain.len());
+        let is_deflated = plain.len() >= DEFLATED_BYTES_MIN && {
+            self.deflate.reset();
+            let finish = FlushCompress::Finish;
+            let done = self.deflate.compress_vec(plain, &mut self.deflated, finish);
+            matches!(done, Ok(Status::StreamEnd)) && self.deflated.len() < plain.len()
+        };
+        let (body, n_plain) = match is_deflated {
+            true => (self.deflated.as_slice(), plain.len()),
+            false => (plain, 0),
+        };
+        out.extend_from_slice(&(body.len() as u32).to_le_bytes()[..3]);
+        out.push(self.next_frame);
+        out.extend_from_slice(&(n_plain as u32).to_le_bytes()[..3]);
+        out.extend_from_slice(body);
+        self.next_frame = self.next_frame.wrapping_add(1);
+        self.deflated.shrink_to(BYTES_KEPT);
+    }
+}
+
+/// What grew beyond this for one packet is given back.
+const BYTES_KEPT: usize = 1 << 20;
+
+/// A signed-in connection: one that speaks, and what its packets go through.
+pub(super) struct Connection {
+    speaker: Speaker,
+    press: Option<Box<Press>>,
+}
+
+impl Connection {
+    pub(super) fn new(speaker: Speaker, press: Option<Box<Press>>) -> Connection {
+        Connection { speaker, press }
+    }
+}
+
+impl Protocol for Connection {
+    #[inline]
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let Connection { speaker, press } = self;
+        match press {
+            None => speaker.start(request, out),
+            Some(press) => press.pack(out, false, |_, out| {
+                speaker.start(request, out).inspect_err(|_| out.clear())
+            }),
+        }
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        visit: Visit<'_>,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        let Connection { speaker, press } = self;
+        let Some(press) = press else { return speaker.advance(input, out, visit) };
+        loop {
+            let step =
+                press.pack(out, false, |plain, out| speaker.advance(plain, out, &mut *visit))?;
+            if !matches!(step, Step::More) || !press.take(input)? {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let Connection { speaker, press } = self;
+        match press {
+            None => speaker.start_load(table, out),
+            Some(press) => press.pack(out, false, |_, out| {
+                speaker.start_load(table, out).inspect_err(|_| out.clear())
+            }),
+        }
+    }
+
+    fn advance_load(
+        &mut self,
+        input: &mut Input,
+        out: &mut Vec<u8>,
+        source: &mut dyn RowSource,
+    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+        let Connection { speaker, press } = self;
+        let Some(press) = press else { return speaker.advance_load(input, out, source) };
+        loop {
+            // A chunk at a time is on its way.
+            if speaker.is_sending() && !out.is_empty() {
+                return Ok(Step::Send);
+            }
+            let step =
+                press.pack(out, true, |plain, out| speaker.advance_load(plain, out, source))?;
+            if !matches!(step, Step::More) || !press.take(input)? {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        self.speaker.prepare(statement)
+    }
+
+    #[inline]
+    fn traffic(&self) -> Traffic {
+        self.speaker.traffic()
+    }
+
+    #[inline]
+    fn is_committing(&self) -> bool {
+        self.speaker.is_committing()
+    }
+
+    fn cancel_key(&self) -> CancelKey {
+        self.speaker.cancel_key()
+    }
+
+    fn say_goodbye(&mut self, out: &mut Vec<u8>) {
+        let Connection { speaker, press } = self;
+        match press {
+            None => speaker.say_goodbye(out),
+            Some(press) => press.pack(out, false, |_, out| speaker.say_goodbye(out)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packets::put_packet;
+    use super::*;
+
+    /// What one press packs, another one takes out, whatever the pieces in which it comes.
+    fn through(payloads: &[Vec<u8>], n_piece: usize) -> Vec<u8> {
+        let (mut from, mut to) = (Press::new(1 << 30), Press::new(1 << 30));
+        let (mut packed, mut input) = (Vec::new(), Input::new(FRAME_BYTES_MAX));
+        from.pack(&mut packed, false, |_, out| {
+            payloads.iter().for_each(|payload| put_packet(out, 0, |out| out.extend(payload)));
+        });
+        let mut plain = Vec::new();
+        for piece in packed.chunks(n_piece) {
+            input.push(piece).expect("within the limit");
+            while to.take(&mut input).expect("frames") {
+                plain.extend_from_slice(to.plain.bytes());
+                to.plain.consume(to.plain.bytes().len());
+            }
+        }
+        assert!(input.bytes().is_empty(), "nothing is left");
+        plain
+    }
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        let payloads = [vec![], vec![7; 49], vec![7; 50], (0..=255).collect(), vec![1; 100_000]];
+        let mut expect = Vec::new();
+        payloads.iter().for_each(|payload| put_packet(&mut expect, 0, |out| out.extend(payload)));
+        for n_piece in [1, 3, 7, 1_000, 1 << 20] {
+            assert!(through(&payloads, n_piece) == expect, "in pieces of {n_piece}");
+        }
+        let long = [vec![1; 17 << 20]];
+        let mut expect = Vec::new();
+        put_packet(&mut expect, 0, |out| out.extend(&long[0]));
+        assert!(through(&long, 1 << 20) == expect, "more than a frame holds");
+    }
+
+    #[test]
+    fn a_command_begins_an_exchange_and_rows_go_on() {
+        let mut press = Press::new(1 << 20);
+        let numbers = |out: &[u8]| {
+            let (mut rest, mut numbers) = (out, Vec::new());
+            while let [a, 0, 0, number, 0, 0, 0, others @ ..] = rest {
+                numbers.push(*number);
+                rest = &others[usize::from(*a)..];
+            }
+            assert!(rest.is_empty(), "short packets go as they are");
+            numbers
+        };
+        let put = |sequence: u8, payload: &'static [u8]| {
+            move |_: &mut Input, out: &mut Vec<u8>| {
+                put_packet(out, sequence, |out| out.extend(payload));
+            }
+        };
+        let mut out = Vec::new();
+        press.pack(&mut out, false, put(0, b"LOAD"));
+        let mut input = Input::new(1 << 20);
+        input.push(&[5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0xfb]).expect("room");
+        assert_eq!(press.take(&mut input), Ok(true));
+        (2..=255).for_each(|sequence| press.pack(&mut out, true, put(sequence, b"row")));
+        press.pack(&mut out, true, put(0, b"row"));
+        press.pack(&mut out, true, put(1, b""));
+        press.pack(&mut out, true, put(0, b"SHOW WARNINGS"));
+        let expect: Vec<u8> = [0].into_iter().chain(2..=255).chain([0, 1, 0]).collect();
+        assert_eq!(numbers(&out), expect);
+    }
+
+    #[test]
+    fn a_frame_that_is_none_breaks_the_connection() {
+        let taken = |bytes: &[u8]| {
+            let mut input = Input::new(FRAME_BYTES_MAX);
+            input.push(bytes).expect("room");
+            Press::new(1 << 16).take(&mut input)
+        };
+        let mut packed = Vec::new();
+        Press::new(1 << 16).pack(&mut packed, false, |_, out| {
+            put_packet(out, 0, |out| out.extend([7; 1_000]));
+        });
+        assert_eq!(taken(&packed), Ok(true));
+        for (at, value) in [(4, 0xff), (4, 1), (5, 0xff), (8, 0x55), (9, 0), (packed.len() - 1, 0)]
+        {
+            let mut bytes = packed.clone();
+            bytes[at] ^= value ^ 0x33;
+            assert!(taken(&bytes).is_err(), "byte {at}");
+        }
+        assert_eq!(taken(&packed[..packed.len() - 1]), Ok(false));
+    }
+}
