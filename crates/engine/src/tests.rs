@@ -47,6 +47,9 @@ impl Database for Fake {
             for_update: "",
             parallel_load: true,
             indexes_after_load: true,
+            before_load: &[],
+            after_load: None,
+            commit_counter: None,
             keeps_data: false,
         };
         &DIALECT

@@ -11,6 +11,9 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
+    before_load: &[],
+    after_load: Some("ANALYZE TABLE {table}"),
+    commit_counter: Some("SHOW GLOBAL STATUS LIKE 'Com_commit'"),
     keeps_data: true,
 };
 

@@ -29,7 +29,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use model::{
     BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Places,
-    Refusal, Settings, Statement, Target,
+    Refusal, RefusalKind, Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
 
@@ -182,9 +182,35 @@ struct Postgres {
     wire: Wire<Server>,
 }
 
-fn open(target: &Target, _opening: Opening) -> Opened {
-    let server = server(target).map_err(CannotOpen::Bad)?;
-    Ok(Arc::new(Postgres { wire: Wire::new(server) }))
+fn open(target: &Target, opening: Opening) -> Opened {
+    let wire = Wire::new(server(target).map_err(CannotOpen::Bad)?);
+    // Whatever is wrong with the target, it is told before a thousand clients meet it.
+    match WireSession::connect_here(wire.server(), 0) {
+        Ok(_) => {}
+        Err(no) if no.kind == RefusalKind::Missing && opening.create => {
+            make_database(target, &wire.server().account.database)?;
+        }
+        Err(no) => return Err(CannotOpen::Refused(no)),
+    }
+    Ok(Arc::new(Postgres { wire }))
+}
+
+/// Makes the target's database, asked for in the one that every server has.
+fn make_database(target: &Target, name: &str) -> Result<(), CannotOpen> {
+    let known = Target { path: "postgres".to_owned(), ..target.clone() };
+    let server = Arc::new(server(&known).map_err(CannotOpen::Bad)?);
+    let sql = format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\""));
+    let made = WireSession::connect_here(&server, 0)
+        .and_then(|mut session| session.ask_here(&sql, &mut |_| Ok(())));
+    match made {
+        Ok(_) => Ok(()),
+        // Somebody else has just made it.
+        Err(no) if no.sqlstate == "42P04" => Ok(()),
+        Err(no) => {
+            let what = format_args!("the database '{name}' is not there and cannot be made");
+            Err(CannotOpen::Refused(no.during(what)))
+        }
+    }
 }
 
 fn server(target: &Target) -> Result<Server, BadParameter> {

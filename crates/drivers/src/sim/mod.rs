@@ -194,6 +194,9 @@ static DIALECT: Dialect = Dialect {
     for_update: "",
     parallel_load: true,
     indexes_after_load: false,
+    before_load: &[],
+    after_load: None,
+    commit_counter: None,
     keeps_data: false,
 };
 

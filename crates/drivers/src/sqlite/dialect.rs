@@ -13,6 +13,9 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: "",
     parallel_load: false,
     indexes_after_load: true,
+    before_load: &[],
+    after_load: None,
+    commit_counter: None,
     keeps_data: true,
 };
 

@@ -322,6 +322,9 @@ mod tests {
             for_update,
             parallel_load: false,
             indexes_after_load: false,
+            before_load: &[],
+            after_load: None,
+            commit_counter: None,
             keeps_data: true,
         }
     }
