@@ -49,6 +49,8 @@ impl Database for Fake {
             for_update: "",
             parallel_load: true,
             indexes_after_load: true,
+            before_load: &[],
+            commit_counter: None,
             keeps_data: false,
         };
         &DIALECT

@@ -85,7 +85,8 @@ fn prepare(url: &str) {
     let target = Target::parse(url).expect("our own URL");
     let database = open(&target, 1, true).expect("a new file");
     let opened = agree_on(&database, &target, "tpcc", &[], 1).expect("an empty file");
-    build(&opened, BuildOptions { loaders: 1 }, &|| false, &mut |_| {}).expect("a build");
+    build(&opened, BuildOptions { loaders: 1, ..BuildOptions::default() }, &|| false, &mut |_| {})
+        .expect("a build");
     // What is in the log must be in the file before it is copied.
     let connection = Connection::open(&target.path).expect("our own file");
     let truncate = "PRAGMA wal_checkpoint(TRUNCATE)";

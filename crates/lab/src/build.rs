@@ -12,30 +12,34 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Database, Index, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload,
-    format_count,
+    ColumnType, Database, Index, Population, Refusal, RefusalKind, Value, Workload, format_count,
 };
 
 use crate::Trouble;
 use crate::check::describe_row;
 use crate::desk::Desk;
-use crate::heard::heard;
+use crate::heard::{heard, quietly};
+pub use crate::load::LoadMethod;
+use crate::load::load_chunks;
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::wall;
-
-/// How often a chunk is tried again after a conflict.
-const ATTEMPTS: u32 = 10;
 
 /// Chunks are marked in the transaction that builds them.
 const INTERRUPTED: &str = "the build was interrupted; the same command goes on where it stopped";
 
 /// How a build is done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
-    /// Sessions that load at once; 0 lets the database decide.
+    /// Sessions that load at once; 0 is as many as cores and at least four, where the database
+    /// can.
     pub loaders: usize,
+    /// How rows get into the tables.
+    pub method: LoadMethod,
 }
+
+/// A server waits for its disk while another loader keeps its CPU busy.
+const LOADERS_LEAST: usize = 4;
 
 /// How far a build is.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,23 +67,40 @@ pub struct Built {
     pub n_rows_before: u64,
     /// How long it took.
     pub seconds: f64,
-    /// Of which for secondary indexes.
+    /// Of which for secondary indexes, and whatever else comes after the rows.
     pub index_seconds: f64,
+    /// How rows got into the tables.
+    pub method: LoadMethod,
+    /// Sessions that loaded at once.
+    pub loaders: usize,
+    /// Connections that were lost and made anew.
+    pub reconnects: u64,
 }
 
 impl Built {
     /// A sentence about it.
     pub fn sentence(&self) -> String {
         let rows = format_count(self.n_rows);
+        let method = self.method.name();
+        let loaders = match self.loaders {
+            1 => "1 loader".to_owned(),
+            n => format!("{n} loaders"),
+        };
+        let lost = match self.reconnects {
+            0 => String::new(),
+            n => format!("; {n} lost connections were made anew"),
+        };
         match self.found {
             Data::Built => "the data are there already: nothing to build".to_owned(),
             Data::Unfinished => format!(
-                "went on with an interrupted build: {} rows were there, {rows} added in {:.1} s",
+                "went on with an interrupted build: {} rows were there, {rows} added in {:.1} s \
+                 by {method} with {loaders}{lost}",
                 format_count(self.n_rows_before),
                 self.seconds
             ),
             _ => format!(
-                "built {rows} rows in {:.1} s ({} rows/s), of which {:.1} s for indexes",
+                "built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
+                 {:.1} s for indexes{lost}",
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
                 self.index_seconds
@@ -99,8 +120,16 @@ pub fn build(
     let Some(population) = opened.workload.population() else {
         return Err(Trouble::Usage("this workload has no data to build".to_owned()));
     };
-    let mut built =
-        Built { found: opened.data, n_rows: 0, n_rows_before: 0, seconds: 0.0, index_seconds: 0.0 };
+    let mut built = Built {
+        found: opened.data,
+        n_rows: 0,
+        n_rows_before: 0,
+        seconds: 0.0,
+        index_seconds: 0.0,
+        method: options.method,
+        loaders: n_loaders(opened, options),
+        reconnects: 0,
+    };
     match opened.data {
         Data::Built | Data::None => return Ok(built),
         Data::Unmarked => {
@@ -115,7 +144,10 @@ pub fn build(
     let mut desk = Desk::at(opened.database.as_ref())?;
     let work = prepare(&mut desk, opened, population)?;
     built.n_rows_before = work.n_rows_before;
-    load_all(opened, population, &work, options, is_stopped, progress)?;
+    load_all(opened, population, &work, &built, is_stopped, progress)?;
+    built.reconnects = work.n_reconnects.load(Ordering::Relaxed);
+    // The first one may have been lost meanwhile, as those of the loaders.
+    let mut desk = Desk::at(opened.database.as_ref())?;
     built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - work.n_rows_before;
     let indexing = wall::now();
     create_indexes(&mut desk, opened, population, is_stopped, &mut |name| {
@@ -149,14 +181,64 @@ pub fn build_heard(
     })
 }
 
+fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, |n| n.get());
+    match (options.loaders, opened.database.dialect().parallel_load) {
+        (_, false) => 1,
+        (0, true) => cores().max(LOADERS_LEAST),
+        (n, true) => n,
+    }
+}
+
+/// A build by INSERTs and one in bulk, of the same rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Both {
+    /// The one by INSERTs; its tables were dropped again.
+    pub insert: Built,
+    /// The one in bulk.
+    pub bulk: Built,
+    /// The tables whose checksums are not the same.
+    pub different: Vec<String>,
+}
+
+impl Both {
+    /// The time of the INSERTs in terms of that of the bulk load, each with its indexes.
+    pub fn ratio(&self) -> f64 {
+        self.insert.seconds / self.bulk.seconds.max(1e-9)
+    }
+}
+
+/// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other.
+pub fn build_both(
+    opened: &Opened,
+    loaders: usize,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Both, Trouble> {
+    if !matches!(opened.data, Data::Absent | Data::None) {
+        let why = "to compare load methods the tables must not be there yet: drop them first";
+        return Err(Trouble::Failed(why.to_owned()));
+    }
+    let options = |method| BuildOptions { loaders, method };
+    let insert = build_heard(opened, options(LoadMethod::Insert), stop, progress)?;
+    let of_insert = checksums_heard(opened, stop)?;
+    drop_data(opened, false)?;
+    let bulk = build_heard(opened, options(LoadMethod::Bulk), stop, progress)?;
+    let of_bulk = checksums_heard(opened, stop)?;
+    let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
+    let different = pairs.map(|(one, _)| one.table.clone()).collect();
+    Ok(Both { insert, bulk, different })
+}
+
 /// What is left to be loaded.
-struct Work {
+pub(crate) struct Work {
     /// Table and chunk, in order.
-    chunks: Vec<(usize, u64)>,
-    next: AtomicUsize,
+    pub(crate) chunks: Vec<(usize, u64)>,
+    pub(crate) next: AtomicUsize,
     n_rows_total: u64,
     n_rows_before: u64,
-    n_rows_done: AtomicU64,
+    pub(crate) n_rows_done: AtomicU64,
+    pub(crate) n_reconnects: AtomicU64,
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
@@ -186,23 +268,26 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
         chunks.extend((0..n_chunks).filter(|chunk| !is_done(chunk)).map(|chunk| (index, chunk)));
     }
     let n_rows_done = AtomicU64::new(n_rows_before);
-    Ok(Work { chunks, next: AtomicUsize::new(0), n_rows_total, n_rows_before, n_rows_done })
+    Ok(Work {
+        chunks,
+        next: AtomicUsize::new(0),
+        n_rows_total,
+        n_rows_before,
+        n_rows_done,
+        n_reconnects: AtomicU64::new(0),
+    })
 }
 
 fn load_all(
     opened: &Opened,
     population: &dyn Population,
     work: &Work,
-    options: BuildOptions,
+    built: &Built,
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<(), Trouble> {
-    let database = &opened.database;
-    let n_loaders = match (options.loaders, database.dialect().parallel_load) {
-        (_, false) => 1,
-        (0, true) => thread::available_parallelism().map_or(1, |n| n.get()),
-        (n, true) => n,
-    };
+    let database = opened.database.as_ref();
+    let (n_loaders, method) = (built.loaders, built.method);
     let began = wall::now();
     let (tell, hear) = channel::<Result<(), Refusal>>();
     let doing = AtomicUsize::new(0);
@@ -210,7 +295,7 @@ fn load_all(
         for _ in 0..n_loaders {
             let (tell, doing) = (tell.clone(), &doing);
             scope.spawn(move || {
-                let loaded = load_chunks(database, population, work, doing, is_stopped);
+                let loaded = load_chunks(database, population, method, work, doing, is_stopped);
                 // The receiver outlives all loaders.
                 let _ = tell.send(loaded);
             });
@@ -250,85 +335,6 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
         n_rows_total: work.n_rows_total,
         rows_per_s,
         left_s: left.is_finite().then_some(left),
-    }
-}
-
-/// One loader: takes chunks until there are none.
-fn load_chunks(
-    database: &Arc<dyn Database>,
-    population: &dyn Population,
-    work: &Work,
-    doing: &AtomicUsize,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<(), Refusal> {
-    let mut desk = Desk::at(database.as_ref())?;
-    let mark = desk.prepare(database.dialect().insert(&meta::table()))?;
-    while !is_stopped() {
-        let next = work.next.fetch_add(1, Ordering::Relaxed);
-        let Some(&(table, chunk)) = work.chunks.get(next) else { break };
-        doing.fetch_max(table, Ordering::Relaxed);
-        let name = meta::done_name(&population.tables()[table].name, chunk);
-        let mut attempt = 1;
-        loop {
-            match load_chunk(&mut desk, population, table, chunk, mark, &name, work) {
-                Ok(()) => break,
-                Err(refusal) if refusal.kind.is_conflict() && attempt < ATTEMPTS => attempt += 1,
-                Err(refusal) => return Err(refusal),
-            }
-        }
-    }
-    Ok(())
-}
-
-fn load_chunk(
-    desk: &mut Desk,
-    population: &dyn Population,
-    table: usize,
-    chunk: u64,
-    mark: model::StatementId,
-    name: &str,
-    work: &Work,
-) -> Result<(), Refusal> {
-    let rows = population.rows(table, chunk);
-    let mut counted = Counted { rows, n: 0, unsaid: 0, done: &work.n_rows_done };
-    desk.ask(Request::Begin)?;
-    let loaded = desk.load(&population.tables()[table], &mut counted).and_then(|_| {
-        let n = counted.n.to_string();
-        desk.execute(mark, &[Value::Text(name), Value::Text(&n)])?;
-        desk.ask(Request::Commit)
-    });
-    counted.say();
-    if loaded.is_err() {
-        work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
-        // The refusal that matters is the first one.
-        let _ = desk.ask(Request::Rollback);
-    }
-    loaded.map(|_| ())
-}
-
-/// Counts rows as they pass.
-struct Counted<'a> {
-    rows: Box<dyn RowSource + Send>,
-    n: u64,
-    unsaid: u64,
-    done: &'a AtomicU64,
-}
-
-impl Counted<'_> {
-    fn say(&mut self) {
-        self.done.fetch_add(std::mem::take(&mut self.unsaid), Ordering::Relaxed);
-    }
-}
-
-impl RowSource for Counted<'_> {
-    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        let has_next = self.rows.next(emit);
-        self.n += u64::from(has_next);
-        self.unsaid += u64::from(has_next);
-        if self.unsaid >= 1000 {
-            self.say();
-        }
-        has_next
     }
 }
 
@@ -412,10 +418,11 @@ pub fn checksums(
     for table in tables.unwrap_or_default() {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let mut checksum = Checksum { table: table.name.to_string(), n_rows: 0, sum: 0 };
+        let columns: Vec<ColumnType> = table.columns.iter().map(|column| column.of).collect();
         let mut text = String::new();
         desk.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
             text.clear();
-            describe_row(row, &mut text);
+            describe_row(row, &columns, &mut text)?;
             checksum.n_rows += 1;
             checksum.sum = checksum.sum.wrapping_add(fnv1a(text.as_bytes()));
             Ok(())
@@ -423,6 +430,14 @@ pub fn checksums(
         sums.push(checksum);
     }
     Ok(sums)
+}
+
+/// [`checksums`], with an ear for whoever asks to stop.
+pub fn checksums_heard(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Trouble> {
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    quietly(stop, "interrupted while checksums were made", move || {
+        checksums(database.as_ref(), workload.as_ref())
+    })
 }
 
 /// FNV-1a of 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv): stable for ever.

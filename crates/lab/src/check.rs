@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{CheckResult, Database, Refusal, Row, Value, Workload};
+use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
 
 use crate::Trouble;
 use crate::desk::Desk;
@@ -80,12 +80,25 @@ fn name_row(row: &dyn Row) -> String {
     text
 }
 
-/// All values of a row, one way for every database.
-pub(crate) fn describe_row(row: &dyn Row, text: &mut String) {
-    for column in 0..row.width() {
-        describe(row.value(column), text);
+/// All values of a row of these types, the same for every database that holds it.
+pub(crate) fn describe_row(
+    row: &dyn Row,
+    columns: &[ColumnType],
+    text: &mut String,
+) -> Result<(), Refusal> {
+    for (column, of) in columns.iter().enumerate() {
+        match (row.value(column), of) {
+            (Value::Null, _) => describe(Value::Null, text),
+            (_, ColumnType::Decimal { scale, .. }) => {
+                describe(Value::Int(row.decimal(column, *scale)?), text);
+            }
+            // Some keep it padded with blanks to its length.
+            (Value::Text(words), ColumnType::Char(_)) => text.push_str(words.trim_end_matches(' ')),
+            (value, _) => describe(value, text),
+        }
         text.push('|');
     }
+    Ok(())
 }
 
 fn describe(value: Value<'_>, text: &mut String) {

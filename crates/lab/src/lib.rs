@@ -8,6 +8,7 @@ pub mod check;
 mod desk;
 pub mod facts;
 mod heard;
+mod load;
 pub mod managed;
 mod meta;
 pub mod open;

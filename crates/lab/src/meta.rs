@@ -110,6 +110,12 @@ pub(crate) fn read_done(desk: &mut Desk) -> Result<Vec<String>, Refusal> {
     Ok(done)
 }
 
+/// Whether a chunk is done, by its name, which is ours and needs no quoting.
+pub(crate) fn is_done(desk: &mut Desk, name: &str) -> Result<bool, Refusal> {
+    let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
+    Ok(desk.number(&sql)? == Some(1))
+}
+
 /// Says that the build is ended.
 pub(crate) fn complete(desk: &mut Desk) -> Result<(), Refusal> {
     desk.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;

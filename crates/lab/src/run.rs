@@ -43,6 +43,8 @@ pub struct RunOptions {
     pub check_after: bool,
     /// Whether data that are not there are built.
     pub build: bool,
+    /// How they are.
+    pub load: BuildOptions,
     /// Sees every sample, for calibration.
     pub tap: Option<Tap>,
 }
@@ -177,9 +179,8 @@ fn prepare(
                     plan.target, group.workload, group.workload, plan.target
                 )));
             }
-            let loaders = BuildOptions { loaders: 0 };
             let told = |progress: &Progress| watcher.building(progress);
-            let built = build_heard(&opened, loaders, stop, &mut { told })?;
+            let built = build_heard(&opened, options.load, stop, &mut { told })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = agree(plan, database, group, stop)?;

@@ -141,6 +141,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         check_before: false,
         check_after: false,
         build: false,
+        load: crate::build::BuildOptions::default(),
         tap: keeps_samples.then_some(tap),
     };
     let mut listener = Listener::default();

@@ -56,6 +56,11 @@ pub struct Dialect {
     pub parallel_load: bool,
     /// Secondary indexes are faster built after the data.
     pub indexes_after_load: bool,
+    /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
+    /// a build cannot do again.
+    pub before_load: &'static [&'static str],
+    /// A query whose last column counts the commits of all sessions since the server was started.
+    pub commit_counter: Option<&'static str>,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
 }
@@ -110,9 +115,15 @@ impl Dialect {
 
     /// INSERT of one row into `table`, all columns.
     pub fn insert(&self, table: &Table) -> String {
+        self.insert_rows(table, 1)
+    }
+
+    /// INSERT of `n_rows` rows into `table`, all columns.
+    pub fn insert_rows(&self, table: &Table, n_rows: usize) -> String {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
-        let marks = vec!["?"; names.len()].join(", ");
-        self.sql(&format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, names.join(", ")))
+        let marks = format!("({})", vec!["?"; names.len()].join(", "));
+        let rows = vec![marks; n_rows].join(", ");
+        self.sql(&format!("INSERT INTO {} ({}) VALUES {rows}", table.name, names.join(", ")))
     }
 }
 
@@ -131,6 +142,8 @@ mod tests {
         for_update: "",
         parallel_load: true,
         indexes_after_load: true,
+        before_load: &[],
+        commit_counter: None,
         keeps_data: true,
     };
 

@@ -1,13 +1,15 @@
 //! `dbdyno build`, `check` and `drop`: the data without the load.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::build::{BuildOptions, build_heard, checksums, drop_data as drop_tables};
+use lab::build::{
+    Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
+};
 use lab::managed::is_managed;
 use lab::open::{Data, Opened, Site, agree_heard, arrive, default_target};
 use lab::run::Watcher;
 use lab::{Stop, Trouble};
 use model::{CheckResult, Target};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::{add_parameters, make_data_folder};
@@ -41,11 +43,9 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
         let what = named(words, name);
         add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
     };
-    let loaders = Arg::new("loaders")
-        .long("loaders")
-        .value_name("N")
-        .default_value("0")
-        .help("Sessions that load at once, where the database can [0: as many as cores]");
+    let loaders = Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
+        "Sessions that load at once, where the database can [0: as many as cores, and at least 4]",
+    );
     let sums = Arg::new("checksums")
         .long("checksums")
         .action(ArgAction::SetTrue)
@@ -56,7 +56,8 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
         .help("Also drop tables that dbdyno did not build");
     Ok(vec![
         shared("build", "Builds a workload's data; goes on with an interrupted build")?
-            .arg(loaders),
+            .arg(loaders)
+            .arg(flags::load_method_of(&["bulk", "insert", "both"])),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),
         shared("drop", "Drops a workload's tables")?.arg(force),
     ])
@@ -118,23 +119,61 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
     let Found { target, opened, _site } = opened(matches, true, &stop, &mut live)?;
-    let built = build_heard(&opened, BuildOptions { loaders }, &stop, &mut |far| {
+    let method = flags::load_method(matches);
+    if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
+        let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
+        live.end();
+        return tell_both(&target, &both?, matches);
+    }
+    let built = build_heard(&opened, BuildOptions { loaders, method }, &stop, &mut |far| {
         live.building(far);
     });
     live.end();
     let built = built?;
     if flags::is_json(matches) {
-        let value = json!({
-            "target": target.to_string(),
-            "found": format!("{:?}", built.found).to_lowercase(),
-            "rows": built.n_rows,
-            "rows_before": built.n_rows_before,
-            "seconds": built.seconds,
-            "index_seconds": built.index_seconds,
-        });
-        return print(&format!("{value:#}\n"));
+        return print(&format!("{:#}\n", built_json(&target, &built)));
     }
     print(&format!("{target}: {}\n", built.sentence()))
+}
+
+fn built_json(target: &Target, built: &Built) -> Value {
+    json!({
+        "target": target.to_string(),
+        "found": format!("{:?}", built.found).to_lowercase(),
+        "rows": built.n_rows,
+        "rows_before": built.n_rows_before,
+        "seconds": built.seconds,
+        "index_seconds": built.index_seconds,
+        "method": built.method.name(),
+        "loaders": built.loaders,
+        "reconnects": built.reconnects,
+    })
+}
+
+fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
+    if flags::is_json(matches) {
+        let value = json!({
+            "target": target.to_string(),
+            "insert": built_json(target, &both.insert),
+            "bulk": built_json(target, &both.bulk),
+            "insert_to_bulk": both.ratio(),
+            "checksums_equal": both.different.is_empty(),
+            "different": both.different,
+        });
+        print(&format!("{value:#}\n"))?;
+    } else {
+        let (insert, bulk) = (both.insert.sentence(), both.bulk.sentence());
+        let sums = match both.different.as_slice() {
+            [] => "checksums equal".to_owned(),
+            tables => format!("checksums DIFFER in {}", tables.join(", ")),
+        };
+        let ratio = both.ratio();
+        print(&format!(
+            "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk; \
+             {sums}\n"
+        ))?;
+    }
+    Ok(if both.different.is_empty() { DONE } else { FAILED })
 }
 
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
@@ -158,7 +197,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
-        true => checksums(database.as_ref(), workload.as_ref())?,
+        true => checksums_heard(&opened, &stop)?,
         false => Vec::new(),
     };
     live.end();

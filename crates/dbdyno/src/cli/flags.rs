@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches};
 use lab::Trouble;
+use lab::build::LoadMethod;
 use model::{Parameter, ParameterKind};
 use results::store::default_path;
 
@@ -61,6 +62,31 @@ pub(crate) fn output() -> Arg {
 /// `--no-store`.
 pub(crate) fn no_store() -> Arg {
     Arg::new("no_store").long("no-store").action(ArgAction::SetTrue).help("Do not keep the run")
+}
+
+/// `--load-method`.
+pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
+    Arg::new("load_method")
+        .long("load-method")
+        .value_name(known.join("|"))
+        .value_parser(clap::builder::PossibleValuesParser::new(known))
+        .hide_possible_values(true)
+        .default_value("bulk")
+        .help(match known.len() {
+            2 => "How rows are built: as the database takes them fastest, or by INSERTs",
+            _ => {
+                "How rows are built: as the database takes them fastest, by INSERTs, or by both \
+                 in turn and compared"
+            }
+        })
+}
+
+/// How rows are built, as asked for.
+pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
+    match matches.get_one::<String>("load_method").map(String::as_str) {
+        Some("insert") => LoadMethod::Insert,
+        _ => LoadMethod::Bulk,
+    }
 }
 
 /// Whether JSON is asked for.

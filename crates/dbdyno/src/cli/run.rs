@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
+use lab::build::BuildOptions;
 use lab::open::{data_folder, default_target};
 use lab::plan::{GROUP, PLAN, decide};
 use lab::run::{RunOptions, run as run_plan};
@@ -44,6 +45,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .action(ArgAction::SetTrue)
                 .help("Do not build data that are not there"),
         )
+        .arg(flags::load_method_of(&["bulk", "insert"]))
         .arg(
             Arg::new("per_client")
                 .long("per-client")
@@ -111,6 +113,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         check_before: matches!(checks, Some("both" | "before")),
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),
+        load: BuildOptions { loaders: 0, method: flags::load_method(matches) },
         tap: None,
     };
     let stop = super::stop_on_signals();

@@ -7,6 +7,7 @@ mod examples;
 mod home;
 mod interrupted;
 mod journey;
+mod loads;
 mod outage;
 mod password;
 mod real;

@@ -13,6 +13,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
+    before_load: &[],
+    commit_counter: Some("SHOW GLOBAL STATUS LIKE 'Com_commit'"),
     keeps_data: true,
 };
 

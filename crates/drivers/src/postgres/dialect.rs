@@ -13,6 +13,12 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
+    // A chunk and its mark are lost together, and the end of the build is flushed with all
+    // that comes before it.
+    before_load: &["SET synchronous_commit = off"],
+    commit_counter: Some(
+        "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+    ),
     keeps_data: true,
 };
 

@@ -196,6 +196,8 @@ static DIALECT: Dialect = Dialect {
     for_update: "",
     parallel_load: true,
     indexes_after_load: false,
+    before_load: &[],
+    commit_counter: None,
     keeps_data: false,
 };
 

@@ -15,6 +15,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: "",
     parallel_load: false,
     indexes_after_load: true,
+    before_load: &[],
+    commit_counter: None,
     keeps_data: true,
 };
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use lab::build::Progress;
+use lab::build::{BuildOptions, Progress};
 use lab::plan::{decide, read_toml};
 use lab::run::{RunOptions, RunResult, Watcher, run};
 use lab::{Stop, Trouble};
@@ -57,8 +57,14 @@ pub(crate) fn drive(
     );
     let draft = read_toml("plan.toml", &plan).expect("a plan");
     let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
-    let options =
-        RunOptions { store: None, check_before: true, check_after: true, build: true, tap: None };
+    let options = RunOptions {
+        store: None,
+        check_before: true,
+        check_after: true,
+        build: true,
+        load: BuildOptions::default(),
+        tap: None,
+    };
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 

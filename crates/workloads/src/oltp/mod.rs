@@ -174,6 +174,8 @@ mod tests {
         for_update: "",
         parallel_load: true,
         indexes_after_load: true,
+        before_load: &[],
+        commit_counter: None,
         keeps_data: true,
     };
 

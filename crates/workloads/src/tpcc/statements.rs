@@ -324,6 +324,8 @@ mod tests {
             for_update,
             parallel_load: false,
             indexes_after_load: false,
+            before_load: &[],
+            commit_counter: None,
             keeps_data: true,
         }
     }

@@ -1,0 +1,78 @@
+//! Data on real servers: whichever way and wherever they are loaded, they are the same, and what
+//! breaks a load is mended.
+
+use serde_json::Value;
+use servers::Server;
+use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+
+use crate::home::{Home, at, number};
+use crate::real::with_password;
+
+/// A database of its own on a server; building makes it.
+fn target(server: &Server, database: &str) -> String {
+    let mut target = server.target();
+    target.path = database.to_owned();
+    format!("--target={}", with_password(&target))
+}
+
+fn checksums(home: &Home, target: &[&str]) -> Value {
+    let args = [&["check", "tpcc", "--checksums", "--quiet"], target].concat();
+    at(&home.json(&args), "checksums").clone()
+}
+
+#[test]
+fn one_seed_gives_the_same_rows_on_every_database_by_either_method() {
+    let home = Home::new();
+    home.put_tpcc();
+    let expect = checksums(&home, &[]);
+    for server in [&MARIADB, &POSTGRES] {
+        let target = target(server.shared(), "by_either_method");
+        let args = ["build", "tpcc", &target, "--load-method=both", "--quiet"];
+        let both = home.json(&args);
+        assert_eq!(at(&both, "checksums_equal"), true, "{both:#}");
+        assert_eq!(number(&both, "insert.rows"), number(&both, "bulk.rows"));
+        assert!(number(&both, "insert_to_bulk") > 0.0);
+        assert_eq!(
+            (at(&both, "insert.method"), at(&both, "bulk.loaders")),
+            (&Value::from("insert"), &Value::from(4))
+        );
+        assert_eq!(checksums(&home, &[&target]), expect, "{}", server.version);
+        let again = home.run(&args).code(1);
+        again.warns(&["the tables must not be there yet: drop them first"]).is_a_sentence();
+        home.run(&["drop", "tpcc", &target]).good().says(&["dropped"]);
+    }
+}
+
+/// Crashes a server while it is loaded.
+fn crash(test: &TestServer, method: &str) {
+    let home = Home::new();
+    let mut server = test.start();
+    let target = target(&server, "crashed");
+    let mut build = home.start(&["build", "tpcc", &target, method, "--output=json"]);
+    build.wait_until("rows", |said| said.contains(" rows/s"));
+    server.kill().expect("killed");
+    server.restart().expect("it recovers");
+    let built = build.end().good().json();
+    assert!(number(&built, "reconnects") >= 1.0, "{built:#}");
+    home.put_tpcc();
+    assert_eq!(checksums(&home, &[&target]), checksums(&home, &[]));
+}
+
+#[test]
+fn a_load_goes_on_when_mariadb_crashes_and_no_row_is_lost_or_twice() {
+    crash(&MARIADB, "--load-method=insert");
+}
+
+#[test]
+fn a_load_goes_on_when_postgres_crashes_and_no_row_is_lost_or_twice() {
+    crash(&POSTGRES, "--load-method=bulk");
+}
+
+#[test]
+fn a_run_tells_how_it_built_its_data() {
+    let home = Home::new();
+    let target = "--target=managed:postgres?fsync=off&shared_buffers=64MB&max_connections=50";
+    let args = ["run", "tpcc", target, "--load-method=insert", "--duration=1s", "--ramp-up=0s"];
+    let ran = home.run(&args).good().warns(&["rows/s) by insert with 4 loaders"]);
+    ran.says(&["12 of 12 hold before the load", "managed:postgres?fsync=off", "fsync=off"]);
+}

@@ -1,0 +1,303 @@
+//! Rows into tables, chunk by chunk: in bulk as the driver can, or by INSERTs as every program
+//! does. A chunk that a lost connection broke is done again, unless its mark says that it is there.
+//!
+//! Not here: which chunks there are to do (build), and which rows (workloads).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use model::{
+    Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
+};
+
+use crate::build::Work;
+use crate::desk::Desk;
+use crate::meta;
+
+/// How often a chunk is tried again after a conflict.
+const ATTEMPTS: u32 = 10;
+/// How often a loader tries to connect anew, with a pause that grows to the last of these: half a
+/// minute, in which a server recovers from a crash.
+const RECONNECTS: u32 = 35;
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+/// Rows of an INSERT. More make it little faster; fewer parameters than any database allows.
+const INSERT_ROWS: usize = 100;
+/// SQLite's limit of parameters, the lowest of all.
+const PARAMETERS_MOST: usize = 32_766;
+
+/// How rows get into tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadMethod {
+    /// As the database takes them fastest: LOAD DATA LOCAL, COPY.
+    #[default]
+    Bulk,
+    /// By prepared INSERTs of up to 100 rows.
+    Insert,
+}
+
+impl LoadMethod {
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadMethod::Bulk => "bulk",
+            LoadMethod::Insert => "insert",
+        }
+    }
+}
+
+/// One loader: takes chunks until there are none.
+pub(crate) fn load_chunks(
+    database: &dyn Database,
+    population: &dyn Population,
+    method: LoadMethod,
+    work: &Work,
+    doing: &AtomicUsize,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<(), Refusal> {
+    let mut loader = Loader::new(database, population, method, work)?;
+    while !is_stopped() {
+        let next = work.next.fetch_add(1, Ordering::Relaxed);
+        let Some(&(table, chunk)) = work.chunks.get(next) else { break };
+        doing.fetch_max(table, Ordering::Relaxed);
+        loader.load_surely(table, chunk, is_stopped)?;
+    }
+    Ok(())
+}
+
+struct Loader<'a> {
+    database: &'a dyn Database,
+    population: &'a dyn Population,
+    method: LoadMethod,
+    work: &'a Work,
+    desk: Desk,
+    mark: StatementId,
+    /// INSERTs that are prepared on this connection, by table and number of rows.
+    inserts: HashMap<(usize, usize), StatementId>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(
+        database: &'a dyn Database,
+        population: &'a dyn Population,
+        method: LoadMethod,
+        work: &'a Work,
+    ) -> Result<Loader<'a>, Refusal> {
+        let mut desk = Desk::at(database)?;
+        for sql in database.dialect().before_load {
+            desk.write(sql)?;
+        }
+        let mark = desk.prepare(database.dialect().insert(&meta::table()))?;
+        let inserts = HashMap::new();
+        Ok(Loader { database, population, method, work, desk, mark, inserts })
+    }
+
+    /// Loads a chunk, again after conflicts and lost connections.
+    fn load_surely(
+        &mut self,
+        table: usize,
+        chunk: u64,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Refusal> {
+        let name = meta::done_name(&self.population.tables()[table].name, chunk);
+        let mut attempt = 1;
+        loop {
+            let Err(refusal) = self.load(table, chunk, &name) else { return Ok(()) };
+            if attempt == ATTEMPTS {
+                return Err(refusal);
+            }
+            attempt += 1;
+            match refusal.kind {
+                kind if kind.is_conflict() => continue,
+                kind if kind.breaks_session() => self.reconnect(refusal, is_stopped)?,
+                // A commit that we took for lost may have come late.
+                RefusalKind::Duplicate if attempt > 2 => {}
+                _ => return Err(refusal),
+            }
+            if meta::is_done(&mut self.desk, &name)? {
+                self.count(table);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Counts a chunk that is there though we were not told.
+    fn count(&self, table: usize) {
+        let n_chunks = self.population.n_chunks(table).max(1);
+        let n_rows = self.population.n_rows(table) / n_chunks;
+        self.work.n_rows_done.fetch_add(n_rows, Ordering::Relaxed);
+    }
+
+    fn reconnect(
+        &mut self,
+        lost: Refusal,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Refusal> {
+        let mut pause = PAUSES.0;
+        let mut last = lost;
+        for _ in 0..RECONNECTS {
+            if is_stopped() {
+                return Err(last);
+            }
+            match Loader::new(self.database, self.population, self.method, self.work) {
+                Ok(loader) => {
+                    self.work.n_reconnects.fetch_add(1, Ordering::Relaxed);
+                    *self = loader;
+                    return Ok(());
+                }
+                Err(refusal) if refusal.kind.breaks_session() => last = refusal,
+                Err(refusal) => return Err(refusal),
+            }
+            thread::park_timeout(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+        Err(last)
+    }
+
+    /// A chunk and its mark in one transaction.
+    fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), Refusal> {
+        let rows = self.population.rows(table, chunk);
+        let mut counted = Counted { rows, n: 0, unsaid: 0, work: self.work };
+        self.desk.ask(Request::Begin)?;
+        let loaded = self.put(table, &mut counted).and_then(|()| {
+            let n = counted.n.to_string();
+            self.desk.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
+            self.desk.ask(Request::Commit)
+        });
+        counted.say();
+        if let Err(refusal) = &loaded {
+            self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
+            if !refusal.kind.breaks_session() {
+                // The refusal that matters is the first one.
+                let _ = self.desk.ask(Request::Rollback);
+            }
+        }
+        loaded.map(|_| ())
+    }
+
+    fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), Refusal> {
+        let of = &self.population.tables()[table];
+        match self.method {
+            LoadMethod::Bulk => self.desk.load(of, rows).map(|_| ()),
+            LoadMethod::Insert => self.insert(table, of, rows),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        table: usize,
+        of: &Table,
+        rows: &mut dyn RowSource,
+    ) -> Result<(), Refusal> {
+        let n_rows_most = INSERT_ROWS.min(PARAMETERS_MOST / of.columns.len().max(1)).max(1);
+        let mut batch = Batch::default();
+        loop {
+            let has_more = rows.next(&mut |row| batch.push(row));
+            if batch.n_rows == n_rows_most || !has_more && batch.n_rows > 0 {
+                let statement = match self.inserts.get(&(table, batch.n_rows)) {
+                    Some(statement) => *statement,
+                    None => {
+                        let sql = self.database.dialect().insert_rows(of, batch.n_rows);
+                        let statement = self.desk.prepare(sql)?;
+                        self.inserts.insert((table, batch.n_rows), statement);
+                        statement
+                    }
+                };
+                batch.with_values(|values| self.desk.execute(statement, values))?;
+                batch.clear();
+            }
+            if !has_more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Rows on their way into one INSERT.
+#[derive(Default)]
+struct Batch {
+    n_rows: usize,
+    cells: Vec<Cell>,
+    /// Text and bytes of all cells.
+    bytes: Vec<u8>,
+}
+
+/// A value without its letters, which lie elsewhere: so many from there.
+#[derive(Clone, Copy)]
+enum Cell {
+    Plain(Value<'static>),
+    Text(usize, usize),
+    Bytes(usize, usize),
+}
+
+impl Batch {
+    fn push(&mut self, row: &[Value<'_>]) {
+        self.n_rows += 1;
+        for value in row {
+            let cell = match *value {
+                Value::Null => Cell::Plain(Value::Null),
+                Value::Int(number) => Cell::Plain(Value::Int(number)),
+                Value::Float(number) => Cell::Plain(Value::Float(number)),
+                Value::Decimal { unscaled, scale } => {
+                    Cell::Plain(Value::Decimal { unscaled, scale })
+                }
+                Value::Timestamp(us) => Cell::Plain(Value::Timestamp(us)),
+                Value::Text(text) => Cell::Text(self.bytes.len(), text.len()),
+                Value::Bytes(bytes) => Cell::Bytes(self.bytes.len(), bytes.len()),
+            };
+            match *value {
+                Value::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
+                Value::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+                _ => {}
+            }
+            self.cells.push(cell);
+        }
+    }
+
+    fn with_values<T>(&self, work: impl FnOnce(&[Value<'_>]) -> T) -> T {
+        let part = |start: usize, length: usize| &self.bytes[start..start + length];
+        let value = |cell: &Cell| match *cell {
+            Cell::Plain(value) => value,
+            Cell::Text(start, length) => {
+                let text = std::str::from_utf8(part(start, length));
+                Value::Text(text.expect("it came as text"))
+            }
+            Cell::Bytes(start, length) => Value::Bytes(part(start, length)),
+        };
+        let values: Vec<Value<'_>> = self.cells.iter().map(value).collect();
+        work(&values)
+    }
+
+    fn clear(&mut self) {
+        self.n_rows = 0;
+        self.cells.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Counts rows as they pass.
+struct Counted<'a> {
+    rows: Box<dyn RowSource + Send>,
+    n: u64,
+    unsaid: u64,
+    work: &'a Work,
+}
+
+impl Counted<'_> {
+    fn say(&mut self) {
+        self.work.n_rows_done.fetch_add(std::mem::take(&mut self.unsaid), Ordering::Relaxed);
+    }
+}
+
+impl RowSource for Counted<'_> {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        let has_next = self.rows.next(emit);
+        self.n += u64::from(has_next);
+        self.unsaid += u64::from(has_next);
+        if self.unsaid >= 1000 {
+            self.say();
+        }
+        has_next
+    }
+}
