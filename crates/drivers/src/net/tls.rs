@@ -51,6 +51,11 @@ impl TlsMode {
         })
     }
 
+    /// Whether no connection is to have TLS.
+    pub(crate) fn is_none(self) -> bool {
+        self == TlsMode::Disable
+    }
+
     /// Whether a connection without TLS is none at all.
     pub(crate) fn is_required(self) -> bool {
         matches!(self, TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull)
