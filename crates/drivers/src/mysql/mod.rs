@@ -114,7 +114,10 @@ fn open(target: &Target, opening: Opening) -> Opened {
 fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("mysql", PARAMETERS, written)?;
-    let text = |name: &str| settings.has(name).then(|| settings.text(name).to_owned());
+    let text = |name: &str| {
+        let text = if settings.has(name) { settings.text(name) } else { "" };
+        (!text.is_empty()).then(|| text.to_owned())
+    };
     let missing =
         |what: &str| BadParameter(format!("{what}: write {}://user@host/database", target.scheme));
     let user = target.user.clone().ok_or_else(|| missing("say who signs in"))?;

@@ -409,7 +409,7 @@ fn too_old() -> Refusal {
 /// "Access denied" is also what a user hears who must use TLS and does not.
 fn may_need_tls(mut no: Refusal) -> Refusal {
     if no.code == 1045 {
-        no.message += "; a user who must use TLS needs another than tls=disable";
+        no.message += "; where TLS is demanded, use tls=require";
     }
     no
 }

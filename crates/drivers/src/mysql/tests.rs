@@ -5,6 +5,7 @@ mod on_server;
 mod peer;
 mod rude;
 mod transcripts;
+mod users;
 
 use std::sync::Arc;
 

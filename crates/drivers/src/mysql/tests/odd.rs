@@ -11,7 +11,7 @@ use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
 use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{Site, cannot_open, keeps, opened};
 
 keeps! {
     laws [what_a_user_may_not_do_is_told_with_its_remedy];
@@ -159,29 +159,5 @@ fn a_server_whose_tables_were_read_before_refuses_under_snapshot_isolation() {
         two.ask(Request::Rollback).expect("rolled back");
         two.call(0, &[]).expect("with a new snapshot");
         assert_eq!(one.int("SELECT id FROM law_odd"), 21);
-    }
-}
-
-#[test]
-fn users_sign_in_with_ed25519() {
-    let server = MARIADB.shared();
-    let site = Site::at(server);
-    let mut admin = Speaker::connect(&site.open("ed", &[]), &[]);
-    admin.do_all(&["INSTALL SONAME 'auth_ed25519'"]);
-    for host in ["127.0.0.1", "localhost"] {
-        let user = format!("'law_ed'@'{host}'");
-        let create = format!("CREATE USER {user} IDENTIFIED VIA ed25519 USING PASSWORD('x y')");
-        admin.do_all(&[&create, &format!("GRANT ALL ON *.* TO {user}")]);
-    }
-    let mut target = site.target_of("ed");
-    target.user = Some("law_ed".to_owned());
-    let socket = server.socket();
-    let by_socket = with(target.clone(), &[("socket", socket.to_str().expect("plain"))]);
-    for mut target in [target, by_socket] {
-        target.password = Some(Secret::new("x y"));
-        assert_eq!(Speaker::connect(&opened(&target), &[]).int("SELECT 1"), 1);
-        target.password = Some(Secret::new("x"));
-        let (kind, words) = cannot_open(&target);
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
     }
 }
