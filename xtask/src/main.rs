@@ -1,9 +1,10 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs`.
+//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | servers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
 
 mod chores;
+mod servers;
 mod tidy;
 mod tree;
 
@@ -13,10 +14,11 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  tidy   check the rules of the house that a machine can check
-  test   everything that must hold: format, lints, tidy, tests, generated docs
-  ci     the same as test
-  docs   write the generated docs again";
+  tidy      check the rules of the house that a machine can check
+  test      everything that must hold: format, lints, tidy, tests, generated docs
+  ci        the same as test
+  docs      write the generated docs again
+  servers   fetch the servers for tests that Debian has not (with its npm and maven)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         ["tidy"] => chores::tidy(&root),
         ["test" | "ci"] => chores::everything(&root),
         ["docs"] => chores::docs(&root),
+        ["servers"] => servers::fetch(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

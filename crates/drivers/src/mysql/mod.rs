@@ -39,7 +39,10 @@ pub(crate) static ENTRY: Entry = Entry {
     summary: "MariaDB and MySQL",
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
-    verified: Ok("MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; MySQL 8 and 9 by scripted peers only"),
+    verified: Ok(
+        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; not verified on a server: MySQL 8 and 9, \
+         caching_sha2_password, parsec (scripted peers)",
+    ),
     open,
 };
 
