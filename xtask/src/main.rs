@@ -1,9 +1,10 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | peers`.
+//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | servers | peers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
 
 mod chores;
+mod fetch;
 mod peers;
 mod tidy;
 mod tree;
@@ -14,12 +15,14 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  tidy   check the rules of the house that a machine can check
-  test   everything that must hold: format, lints, tidy, tests, generated docs
-  ci     the same as test
-  docs   write the generated docs again
-  peers  sysbench, pgbench and dbdyno side by side on private servers
-         [--rounds N] [--seconds N] [--only TEXT] [--dbdyno PROGRAM] | --list";
+  tidy      check the rules of the house that a machine can check
+  test      everything that must hold: format, lints, tidy, tests, generated docs
+  ci        the same as test
+  docs      write the generated docs again
+  servers   fetch the servers for tests that Debian has not (with its npm and maven)
+
+  peers     sysbench, pgbench and dbdyno side by side on private servers
+            [--rounds N] [--seconds N] [--only TEXT] [--dbdyno PROGRAM] | --list";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         ["tidy"] => chores::tidy(&root),
         ["test" | "ci"] => chores::everything(&root),
         ["docs"] => chores::docs(&root),
+        ["servers"] => fetch::fetch(),
         ["peers", "--list"] => {
             peers::list();
             Ok(true)

@@ -494,7 +494,8 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     let write = "UPDATE law_update SET v = ? WHERE id = 1";
     let increment = |speaker: &mut Speaker| -> Result<(), Refusal> {
         speaker.ask(Request::Begin)?;
-        let v = match speaker.call_rows(0, &[])[0][0] {
+        let read = Call { statement: StatementId(0), values: &[] };
+        let v = match speaker.rows(Request::Execute(read))?[0][0] {
             Kept::Int(v) => v,
             ref other => panic!("{other:?}"),
         };

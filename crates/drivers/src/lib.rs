@@ -3,6 +3,8 @@
 //! Not here: what is asked (workloads), when (engine), and what becomes of the answers.
 
 #[cfg(test)]
+mod certificates;
+#[cfg(test)]
 mod conformance;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]

@@ -9,6 +9,8 @@ use model::{Database, Fact, RefusalKind, Target};
 use servers::for_tests::{self, TestServer};
 use servers::{Kind, Server};
 
+use crate::certificates::Certificates;
+use crate::conformance::Speaker;
 use crate::{CannotOpen, Opening, open};
 
 /// A server to keep laws on.
@@ -84,6 +86,39 @@ pub(crate) fn cannot_open(target: &Target) -> (RefusalKind, String) {
         Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
         Ok(_) => panic!("{target} must not open"),
     }
+}
+
+/// Whether TLS is used as it is asked for, at a server that listens on 127.0.0.1 with a certificate
+/// for `localhost`; `is_secured` tells whether a session's connection is.
+pub(crate) fn tls_is_as_it_is_asked_for(
+    target: &Target,
+    certificates: &Certificates,
+    is_secured: &dyn Fn(&mut Speaker) -> bool,
+) {
+    let (ca, stranger) = (certificates.ca(), certificates.stranger());
+    let at = |host: &str, mode: &str, ca: &str| {
+        let mut target = with(target.clone(), &[("tls", mode), ("tls_ca", ca)]);
+        target.hosts[0].name = host.to_owned();
+        target
+    };
+    let secured = |target: Target| {
+        let mut speaker = Speaker::connect(&opened(&target), &[]);
+        is_secured(&mut speaker)
+    };
+    for mode in ["prefer", "require"] {
+        assert!(secured(at("127.0.0.1", mode, "")), "{mode}");
+    }
+    assert!(!secured(at("127.0.0.1", "disable", "")));
+    assert!(secured(at("127.0.0.1", "verify-ca", ca)));
+    assert!(secured(at("localhost", "verify-full", ca)));
+    let refused = |target: Target, remedy: &str| {
+        let (kind, words) = cannot_open(&target);
+        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert!(words.contains(remedy), "{words}");
+    };
+    refused(at("127.0.0.1", "verify-full", ca), "use tls=verify-ca");
+    refused(at("127.0.0.1", "verify-ca", stranger), "tls_ca=");
+    refused(at("localhost", "verify-full", stranger), "tls_ca=");
 }
 
 /// Makes a test of each law on each server, so that each is told by itself; and one for real

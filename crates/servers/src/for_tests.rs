@@ -123,7 +123,8 @@ pub fn named(kind: Kind) -> Option<Target> {
 
 #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
 fn place() -> PathBuf {
-    std::env::var_os("DBDYNO_TEST_SERVERS").unwrap_or_else(|| UNPACKED.into()).into()
+    let named = std::env::var_os("DBDYNO_TEST_SERVERS").filter(|place| !place.is_empty());
+    named.unwrap_or_else(|| UNPACKED.into()).into()
 }
 
 fn missing(bin: &Path) -> String {

@@ -47,9 +47,10 @@ impl Load {
     pub(super) fn start(&mut self, table: &Table) -> String {
         *self = Load { table: table.name.clone(), ..Load::default() };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        // A tab, a backslash, a new line: in numbers, which mean the same in every sql_mode.
         format!(
             "LOAD DATA LOCAL INFILE 'dbdyno' INTO TABLE {} CHARACTER SET utf8mb4 \
-             FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({})",
+             FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5c LINES TERMINATED BY 0x0a ({})",
             table.name,
             columns.join(", ")
         )

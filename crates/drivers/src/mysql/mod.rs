@@ -40,7 +40,10 @@ pub(crate) static ENTRY: Entry = Entry {
     summary: "MariaDB and MySQL",
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
-    verified: Ok("MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; MySQL 8 and 9 by scripted peers only"),
+    verified: Ok(
+        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; not verified on a server: MySQL 8 and 9, \
+         caching_sha2_password, parsec (scripted peers)",
+    ),
     open,
 };
 
@@ -121,7 +124,10 @@ fn open(target: &Target, opening: Opening) -> Opened {
 fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("mysql", PARAMETERS, written)?;
-    let text = |name: &str| settings.has(name).then(|| settings.text(name).to_owned());
+    let text = |name: &str| {
+        let text = if settings.has(name) { settings.text(name) } else { "" };
+        (!text.is_empty()).then(|| text.to_owned())
+    };
     let missing =
         |what: &str| BadParameter(format!("{what}: write {}://user@host/database", target.scheme));
     let user = target.user.clone().ok_or_else(|| missing("say who signs in"))?;

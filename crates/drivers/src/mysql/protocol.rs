@@ -641,8 +641,9 @@ impl Protocol for Speaker {
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.begin();
         if !self.agreed.can_load {
-            let message = "LOAD DATA LOCAL is switched off by local_infile=false in the target's \
-                           URL; take that out, or load with INSERTs (--load-method insert)";
+            let message = "LOAD DATA LOCAL is switched off, by local_infile=false in the target's \
+                           URL or by the server (SET GLOBAL local_infile = 1); mend that, or load \
+                           with INSERTs (--load-method insert)";
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         }
         self.precede(true, out)?;

@@ -36,7 +36,7 @@ fn kind(code: u16, sqlstate: &str) -> RefusalKind {
         // Values that do not fit their column in strict mode.
         1264 | 1265 | 1292 | 1366 | 1406 | 3140 => RefusalKind::Constraint,
         1044 | 1045 | 1095 | 1130 | 1142 | 1143 | 1227 | 1370 | 1396 | 1410 | 1524 | 1698
-        | 1820 | 1862 | 3118 | 4150 | 4151 => RefusalKind::Denied,
+        | 1820 | 1862 | 3118 | 3159 | 4150 | 4151 => RefusalKind::Denied,
         1008 | 1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1146 | 1176 | 1305 => {
             RefusalKind::Missing
         }
@@ -61,6 +61,7 @@ fn advice(code: u16) -> Option<&'static str> {
     Some(match code {
         1040 => "use fewer clients, or raise max_connections of the server",
         1044 => "GRANT the user this database",
+        1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
         1045 | 1698 => "check user and password in the target's URL",
         1049 => "make it with CREATE DATABASE, or name another in the target's URL",
         1130 => "CREATE USER and GRANT for the host that the client connects from",
@@ -71,6 +72,12 @@ fn advice(code: u16) -> Option<&'static str> {
         1153 => "raise max_allowed_packet of the server",
         1193 => "this server is too old for that: leave statement_timeout out of the target's URL",
         1203 | 1226 => "use fewer clients, or raise the limit of this user",
+        1290 => "SET GLOBAL read_only = 0 on the server, or name its primary in the target's URL",
+        1792 => {
+            "if that was not asked for, SET GLOBAL transaction_read_only = 0 on the server \
+             (tx_read_only before MariaDB 11.1 and MySQL 5.7.20)"
+        }
+        3159 => "connect with tls=require, or over a Unix socket",
         1461 => "raise max_prepared_stmt_count of the server, or use statements=text",
         1820 | 1862 => "set a new password for this user with ALTER USER",
         _ => return None,

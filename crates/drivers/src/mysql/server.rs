@@ -54,9 +54,10 @@ impl MysqlServer {
         self.version().to_ascii_lowercase().contains("mariadb")
     }
 
-    /// What every session begins with. Dates are UTC; the server's sql_mode stays as it is.
+    /// What every session begins with. Dates are UTC; a commit ends a transaction and begins no
+    /// other (completion_type); the server's sql_mode stays as it is.
     pub(super) fn session_state(&self) -> String {
-        let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
+        let mut sql = "SET autocommit=1, completion_type=0, time_zone='+00:00'".to_owned();
         match (self.statement_timeout_ns, self.is_mariadb()) {
             (0, _) => {}
             (ns, true) => {

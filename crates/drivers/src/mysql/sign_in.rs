@@ -142,7 +142,8 @@ impl MysqlSignIn {
         let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
         if first == ERROR {
             let error = read_error(payload).ok_or_else(|| broken("an error cut short"))?;
-            return Err(refusal(error));
+            let no = refusal(error);
+            return Err(if channel.tls_mode.is_none() { may_need_tls(no) } else { no });
         }
         let next = sequence.wrapping_add(1);
         match std::mem::replace(&mut self.state, State::Greeting) {
@@ -348,7 +349,7 @@ impl Greeting {
         if channel.tls_mode.is_required() && !offered.contains(C::CLIENT_SSL) {
             return Err(no_tls(channel));
         }
-        if channel.tls_mode != crate::net::TlsMode::Disable {
+        if !channel.tls_mode.is_none() {
             wanted |= C::CLIENT_SSL;
         }
         let mut capabilities = wanted & offered;
@@ -447,6 +448,14 @@ fn no_compression() -> Refusal {
 fn too_old() -> Refusal {
     let message = "the server speaks only the protocol before version 4.1; it is too old";
     Refusal::new(RefusalKind::Unsupported, message)
+}
+
+/// "Access denied" is also what a user hears who must use TLS and does not.
+fn may_need_tls(mut no: Refusal) -> Refusal {
+    if no.code == 1045 {
+        no.message += "; where TLS is demanded, use tls=require";
+    }
+    no
 }
 
 fn no_tls(channel: &Channel) -> Refusal {

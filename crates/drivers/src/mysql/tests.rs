@@ -1,9 +1,11 @@
 //! Laws of the MySQL family: on real servers, else on made-up bytes.
 
+mod odd;
 mod on_server;
 mod peer;
 mod rude;
 mod transcripts;
+mod users;
 
 use std::sync::Arc;
 

@@ -51,6 +51,11 @@ impl TlsMode {
         })
     }
 
+    /// Whether no connection is to have TLS.
+    pub(crate) fn is_none(self) -> bool {
+        self == TlsMode::Disable
+    }
+
     /// Whether a connection without TLS is none at all.
     pub(crate) fn is_required(self) -> bool {
         matches!(self, TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull)
@@ -129,13 +134,26 @@ pub(super) fn refusal(error: &Error) -> Refusal {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => "; connect by the name in the certificate, or use tls=verify-ca",
         Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
+        _ if is_too_old(error) => {
+            "; the server has no TLS that is still safe (1.2 or later): use tls=disable"
+        }
         _ => "",
     };
     let kind = match error {
         Error::InvalidCertificate(_) => RefusalKind::Denied,
+        _ if is_too_old(error) => RefusalKind::Denied,
         _ => RefusalKind::ConnectionLost,
     };
     Refusal::new(kind, format!("TLS: {error}{advice}"))
+}
+
+/// Both sides have TLS, and no version or cipher in common.
+fn is_too_old(error: &Error) -> bool {
+    use rustls::AlertDescription::{HandshakeFailure, ProtocolVersion};
+    matches!(
+        error,
+        Error::PeerIncompatible(_) | Error::AlertReceived(ProtocolVersion | HandshakeFailure)
+    )
 }
 
 fn verifier(

@@ -45,7 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
     summary: "PostgreSQL over TCP or a Unix socket",
     example: "postgres://user@host/database?tls=require",
     parameters: PARAMETERS,
-    verified: Ok("PostgreSQL 15"),
+    verified: Ok("PostgreSQL 15.18 and 18.4"),
     open,
 };
 

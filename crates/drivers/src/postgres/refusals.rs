@@ -80,6 +80,8 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
         "53300" => RefusalKind::ConnectionLost,
         // The wrong number of values for a statement.
         "08P01" => RefusalKind::Shape,
+        // Only words tell whose wish it was. Where they are in another language it counts as a
+        // limit; our own cancels are known without words.
         "57014" if words.contains("user request") => RefusalKind::Cancelled,
         "57014" | "25P03" | "25P04" => RefusalKind::Timeout,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => RefusalKind::ConnectionLost,
@@ -103,6 +105,14 @@ fn remedy(sqlstate: &str) -> &'static str {
         "53300" => "use fewer clients, or raise max_connections and restart the server",
         "57P03" => "try again when the server is up",
         "25P02" => "roll back first",
+        "25006" => {
+            "if that was not asked for, it is a standby (name the primary), or \
+             default_transaction_read_only is on for the server, the database or the user"
+        }
+        "42501" => {
+            "give the user that right (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, ALTER \
+             ROLE ... CREATEDB), or name one who has it"
+        }
         _ => "",
     }
 }

@@ -1,7 +1,9 @@
 //! Laws of PostgreSQL: on real servers, else on made-up bytes.
 
+mod odd;
 mod on_server;
 mod transcripts;
+mod users;
 
 use std::sync::Arc;
 

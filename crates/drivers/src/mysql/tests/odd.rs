@@ -1,0 +1,163 @@
+//! Servers that are set up as ours would not be, and users who may do little: what can be had is
+//! had, and what cannot is told with its remedy.
+
+use std::sync::Arc;
+
+use model::{
+    Column, ColumnType, Database, Refusal, RefusalKind, Reply, Request, RowSource, Secret, Table,
+    Target, Value,
+};
+use servers::Kind;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
+
+use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
+use crate::on_servers::{Site, cannot_open, keeps, opened};
+
+keeps! {
+    laws [what_a_user_may_not_do_is_told_with_its_remedy];
+    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
+    named Kind::MariaDb, Kind::MySql;
+}
+
+/// Makes a user without any right, who may sign in from here; returns the target of a law with it.
+fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
+    let mut speaker = Speaker::connect(&site.open(law, &[]), &[]);
+    for host in ["127.0.0.1", "localhost"] {
+        // MySQL 5.6 has no IF EXISTS here.
+        let _ = speaker.text(&format!("DROP USER '{name}'@'{host}'"));
+        speaker.do_all(&[&format!("CREATE USER '{name}'@'{host}' IDENTIFIED BY 'x'")]);
+        if !more.is_empty() {
+            let database = site.target_of(law).path;
+            let (right, option) = more.split_once('|').unwrap_or((more, ""));
+            let to = format!("{database}.* TO '{name}'@'{host}' {option}");
+            speaker.do_all(&[&format!("GRANT {right} ON {to}")]);
+        }
+    }
+    let mut target = site.target_of(law);
+    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x")));
+    target
+}
+
+struct One(bool);
+
+impl RowSource for One {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        emit(&[Value::Int(1)]);
+        !std::mem::replace(&mut self.0, true)
+    }
+}
+
+/// Loads a row or two into `law_odd (id INT)`.
+fn load(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
+    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
+    let table =
+        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let mut speaker = Speaker::connect(database, &[]);
+    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+}
+
+const MAKE: [&str; 2] =
+    ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id INT PRIMARY KEY) ENGINE=InnoDB"];
+
+fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
+    let target = user(site, "rights", "law_rights", "");
+    let (kind, words) = cannot_open(&target);
+    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert!(words.contains("GRANT"), "{words}");
+    let target = user(site, "rights", "law_rights", "SELECT");
+    Speaker::connect(&site.open("rights", &[]), &[]).do_all(&MAKE);
+    let database = opened(&target);
+    let insert = "INSERT INTO law_odd VALUES (1)";
+    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
+    assert_eq!(speaker.int("SELECT count(*) FROM law_odd"), 0);
+    let check = |result: Result<Reply, Refusal>| {
+        let words = refused(result, RefusalKind::Denied);
+        assert!(words.contains("GRANT") && words.contains("law_rights"), "{words}");
+    };
+    check(speaker.call(0, &[]));
+    check(speaker.text("CREATE TABLE law_more (a INT)"));
+    check(speaker.text("DROP TABLE law_odd"));
+    check(load(&database));
+}
+
+#[test]
+fn a_server_of_other_habits_keeps_all_laws() {
+    let mut odd = MARIADB.start();
+    let habits = [
+        ("sql_mode", "ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,STRICT_ALL_TABLES"),
+        ("autocommit", "0"),
+        ("completion_type", "CHAIN"),
+        ("character_set_server", "latin1"),
+        ("default_time_zone", "-03:30"),
+        ("innodb_snapshot_isolation", "1"),
+        ("lc_messages", "de_DE"),
+        ("transaction_isolation", "SERIALIZABLE"),
+    ];
+    for (name, value) in habits {
+        odd.set(name, value).expect("a setting");
+    }
+    odd.restart().unwrap_or_else(|error| panic!("{error}"));
+    let site = Site::at(&odd);
+    let mut speaker = Speaker::connect(&site.open("odd", &[]), &[]);
+    let words = refused(speaker.text("SELEKT"), RefusalKind::Other);
+    assert!(words.contains("Fehler"), "it speaks another language: {words}");
+    for way in ["binary", "text"] {
+        eprintln!("statements={way}");
+        holds(&|| site.open("odd", &[("statements", way)]));
+    }
+}
+
+#[test]
+fn a_server_that_gives_little_is_told_with_its_remedy() {
+    let server = MARIADB.start_with(&[("local_infile", "0"), ("read_only", "0")]);
+    let site = Site::at(&server);
+    let database = site.open("little", &[]);
+    let mut admin = Speaker::connect(&database, &[]);
+    admin.do_all(&MAKE);
+    let words = refused(load(&database), RefusalKind::Unsupported);
+    assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
+    // Superusers may write all the same.
+    let target = user(&site, "little", "law_little", "ALL");
+    let database = opened(&target);
+    admin.do_all(&["SET GLOBAL read_only = 1"]);
+    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
+    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    assert!(words.contains("SET GLOBAL read_only = 0"), "{words}");
+    admin.do_all(&["SET GLOBAL read_only = 0", "SET GLOBAL tx_read_only = 1"]);
+    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
+    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    assert!(words.contains("transaction_read_only"), "{words}");
+    admin.do_all(&["SET GLOBAL tx_read_only = 0"]);
+    // Ten is the least that MariaDB takes; one more is for a superuser.
+    admin.do_all(&["SET GLOBAL max_connections = 10"]);
+    let mut held = vec![speaker];
+    let no = loop {
+        match Speaker::try_connect(&database, &[]) {
+            Ok(speaker) => held.push(speaker),
+            Err(no) => break no,
+        }
+        assert!(held.len() < 20, "they are counted");
+    };
+    assert_eq!((no.kind, no.code), (RefusalKind::ConnectionLost, 1040), "{no}");
+    assert!(no.message.contains("use fewer clients, or raise max_connections"), "{no}");
+}
+
+#[test]
+fn a_server_whose_tables_were_read_before_refuses_under_snapshot_isolation() {
+    for product in [&MARIADB, &MARIADB_11_4] {
+        let database = Site::shared(product).open("snapshot", &[]);
+        let update = "UPDATE law_odd SET id = id + 10";
+        let mut one = Speaker::connect(&database, &[(Write, update)]);
+        let mut two = Speaker::connect(&database, &[(Write, update), (Read, "SELECT 1")]);
+        one.do_all(&MAKE);
+        one.do_all(&["INSERT INTO law_odd VALUES (1)"]);
+        two.do_all(&["SET innodb_snapshot_isolation = 1"]);
+        two.ask(Request::Begin).expect("begun");
+        assert_eq!(two.int("SELECT id FROM law_odd"), 1);
+        one.call(0, &[]).expect("updated");
+        refused(two.call(0, &[]), RefusalKind::Serialization);
+        two.ask(Request::Rollback).expect("rolled back");
+        two.call(0, &[]).expect("with a new snapshot");
+        assert_eq!(one.int("SELECT id FROM law_odd"), 21);
+    }
+}

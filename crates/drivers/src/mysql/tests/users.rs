@@ -1,0 +1,93 @@
+//! Who signs in to the MySQL family, and how: password methods, TLS, sockets.
+
+use model::{RefusalKind, Secret, Target};
+use servers::Server;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, TestServer};
+
+use crate::certificates::Certificates;
+use crate::conformance::{Kept, Read, Speaker};
+use crate::on_servers::{Site, cannot_open, opened, tls_is_as_it_is_asked_for, with};
+
+/// A server with TLS.
+fn secured(product: &TestServer, certificates: &Certificates) -> Server {
+    let mut server = product.start();
+    let files = [
+        ("ssl_cert", "server.crt", &certificates.certificate),
+        ("ssl_key", "server.key", &certificates.key),
+    ];
+    for (setting, name, contents) in files {
+        let path = server.put_file(name, contents.as_bytes()).expect("written");
+        server.set(setting, path.to_str().expect("a plain path")).expect("a setting");
+    }
+    server.set("ssl", "1").expect("a setting");
+    server.restart().unwrap_or_else(|error| panic!("{error}"));
+    server
+}
+
+/// Makes a user who may do everything; returns the target of a law with it.
+fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
+    let mut admin = Speaker::connect(&site.open("users", &[]), &[]);
+    for host in ["127.0.0.1", "localhost"] {
+        let user = format!("'{name}'@'{host}'");
+        admin.do_all(&[&format!("CREATE USER {user} IDENTIFIED {identified}")]);
+        admin.do_all(&[&format!("GRANT ALL ON *.* TO {user} {more}")]);
+    }
+    let mut target = site.target_of("users");
+    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x y")));
+    target
+}
+
+fn is_secured(speaker: &mut Speaker) -> bool {
+    let sql = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
+    let rows = speaker.rows(model::Request::Text { kind: Read, sql }).expect("it tells");
+    rows[0][1] != Kept::Text(String::new())
+}
+
+#[test]
+fn users_sign_in_with_ed25519() {
+    let server = MARIADB.shared();
+    let site = Site::at(server);
+    Speaker::connect(&site.open("users", &[]), &[]).do_all(&["INSTALL SONAME 'auth_ed25519'"]);
+    let target = user(&site, "law_ed", "VIA ed25519 USING PASSWORD('x y')", "");
+    let socket = server.socket();
+    let by_socket = with(target.clone(), &[("socket", socket.to_str().expect("a plain path"))]);
+    for mut target in [target, by_socket] {
+        assert_eq!(Speaker::connect(&opened(&target), &[]).int("SELECT 1"), 1);
+        for wrong in [Some(Secret::new("x")), None] {
+            target.password = wrong;
+            let (kind, words) = cannot_open(&target);
+            assert_eq!(kind, RefusalKind::Denied, "{words}");
+        }
+    }
+}
+
+#[test]
+fn tls_is_used_as_it_is_asked_for() {
+    for product in [&MARIADB, &MARIADB_11_4] {
+        let certificates = Certificates::make();
+        let server = secured(product, &certificates);
+        let site = Site::at(&server);
+        tls_is_as_it_is_asked_for(&site.target(), &certificates, &is_secured);
+        let target = user(&site, "law_tls", "BY 'x y'", "REQUIRE SSL");
+        assert!(is_secured(&mut Speaker::connect(&opened(&target), &[])));
+        let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
+        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert!(words.contains("where TLS is demanded, use tls=require"), "{words}");
+        let mut admin = Speaker::connect(&opened(&site.target()), &[]);
+        admin.do_all(&["SET GLOBAL require_secure_transport = 1"]);
+        let (kind, words) = cannot_open(&with(site.target(), &[("tls", "disable")]));
+        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert!(words.contains("tls=require"), "{words}");
+    }
+}
+
+#[test]
+fn tls_that_the_server_has_not_is_told_with_its_remedy() {
+    for product in [&MARIADB, &MYSQL_5_6] {
+        let target = Site::shared(product).target();
+        let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
+        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert!(words.contains("ssl_cert") && words.contains("tls=prefer"), "{words}");
+        assert!(!is_secured(&mut Speaker::connect(&opened(&target), &[])));
+    }
+}

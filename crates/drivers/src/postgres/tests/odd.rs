@@ -1,0 +1,200 @@
+//! Servers that are set up as ours would not be, and users who may do little: what can be had is
+//! had, and what cannot is told with its remedy.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use model::{
+    Column, ColumnType, Database, Refusal, RefusalKind, Reply, Request, RowSource, Secret, Table,
+    Target, Value, reconnect,
+};
+use servers::Kind;
+use servers::for_tests::{POSTGRES, POSTGRES_18};
+
+use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
+use crate::on_servers::{Site, cannot_open, keeps, opened};
+use crate::{Opening, open};
+
+keeps! {
+    laws [
+        what_a_user_may_not_do_is_told_with_its_remedy,
+        a_session_that_may_only_read_says_why,
+        a_database_that_is_missing_is_made_once,
+        a_statement_that_was_sent_and_never_answered_may_be_committed,
+    ];
+    on postgres: POSTGRES, postgres_18: POSTGRES_18;
+    named Kind::Postgres;
+}
+
+/// A law's target for a user of its own, who has what `sql` gives.
+fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
+    let mut admin = Speaker::connect(&site.open(law, &[]), &[]);
+    let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{name}'");
+    if admin.int(&there) > 0 {
+        admin.do_all(&[&format!("DROP OWNED BY {name}"), &format!("DROP ROLE {name}")]);
+    }
+    admin.do_all(&[&format!("CREATE ROLE {name} LOGIN PASSWORD 'x'")]);
+    admin.do_all(sql);
+    let mut target = site.target_of(law);
+    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x")));
+    target
+}
+
+struct One(bool);
+
+impl RowSource for One {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        emit(&[Value::Int(1)]);
+        !std::mem::replace(&mut self.0, true)
+    }
+}
+
+/// Loads a row into `law_odd (id int)`.
+fn load(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
+    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
+    let table =
+        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let mut speaker = Speaker::connect(database, &[]);
+    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+}
+
+const MAKE: [&str; 2] = ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id int)"];
+
+fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
+    let rights = [&MAKE[..], &["GRANT SELECT ON law_odd TO law_rights"]].concat();
+    let target = user(site, "rights", "law_rights", &rights);
+    let database = opened(&target);
+    let insert = "INSERT INTO law_odd VALUES (1)";
+    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
+    assert_eq!(speaker.int("SELECT count(*) FROM law_odd"), 0);
+    let check = |result: Result<Reply, Refusal>, remedy: &str| {
+        let words = refused(result, RefusalKind::Denied);
+        assert!(words.contains(remedy), "{words}");
+    };
+    check(speaker.call(0, &[]), "GRANT");
+    check(speaker.text("CREATE TABLE public.law_more (a int)"), "GRANT CREATE ON SCHEMA");
+    check(load(&database), "GRANT");
+    let nowhere = Target { path: "law_never".to_owned(), ..target };
+    match open(&nowhere, Opening { create: true, seed: 1 }) {
+        Err(no) => assert!(no.to_string().contains("CREATEDB"), "{no}"),
+        Ok(_) => panic!("it may make no database"),
+    }
+}
+
+fn a_session_that_may_only_read_says_why(site: &Site) {
+    let target = user(site, "only", "law_only", &MAKE);
+    let mut admin = Speaker::connect(&site.open("only", &[]), &[]);
+    admin.do_all(&["ALTER ROLE law_only SET default_transaction_read_only = on"]);
+    admin.do_all(&["GRANT ALL ON law_odd TO law_only"]);
+    let database = opened(&target);
+    let insert = "INSERT INTO law_odd VALUES (1)";
+    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
+    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    assert!(words.contains("default_transaction_read_only"), "{words}");
+    speaker.ask(Request::Begin).expect("begun");
+    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    speaker.ask(Request::Rollback).expect("rolled back");
+    refused(load(&database), RefusalKind::ReadOnly);
+}
+
+fn a_database_that_is_missing_is_made_once(site: &Site) {
+    let mut admin = Speaker::connect(&site.open("makes", &[]), &[]);
+    let target = site.target_of("made \"anew\"");
+    let name = target.path.replace('"', "\"\"");
+    admin.do_all(&[&format!("DROP DATABASE IF EXISTS \"{name}\"")]);
+    let (kind, words) = cannot_open(&target);
+    assert_eq!(kind, RefusalKind::Missing, "{words}");
+    // Several may want it at once.
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| Speaker::connect(&opened(&target), &[]).int("SELECT 1"));
+        }
+    });
+}
+
+/// Ends a session while it does `sql` by itself; returns what came of that.
+fn ended_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> RefusalKind {
+    let kind = if writes { Write } else { Read };
+    let mut killer = Speaker::connect(database, &[]);
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        let victim = scope.spawn(move || {
+            let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
+            sender.send(speaker.int("SELECT pg_backend_pid()")).expect("somebody listens");
+            let no = speaker.call(0, &[]).expect_err("it is ended");
+            refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
+            block_on(reconnect(&mut *speaker.0)).expect("made anew");
+            speaker.call(1, &[]).expect("prepared once more");
+            no.kind
+        });
+        let pid = receiver.recv().expect("its number");
+        let under_way = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event = 'PgSleep'"
+        );
+        while killer.int(&under_way) == 0 {}
+        killer.do_all(&[&format!("SELECT pg_terminate_backend({pid})")]);
+        victim.join().expect("no panic")
+    })
+}
+
+fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
+    let database = site.open("gone", &[]);
+    let mut speaker = Speaker::connect(&database, &[]);
+    speaker.do_all(&MAKE);
+    let body = "CREATE OR REPLACE PROCEDURE law_waits() LANGUAGE plpgsql AS \
+                $$ BEGIN INSERT INTO law_odd VALUES (2); PERFORM pg_sleep(100); END $$";
+    speaker.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
+    let check = |sql: &str, writes: bool, expect: RefusalKind| {
+        assert_eq!(ended_during(&database, sql, writes), expect, "{sql}");
+    };
+    check("SELECT pg_sleep(100)", false, RefusalKind::ConnectionLost);
+    let update = "UPDATE law_odd SET id = 3 FROM (SELECT pg_sleep(100)) AS waits";
+    check(update, true, RefusalKind::UnknownCommit);
+    check("CALL law_waits()", true, RefusalKind::UnknownCommit);
+    assert_eq!(speaker.int("SELECT sum(id) FROM law_odd"), 1);
+}
+
+#[test]
+fn a_server_of_other_habits_holds_all_laws() {
+    let odd = POSTGRES.start_with(&[
+        ("bytea_output", "escape"),
+        ("datestyle", "German"),
+        ("default_transaction_isolation", "serializable"),
+        ("intervalstyle", "iso_8601"),
+        ("standard_conforming_strings", "off"),
+        ("escape_string_warning", "off"),
+        ("backslash_quote", "off"),
+        ("synchronize_seqscans", "off"),
+        ("timezone", "Asia/Kathmandu"),
+        ("default_transaction_deferrable", "on"),
+    ]);
+    let site = Site::at(&odd);
+    for way in ["named", "simple"] {
+        eprintln!("statements={way}");
+        holds(&|| site.open("odd", &[("statements", way)]));
+    }
+}
+
+#[test]
+fn a_server_without_room_or_gone_in_mid_statement_is_told_so() {
+    let mut server = POSTGRES.start_with(&[("max_connections", "5")]);
+    let site = Site::at(&server);
+    let target = user(&site, "room", "law_room", &MAKE);
+    let database = opened(&target);
+    let mut held = Vec::new();
+    let no = loop {
+        match Speaker::try_connect(&database, &[]) {
+            Ok(speaker) => held.push(speaker),
+            Err(no) => break no,
+        }
+        assert!(held.len() < 6, "they are counted");
+    };
+    assert_eq!((no.kind, no.sqlstate.as_str()), (RefusalKind::ConnectionLost, "53300"), "{no}");
+    assert!(no.message.contains("raise max_connections"), "{no}");
+    server.kill().expect("killed");
+    let mut speaker = held.pop().expect("there was room for one");
+    let no = speaker.text("SELECT 1").expect_err("it is gone");
+    assert!(no.kind.breaks_session(), "{no}");
+    let words = refused(block_on(reconnect(&mut *speaker.0)), RefusalKind::ConnectionLost);
+    assert!(words.contains("is the server up?"), "{words}");
+}
