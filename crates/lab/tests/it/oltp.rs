@@ -51,6 +51,11 @@ fn every_member_finishes_with_one_client_and_with_eight_on_sqlite() {
     every_member_finishes(&file("members"));
     bulk_inserts(&file("bulk"));
     drive_well(&file("tpcb"), "tpcb", (8, 100), &[]);
+    let Err(Trouble::Failed(why)) = drive(&file("members"), "tpcc", (1, 1), &[]) else {
+        panic!("these are other data")
+    };
+    // Data of a family are dropped by the name of a member.
+    assert!(why.contains("holds data of oltp,") && why.contains("drop oltp-read-only"), "{why}");
 }
 
 /// Where little differs from those, eight clients are enough.
