@@ -449,9 +449,11 @@ fn the_empty_workload_asks_as_often_as_it_is_told() {
     }
 }
 
-/// Every workload with parameters that make it small, and what a transaction asks: reads, writes
-/// and others. What goes on top of that for the first transaction of a client comes last.
-const SMALL: &[(&str, &[(&str, &str)], [u64; 3], u64)] = &[
+/// A workload with parameters that make it small; reads, writes and others of a transaction; and
+/// how many reads more the first one of a client has.
+type Small = (&'static str, &'static [(&'static str, &'static str)], [u64; 3], u64);
+
+const SMALL: &[Small] = &[
     ("oltp-read-only", &[("tables", "3"), ("table_size", "500")], [14, 0, 2], 0),
     ("oltp-read-only", &[("skip_trx", "true"), ("table_size", "500")], [14, 0, 0], 0),
     ("oltp-read-only", &[("range_selects", "false"), ("table_size", "500")], [10, 0, 2], 0),

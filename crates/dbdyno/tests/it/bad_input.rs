@@ -62,7 +62,7 @@ fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
     misspelt(&home, &["runs", "list", "--status=dead"], &["'dead'", "interrupted"]);
     misspelt(&home, &["runs", "show"], &["<ID>"]);
     for command in ["run", "build", "check", "drop"] {
-        refused(&home, &[command, "tpc"], USAGE, &["no workload 'tpc'", "'tpcc'"]);
+        refused(&home, &[command, "tpccc"], USAGE, &["no workload 'tpccc'", "'tpcc'"]);
     }
     refused(&home, &["run", "plan.tml"], USAGE, &["no workload 'plan.tml'", "ends with .toml"]);
     refused(&home, &["selfcheck", "--seeds=3"], USAGE, &["--seeds", "'3'", "1..20"]);
@@ -192,7 +192,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
         &format!("{group}parameters = {{ weights = [0, 0, 0, 0, 0] }}\n"),
         &["plan.toml:3:26", "weights: at least one must be above zero"],
     );
-    check("[[group]]\nworkload = \"tpc\"\n", &["plan.toml:2:12", "'tpc'", "'tpcc'"]);
+    check("[[group]]\nworkload = \"tpccc\"\n", &["plan.toml:2:12", "'tpccc'", "'tpcc'"]);
     check(&format!("seed = -1\n{group}"), &["plan.toml:1:8", "seed", "'-1' is not a count"]);
     check(&format!("[phases]\nmeasure = 5\n{group}"), &["plan.toml:2:11", "no unit"]);
     check(&format!("[phases]\nmeasure = \"0s\"\n{group}"), &["plan.toml:2:11", "empty"]);

@@ -36,6 +36,14 @@ fn the_examples_on_tpcc_run() {
 }
 
 #[test]
+fn the_example_on_oltp_runs() {
+    let home = Home::new();
+    let report = report(&home, "oltp.toml", &["--table-size=1000"]);
+    assert_eq!(number(&report, "counts.failed"), 0.0);
+    assert!(number(&report, "reads_per_second") > number(&report, "writes_per_second"));
+}
+
+#[test]
 fn the_example_in_virtual_time_runs() {
     let home = Home::new();
     let report = report(&home, "sim-queue.toml", &[]);

@@ -8,7 +8,7 @@ use lab::Trouble;
 use lab::run::RunResult;
 use model::{Secret, Target};
 use servers::Kind;
-use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 
 use crate::bench::{database, drive, drive_well, say};
 
@@ -51,6 +51,23 @@ fn every_member_finishes_with_one_client_and_with_eight_on_sqlite() {
     every_member_finishes(&file("members"));
     bulk_inserts(&file("bulk"));
     drive_well(&file("tpcb"), "tpcb", (8, 100), &[]);
+    let Err(Trouble::Failed(why)) = drive(&file("members"), "tpcc", (1, 1), &[]) else {
+        panic!("these are other data")
+    };
+    // Data of a family are dropped by the name of a member.
+    assert!(why.contains("holds data of oltp,") && why.contains("drop oltp-read-only"), "{why}");
+}
+
+/// Where little differs from those, eight clients are enough.
+#[test]
+fn every_member_finishes_with_eight_clients_on_the_other_servers() {
+    for server in [&MARIADB_11_4, &MYSQL_5_6, &POSTGRES_18] {
+        let server = server.start();
+        let target = database(&server, "members");
+        MEMBERS.iter().for_each(|member| drop(drive_well(&target, member, (8, 80), &SIZE)));
+        bulk_inserts(&database(&server, "bulk"));
+        drive_well(&database(&server, "tpcb"), "tpcb", (8, 80), &[]);
+    }
 }
 
 fn every_member_finishes(target: &Target) {

@@ -227,7 +227,7 @@ mod tests {
             let rows = oltp.rows_of(client);
             (0..200).map(|_| rows.draw(&mut dice)).collect::<std::collections::BTreeSet<i64>>()
         };
-        let segments = [drawn(0), drawn(1), drawn(2)].map(|drawn| Vec::from_iter(drawn));
+        let segments = [drawn(0), drawn(1), drawn(2)].map(Vec::from_iter);
         assert_eq!(segments, [vec![1, 2, 3], vec![4, 5, 6], vec![7, 8, 9, 10]]);
         assert_eq!(Vec::from_iter(drawn(4)), [4, 5, 6]);
         let Err(error) = make_with(&[("segments", "11"), ("table_size", "10")], None) else {
