@@ -1,13 +1,14 @@
 //! What somebody probably meant.
 
-/// The name in `names` nearest to `written`, if it is near enough to be a slip of the hand.
+/// The name in `names` nearest to `written`, if it is near enough to be a slip of the hand. The
+/// first of those that are equally near.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 0.72;
     names
         .into_iter()
         .map(|name| (strsim::jaro_winkler(written, name), name))
         .filter(|(likeness, _)| *likeness >= limit)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, name)| name)
 }
 

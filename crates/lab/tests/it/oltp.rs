@@ -96,7 +96,8 @@ fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
             for _run in 0..2 {
                 drive_well(&target, "oltp-insert", (8, 80), parameters);
             }
-            drive_well(&target, "oltp-write-only", (2, 20), parameters);
+            // Nothing keeps two clients from inserting the same id where there is no key.
+            drive_well(&target, "oltp-write-only", (1, 20), parameters);
         }
     }
 }
