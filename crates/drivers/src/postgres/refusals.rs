@@ -113,6 +113,11 @@ fn remedy(sqlstate: &str) -> &'static str {
             "give the user that right (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, ALTER \
              ROLE ... CREATEDB), or name one who has it"
         }
+        // Ours are prepared before they are used, and their names are not used twice.
+        "26000" | "42P05" => {
+            "a pooler that hands out connections by transaction (PgBouncer) loses prepared \
+             statements: put ?statements=unnamed into the target's URL"
+        }
         _ => "",
     }
 }

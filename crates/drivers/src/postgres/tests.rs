@@ -2,6 +2,7 @@
 
 mod odd;
 mod on_server;
+mod pgbouncer;
 mod transcripts;
 mod users;
 
