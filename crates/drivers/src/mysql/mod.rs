@@ -40,6 +40,7 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok("MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; MySQL 8 and 9 by scripted peers only"),
+    dialect: &dialect::DIALECT,
     open,
 };
 

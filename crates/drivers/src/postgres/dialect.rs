@@ -1,6 +1,6 @@
 //! How PostgreSQL is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder};
+use model::{ColumnType, CommitCounter, Decimals, Dialect, Placeholder};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
@@ -15,9 +15,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     // that comes before it.
     before_load: &["SET synchronous_commit = off"],
     after_load: Some("VACUUM ANALYZE {table}"),
-    commit_counter: Some(
-        "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
-    ),
+    commit_counter: Some(CommitCounter {
+        name: "xact_commit",
+        sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+        counts_single_statements: true,
+    }),
     keeps_data: true,
 };
 
