@@ -20,7 +20,7 @@ mod sqlite;
 use std::fmt;
 use std::sync::Arc;
 
-use model::{BadParameter, Database, Parameter, Refusal, Target, did_you_mean};
+use model::{BadParameter, Database, Dialect, Parameter, Refusal, Target, did_you_mean};
 
 pub use sim::{SimService, service_draw_ns};
 
@@ -38,6 +38,8 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Whether our conformance suite has passed on a real one; otherwise why not.
     pub verified: Result<&'static str, &'static str>,
+    /// How it is spelled, and what it can do.
+    pub dialect: &'static Dialect,
     /// Opens a target.
     pub open: fn(&Target, Opening) -> Opened,
 }

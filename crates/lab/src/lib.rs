@@ -5,6 +5,8 @@
 
 pub mod build;
 pub mod check;
+mod commits;
+pub mod datagen;
 mod desk;
 pub mod facts;
 mod heard;

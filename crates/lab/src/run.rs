@@ -23,7 +23,7 @@ use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_heard, arrive};
-use crate::{Trouble, check, wall};
+use crate::{Trouble, check, commits, wall};
 
 /// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
 /// where the crossover lies on a machine.
@@ -422,6 +422,7 @@ fn measure(
         }
     }
     let before = counts_in(groups, stop)?;
+    let commits_before = commits_counted(groups, stop, None);
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
     let ran = engine::run(job, stop, &mut |now_ns| now_ns + lead_ns, &mut |event| {
@@ -454,6 +455,7 @@ fn measure(
             recount.tell(not_made("crosscheck_not_made", text));
         }
     }
+    compare_commits(groups, stop, commits_before, recount);
     // Who interrupts a run does not want to wait for more.
     if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
         match check_all(groups, stop, recount) {
@@ -570,6 +572,29 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
         Ok(number.map(|number| (kind, number)))
     };
     groups.iter().map(count).collect()
+}
+
+/// The server's own counter of commits; what cannot be read is left out. With `load` it is waited
+/// for until it has grown by so much from so much.
+fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
+    let database = Arc::clone(&groups.first()?.database);
+    let interrupted = "interrupted while commits were counted";
+    let counted = quietly(stop, interrupted, move || match load {
+        None => commits::read(database.as_ref()),
+        Some((before, ours)) => commits::read_settled(database.as_ref(), Some(before), ours),
+    });
+    counted.ok().flatten()
+}
+
+fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, recount: &mut Recount<'_>) {
+    let counter = groups.first().and_then(|opened| opened.database.dialect().commit_counter);
+    let (Some(counter), Some(before)) = (counter, before) else { return };
+    let ours = commits::ours(&recount.tally);
+    if let Some(after) = commits_counted(groups, stop, Some((before, ours.0))) {
+        for fact in commits::facts(counter, after - before, ours) {
+            recount.tell(Event::Fact(fact));
+        }
+    }
 }
 
 /// Groups with the same count share it, so the first of them stands for all.

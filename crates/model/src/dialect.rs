@@ -31,6 +31,17 @@ pub enum Serial {
     SoleKey,
 }
 
+/// A server's own count of the commits of all its sessions, since it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitCounter {
+    /// Its name there, such as `Com_commit`.
+    pub name: &'static str,
+    /// The query that asks for it; its last column is the count.
+    pub sql: &'static str,
+    /// It counts statements outside of any transaction too; otherwise only COMMITs.
+    pub counts_single_statements: bool,
+}
+
 /// The capabilities of a database, filled by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -59,8 +70,8 @@ pub struct Dialect {
     /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
     /// a build cannot do again.
     pub before_load: &'static [&'static str],
-    /// A query whose last column counts the commits of all sessions since the server was started.
-    pub commit_counter: Option<&'static str>,
+    /// How the server itself counts commits, where it does.
+    pub commit_counter: Option<CommitCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
 }

@@ -165,7 +165,11 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
                 "the target's option '{part}' has no value (name=value)"
             )));
         };
-        options.push((decode(name)?, decode(value)?));
+        let (name, value) = (decode(name)?, decode(value)?);
+        if options.iter().any(|(other, _)| *other == name) {
+            return Err(BadTarget(format!("the target's option '{name}' is there twice")));
+        }
+        options.push((name, value));
     }
     Ok(options)
 }
@@ -262,6 +266,7 @@ mod tests {
             ("mariadb://[::1/x", "lacks its ']'"),
             ("sqlite:/a%zz", "hex"),
             ("sqlite:/a?journal", "no value"),
+            ("sqlite:/a?journal=wal&journal=off", "'journal' is there twice"),
         ] {
             let error = Target::parse(url).expect_err(url);
             assert!(error.0.contains(expect), "{url}: {error}");

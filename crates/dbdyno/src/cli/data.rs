@@ -92,8 +92,9 @@ fn opened(
         }
     };
     if is_managed(&target) && !is_build {
-        let why = "a managed server begins empty and is gone with its command: there is nothing \
-                   to check or to drop; 'dbdyno run' checks its data before and after the load";
+        let why = "a managed server begins empty and is gone with its command, so there is \
+                   nothing to check or to drop; 'dbdyno run' checks its data before and after \
+                   the load";
         return Err(Trouble::Usage(why.to_owned()));
     }
     password::give(&mut target, matches)?;

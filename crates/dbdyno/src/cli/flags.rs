@@ -61,7 +61,11 @@ pub(crate) fn output() -> Arg {
 
 /// `--no-store`.
 pub(crate) fn no_store() -> Arg {
-    Arg::new("no_store").long("no-store").action(ArgAction::SetTrue).help("Do not keep the run")
+    Arg::new("no_store")
+        .long("no-store")
+        .action(ArgAction::SetTrue)
+        .conflicts_with("store")
+        .help("Do not keep the run")
 }
 
 /// `--load-method`.

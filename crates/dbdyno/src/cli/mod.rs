@@ -4,6 +4,7 @@
 //! gate failed, 2 bad usage, 130 interrupted.
 
 mod data;
+mod datagen;
 mod flags;
 mod list;
 mod live;
@@ -114,6 +115,7 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .arg(flags::output())
         .subcommand(run::command(words)?)
         .subcommands(data::commands(words)?)
+        .subcommand(datagen::command(words)?)
         .subcommand(runs::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
@@ -124,6 +126,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("run", matches)) => run::run(matches),
         Some(("build", matches)) => data::build(matches),
         Some(("check", matches)) => data::check(matches),
+        Some(("datagen", matches)) => datagen::datagen(matches),
         Some(("drop", matches)) => data::drop_data(matches),
         Some(("runs", matches)) => runs::runs(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),

@@ -4,10 +4,12 @@
 
 mod bad_input;
 mod examples;
+mod files;
 mod home;
 mod interrupted;
 mod journey;
 mod loads;
+mod newcomer;
 mod outage;
 mod password;
 mod real;

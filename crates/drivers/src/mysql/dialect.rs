@@ -1,6 +1,6 @@
 //! How the MySQL family is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder, Serial};
+use model::{ColumnType, CommitCounter, Decimals, Dialect, Placeholder, Serial};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "mysql",
@@ -14,7 +14,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     parallel_load: true,
     indexes_after_load: true,
     before_load: &[],
-    commit_counter: Some("SHOW GLOBAL STATUS LIKE 'Com_commit'"),
+    commit_counter: Some(CommitCounter {
+        name: "Com_commit",
+        sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
+        counts_single_statements: false,
+    }),
     keeps_data: true,
 };
 

@@ -44,6 +44,7 @@ pub(crate) static ENTRY: Entry = Entry {
         "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; not verified on a server: MySQL 8 and 9, \
          caching_sha2_password, parsec (scripted peers)",
     ),
+    dialect: &dialect::DIALECT,
     open,
 };
 

@@ -1,6 +1,6 @@
 //! How PostgreSQL is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder, Serial, Table};
+use model::{ColumnType, CommitCounter, Decimals, Dialect, Placeholder, Serial, Table};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
@@ -16,9 +16,11 @@ pub(super) static DIALECT: Dialect = Dialect {
     // A chunk and its mark are lost together, and the end of the build is flushed with all
     // that comes before it.
     before_load: &["SET synchronous_commit = off"],
-    commit_counter: Some(
-        "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
-    ),
+    commit_counter: Some(CommitCounter {
+        name: "xact_commit",
+        sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+        counts_single_statements: true,
+    }),
     keeps_data: true,
 };
 

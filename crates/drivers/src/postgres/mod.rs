@@ -46,6 +46,7 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "postgres://user@host/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok("PostgreSQL 15.18 and 18.4"),
+    dialect: &dialect::DIALECT,
     open,
 };
 

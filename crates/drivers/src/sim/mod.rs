@@ -35,6 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "sim:?servers=4&service=exponential:2ms",
     parameters: PARAMETERS,
     verified: Ok("arithmetic, tested against the queueing recursion"),
+    dialect: &DIALECT,
     open,
 };
 

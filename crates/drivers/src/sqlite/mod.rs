@@ -39,6 +39,7 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "sqlite:/path/file.db?synchronous=full",
     parameters: PARAMETERS,
     verified: Ok("SQLite 3.54.1, bundled"),
+    dialect: &dialect::DIALECT,
     open,
 };
 

@@ -8,6 +8,7 @@ use crate::tally::{Crosscheck, Tally};
 enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
     Miscounted(Crosscheck),
+    CountedFewer { counter: String, change: i64, committed: u64 },
     Unknown,
 }
 
@@ -40,6 +41,16 @@ impl Data {
                 advice: "Commits were lost or not ours: make sure that nobody else used the \
                          database, and look at its log.",
             },
+            Data::CountedFewer { counter, change, committed } => Words {
+                id: "server_counts_fewer",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server's own {counter} grew by {change} while we counted {}.",
+                    count(committed, "commit")
+                ),
+                advice: "It counts all sessions, so it should grow by at least as much: look \
+                         whether the server was started anew, or a proxy spreads what we do.",
+            },
             Data::Unknown => Words {
                 id: "data_unknown",
                 severity: Severity::Note,
@@ -58,10 +69,29 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     all.extend(mismatches.copied().map(Data::Miscounted));
+    all.extend(counted_fewer(tally));
     if tally.fact("data", "meta") == Some("absent") {
         all.push(Data::Unknown);
     }
     all.into_iter().map(Data::words).collect()
+}
+
+/// Only where each of our commits must be in the server's count, and it has not crashed.
+fn counted_fewer(tally: &Tally) -> Option<Data> {
+    let number = |name: &str| tally.fact("commits", name)?.parse::<i64>().ok();
+    let (change, committed) = (number("server_change")?, number("ours")?);
+    let phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
+    let others: u64 = phases.flat_map(|phase| &phase.kinds).map(|kind| kind.traffic.others).sum();
+    let says_commit = i64::try_from(others).is_ok_and(|others| others >= committed);
+    let is_all = tally.fact("commits", "counts_single_statements") == Some("true") || says_commit;
+    let is_broken = tally
+        .groups
+        .iter()
+        .any(|group| group.measured.errors.iter().any(|error| error.kind.breaks_session()));
+    let counter = tally.fact("commits", "server_counter")?.to_owned();
+    let committed_count = u64::try_from(committed).ok()?;
+    let found = Data::CountedFewer { counter, change, committed: committed_count };
+    (change < committed && is_all && !is_broken).then_some(found)
 }
 
 fn failed(id: &'static str, when: &'static str, results: Option<&[CheckResult]>) -> Option<Data> {

@@ -173,6 +173,12 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         let (change, committed) = (13_001, 13_000);
         made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
     });
+    raises("server_counts_fewer", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "xact_commit");
+        made.fact("commits", "server_change", "12999");
+        made.fact("commits", "ours", "13000");
+        made.fact("commits", "counts_single_statements", "true");
+    });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }
 

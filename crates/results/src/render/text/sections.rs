@@ -414,6 +414,31 @@ pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
     lines
 }
 
+/// The server's own counter beside our commits, and why the two may differ.
+fn server_commits(report: &Report) -> Option<String> {
+    let facts = report.facts.get("commits")?;
+    let number = |name: &str| facts.get(name)?.parse::<i64>().ok();
+    let (change, ours) = (number("server_change")?, number("ours")?);
+    let counter = facts.get("server_counter")?;
+    let told = |n: i64| format_count(n.unsigned_abs());
+    if change < 0 {
+        return Some(format!("{counter} of the server went back: it was started anew"));
+    }
+    let why = match change - ours {
+        0 => String::new(),
+        1.. => ", which is also what others and our own checks commit".to_owned(),
+        _ if facts.get("counts_single_statements").is_some_and(|is| is == "false") => {
+            ", which does not count statements outside of transactions".to_owned()
+        }
+        _ => ", which is fewer".to_owned(),
+    };
+    Some(format!(
+        "{counter} of the server grew by {} while we committed {}{why}",
+        told(change),
+        told(ours)
+    ))
+}
+
 fn checks(report: &Report) -> String {
     let mut parts = Vec::new();
     let checks = [(&report.checks.before, "before the load"), (&report.checks.after, "after it")];
@@ -431,6 +456,7 @@ fn checks(report: &Report) -> String {
             format!("the database counts {change} commits of {kind}, we {ours}")
         });
     }
+    parts.extend(server_commits(report));
     parts.join("; ")
 }
 

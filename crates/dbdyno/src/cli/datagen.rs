@@ -1,0 +1,124 @@
+//! `dbdyno datagen`: a workload's rows as flat files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::datagen::{Format, Written, write_files};
+use lab::run::Watcher;
+use model::{Settings, Workload, format_count};
+use serde_json::{Value, json};
+
+use super::live::Live;
+use super::run::add_parameters;
+use super::{Outcome, flags, named, print, workload_argument};
+
+pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
+    let what = named(words, "datagen");
+    let command = Command::new("datagen")
+        .about("Writes a workload's rows as flat files, with the commands that load them")
+        .arg(workload_argument())
+        .arg(
+            Arg::new("output_dir")
+                .long("output-dir")
+                .value_name("DIR")
+                .required(true)
+                .help("Where the files are written; made if it is not there"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("tsv|csv")
+                .value_parser(["tsv", "csv"])
+                .hide_possible_values(true)
+                .default_value("tsv")
+                .help("tsv is what LOAD DATA and COPY read by default; csv has a header"),
+        )
+        .arg(
+            Arg::new("seed")
+                .long("seed")
+                .value_name("N")
+                .default_value("1")
+                .help("Seed of the data"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .long("quiet")
+                .short('q')
+                .action(ArgAction::SetTrue)
+                .help("No progress"),
+        );
+    add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
+}
+
+pub(crate) fn datagen(matches: &ArgMatches) -> Outcome {
+    let workload = workload_of(matches)?;
+    let folder = matches.get_one::<String>("output_dir").expect("clap requires it");
+    let format = match matches.get_one::<String>("format").map(String::as_str) {
+        Some("csv") => Format::Csv,
+        _ => Format::Tsv,
+    };
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let written = write_files(&workload, Path::new(folder), format, &stop, &mut |far| {
+        live.building(far);
+    });
+    live.end();
+    let written = written?;
+    print(&if flags::is_json(matches) { json_of(&written) } else { text_of(&written) })
+}
+
+fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Trouble> {
+    let usage = |bad: model::BadParameter| Trouble::Usage(bad.0);
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
+    let entry = workloads::by_name(name).map_err(usage)?;
+    let seed = matches.get_one::<String>("seed").expect("it has a default");
+    let seed = model::parse_count(seed).map_err(|bad| Trouble::Usage(format!("--seed: {bad}")))?;
+    let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
+    let settings = Settings::decide(entry.name, entry.parameters, given).map_err(usage)?;
+    (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).map_err(usage)
+}
+
+fn json_of(written: &Written) -> String {
+    let file = |file: &lab::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
+    let schema = |(database, path): &(&'static str, std::path::PathBuf)| {
+        let commands = written.commands(database);
+        (database.to_string(), json!({"schema": path, "commands": commands}))
+    };
+    let value = json!({
+        "format": written.format.name(),
+        "seconds": written.seconds,
+        "files": written.files.iter().map(file).collect::<Vec<Value>>(),
+        "load": written.schemas.iter().map(schema).collect::<serde_json::Map<_, _>>(),
+    });
+    format!("{value:#}\n")
+}
+
+fn text_of(written: &Written) -> String {
+    let mut text = String::new();
+    for file in &written.files {
+        let (rows, mib) = (format_count(file.n_rows), file.n_bytes as f64 / (1 << 20) as f64);
+        text += &format!(
+            "{:<14} {rows:>14} rows {mib:>10.1} MiB  {}\n",
+            file.table,
+            file.path.display()
+        );
+    }
+    text += &format!("written in {:.1} s\n", written.seconds);
+    for (database, schema) in &written.schemas {
+        let schema = schema.display();
+        text += &match *database {
+            "mysql" => format!(
+                "\nMariaDB and MySQL: tables first (SOURCE {schema}), then with \
+                 'mariadb --local-infile=1':\n"
+            ),
+            _ => format!(
+                "\nPostgreSQL: tables first (\\i {schema}), then with \
+                 'PGTZ=UTC psql':\n"
+            ),
+        };
+        text += &(written.commands(database).join("\n") + "\n");
+    }
+    text
+}

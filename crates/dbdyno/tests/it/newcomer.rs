@@ -1,0 +1,120 @@
+//! What somebody does wrong who comes with a server of their own: each is answered with what to
+//! do, in one sentence and with the right exit code.
+
+use std::process::Command;
+
+use model::Secret;
+use servers::for_tests::{MARIADB, POSTGRES};
+use servers::{Kind, Server};
+
+use crate::home::Home;
+use crate::real::{url, with_password};
+
+#[track_caller]
+fn refused(args: &[&str], code: i32, fragments: &[&str]) {
+    let home = Home::new();
+    let ran = home.run(&[args, &["--quiet"]].concat()).code(code).warns(fragments);
+    assert_eq!(ran.out, "");
+    ran.is_a_sentence();
+}
+
+fn run_at(target: &str, code: i32, fragments: &[&str]) {
+    refused(&["run", "tpcc", "--target", target], code, fragments);
+}
+
+/// Says something to a server as its owner, with its own client.
+fn say(server: &Server, sql: &str) {
+    let target = server.target();
+    let port = target.hosts[0].port.expect("a port").to_string();
+    let user = target.user.as_deref().expect("a user");
+    let password = target.password.as_ref().map_or("", Secret::reveal);
+    let mut command = match server.kind() {
+        Kind::Postgres => Command::new("psql"),
+        Kind::MariaDb | Kind::MySql => Command::new("mariadb"),
+    };
+    if server.kind() == Kind::Postgres {
+        command.env("PGPASSWORD", password).args(["-X", "-q", "-w", "-h", "127.0.0.1"]);
+        command.args(["-p", &port, "-U", user, "-d", &target.path, "-c", sql]);
+    } else {
+        command.env("MYSQL_PWD", password).args(["--no-defaults", "--protocol=tcp"]);
+        command.args(["-h", "127.0.0.1", "-P", &port, "-u", user, "-e", sql]);
+    }
+    let output = command.output().expect("mariadb-client and postgresql-client are installed");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The URL of a server for another user.
+fn url_for(server: &Server, user: &str, password: &str) -> String {
+    let mut target = server.target();
+    (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new(password)));
+    with_password(&target)
+}
+
+#[test]
+fn a_wrong_address_is_told() {
+    for scheme in ["mariadb", "postgres"] {
+        let check = |place: &str, fragments: &[&str]| {
+            run_at(&format!("{scheme}://me:you@{place}/shop"), 1, fragments);
+        };
+        check("127.0.0.1:1", &["127.0.0.1:1", "nothing listens there; is the server up?"]);
+        check("no-such-host.invalid", &["no-such-host.invalid", "cannot be found"]);
+        run_at(&format!("{scheme}://127.0.0.1:1/shop"), 2, &[&format!("{scheme}://user@host")]);
+    }
+    run_at("marjadb://me@host/shop", 2, &["no driver serves 'marjadb:'", "'mariadb'"]);
+}
+
+#[test]
+fn a_wrong_password_is_told() {
+    for server in [MARIADB.shared(), POSTGRES.shared()] {
+        let url = url_for(server, "dbdyno", "wrong");
+        run_at(&url, 1, &["check user and password"]);
+    }
+}
+
+#[test]
+fn a_missing_database_is_made_by_a_build_and_told_otherwise() {
+    for server in [MARIADB.shared(), POSTGRES.shared()] {
+        let mut target = server.target();
+        target.path = "not_yet_there".to_owned();
+        let url = with_password(&target);
+        let told = ["CREATE DATABASE", "name another"];
+        refused(&["check", "tpcc", "--target", &url], 1, &told);
+        refused(&["run", "tpcc", "--no-build", "--target", &url], 1, &told);
+        let home = Home::new();
+        home.run(&["run", "empty", "--duration=1s", "--ramp-up=0s", "--target", &url]).good();
+    }
+}
+
+#[test]
+fn a_missing_privilege_is_told() {
+    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
+    say(mariadb, "CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON dbdyno.* TO reader");
+    run_at(&url_for(mariadb, "reader", "secret"), 1, &["CREATE command denied"]);
+    say(postgres, "CREATE USER reader PASSWORD 'secret'");
+    run_at(&url_for(postgres, "reader", "secret"), 1, &["permission denied for schema public"]);
+}
+
+#[test]
+fn tls_that_is_demanded_and_not_offered_is_told() {
+    for server in [MARIADB.shared(), POSTGRES.shared()] {
+        run_at(&format!("{}?tls=require", url(server)), 1, &["TLS"]);
+    }
+}
+
+#[test]
+fn a_server_that_takes_no_local_files_is_loaded_by_inserts() {
+    let target = "--target=managed:mariadb?local-infile=0&innodb_buffer_pool_size=64M";
+    refused(&["build", "tpcc", target], 1, &["local_infile", "--load-method insert"]);
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let home = Home::new();
+    let args = ["run", "empty", "--target=sim:", "--store=a.sqlite", "--no-store"];
+    home.run(&args).code(2).warns(&["--store", "--no-store"]);
+    run_at("mariadb://me@host/shop?tls=require&tls=disable", 2, &["'tls'", "twice"]);
+    let managed = ["--target", "managed:mariadb"];
+    for command in ["check", "drop"] {
+        refused(&[&[command, "tpcc"], &managed[..]].concat(), 2, &["nothing to check or to drop"]);
+    }
+}

@@ -1,0 +1,87 @@
+//! The server's own counter of commits, held against what we counted over the same load.
+//!
+//! It counts what others commit too, and the statements by which we look at it; on PostgreSQL it
+//! is told a little late. So it may count more than we do, and never less.
+
+use std::thread;
+use std::time::Duration;
+
+use model::{CommitCounter, Database, Fact, Refusal, Row};
+use results::Tally;
+
+use crate::desk::Desk;
+use crate::{Trouble, wall};
+
+/// Sessions tell what they committed when they end, and a server may tell it a second later.
+const PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What the server counts now; none where it does not count, or does not let us look.
+pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
+    let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
+    let mut desk = Desk::at(database)?;
+    // Who may not look at it can do without.
+    Ok(ask(&mut desk, counter).unwrap_or(None))
+}
+
+fn ask(desk: &mut Desk, counter: CommitCounter) -> Result<Option<i64>, Refusal> {
+    let mut count = None;
+    desk.read(counter.sql, &mut |row: &dyn Row| {
+        let column = row.width() - 1;
+        count = match row.optional_int(column) {
+            Ok(count) => count,
+            Err(_) => row.text(column)?.parse().ok(),
+        };
+        Ok(())
+    })?;
+    Ok(count)
+}
+
+/// Reads until the server has counted `ours` more than `before`, or does not any more.
+pub(crate) fn read_settled(
+    database: &dyn Database,
+    before: Option<i64>,
+    ours: u64,
+) -> Result<Option<i64>, Trouble> {
+    let began = wall::now();
+    loop {
+        let after = read(database)?;
+        let is_enough = match (before, after) {
+            (Some(before), Some(after)) => after.saturating_sub(before) >= ours as i64,
+            _ => true,
+        };
+        if is_enough || began.elapsed() > PATIENCE {
+            return Ok(after);
+        }
+        thread::park_timeout(LOOK_EVERY);
+    }
+}
+
+/// All that we committed and all whose outcome is unknown, ramp-up and drain included.
+pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
+    let (mut committed, mut unknown) = (0, 0);
+    for (group, told) in tally.groups.iter().zip(tally.description.iter().flat_map(|d| &d.groups)) {
+        for kind in 0..told.kinds.len() as u16 {
+            for part in [group.kind(kind), group.ramp_up_kind(kind)].into_iter().flatten() {
+                committed += part.counts.committed;
+                unknown += part.counts.unknown;
+            }
+        }
+    }
+    (committed, unknown)
+}
+
+/// The comparison as facts.
+pub(crate) fn facts(
+    counter: CommitCounter,
+    change: i64,
+    (committed, unknown): (u64, u64),
+) -> Vec<Fact> {
+    vec![
+        Fact::new("commits", "server_counter", counter.name),
+        Fact::new("commits", "server_change", change),
+        Fact::new("commits", "ours", committed),
+        Fact::new("commits", "ours_unknown", unknown),
+        Fact::new("commits", "counts_single_statements", counter.counts_single_statements),
+    ]
+}
