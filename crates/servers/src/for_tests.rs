@@ -109,8 +109,8 @@ impl TestServer {
 }
 
 /// A real server of this kind that somebody wants to have tested too: what
-/// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Tests
-/// make and drop tables in its database.
+/// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Its user
+/// signs in with a password and may do everything; tests make and drop users, databases, tables.
 ///
 /// # Panics
 /// If it is no URL of a target.
