@@ -6,10 +6,10 @@ use std::task::{Context, Poll};
 
 use model::{
     Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts, Database,
-    Decimals, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
-    Number, Phases, Place, Placeholder, Placement, Places, QueueFull, Recording, Refusal,
-    RefusalKind, Reply, Request, Retry, RowSource, Sample, Second, Serial, Session, Statement,
-    StatementId, StopReason, Table, Traffic, Until, Value, Visit, Woken, Workload, World,
+    Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number,
+    Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply, Request,
+    Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason, Table, Traffic,
+    Until, Value, Visit, Woken, Workload, World,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -40,18 +40,11 @@ impl Database for Fake {
     fn dialect(&self) -> &Dialect {
         static DIALECT: Dialect = Dialect {
             name: "fake",
-            placeholder: Placeholder::Question,
-            decimals: Decimals::Exact,
             type_name: |_| String::new(),
-            serial: Serial::Anywhere,
-            after_load: |_| Vec::new(),
-            table_options: "",
-            for_update: "",
             parallel_load: true,
             indexes_after_load: true,
-            before_load: &[],
-            commit_counter: None,
             keeps_data: false,
+            ..Dialect::PLAIN
         };
         &DIALECT
     }

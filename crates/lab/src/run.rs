@@ -17,7 +17,7 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::build::{BuildOptions, Progress, build_heard};
+use crate::build::{BuildOptions, Progress, build_heard, install_routines};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
@@ -184,6 +184,10 @@ fn prepare(
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = agree(plan, database, group, stop)?;
+        }
+        let n_made = install_routines(&opened)?;
+        if n_made > 0 {
+            said.push(format!("put {n_made} routines into the database"));
         }
         groups.push(opened);
     }

@@ -42,6 +42,25 @@ pub struct CommitCounter {
     pub counts_single_statements: bool,
 }
 
+/// In which language routines are written that live in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutineLanguage {
+    /// SQL/PSM as the MySQL family speaks it: procedures that begin and end their transaction
+    /// and return result sets.
+    Psm,
+    /// PL/pgSQL: functions that return rows; a call outside of a transaction is one.
+    PlPgSql,
+}
+
+/// How a table is split by the hash of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partitioning {
+    /// A clause behind CREATE TABLE makes all partitions.
+    Clause,
+    /// Each partition is a table that is made by a statement of its own.
+    Tables,
+}
+
 /// The capabilities of a database, filled by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -74,9 +93,33 @@ pub struct Dialect {
     pub commit_counter: Option<CommitCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
+    /// In which language its routines are written; none where it has no routines.
+    pub routines: Option<RoutineLanguage>,
+    /// How it splits tables by hash; none where it cannot.
+    pub partitioning: Option<Partitioning>,
 }
 
 impl Dialect {
+    /// The least: `?`, exact decimals, and nothing that not every database has. Drivers and tests
+    /// say what differs.
+    pub const PLAIN: Dialect = Dialect {
+        name: "plain",
+        placeholder: Placeholder::Question,
+        decimals: Decimals::Exact,
+        type_name: |of| format!("{of:?}").to_uppercase(),
+        serial: Serial::Anywhere,
+        after_load: |_| Vec::new(),
+        table_options: "",
+        for_update: "",
+        parallel_load: false,
+        indexes_after_load: false,
+        before_load: &[],
+        commit_counter: None,
+        keeps_data: true,
+        routines: None,
+        partitioning: None,
+    };
+
     /// Our SQL, written with `?`, in this dialect's placeholders.
     pub fn sql(&self, text: &str) -> String {
         if self.placeholder == Placeholder::Question {
@@ -117,6 +160,29 @@ impl Dialect {
             && table.primary_key.first() != first
     }
 
+    /// The statements that create `table` split into `count` parts by the hash of `column`; only
+    /// CREATE TABLE where this database cannot split tables.
+    pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> Vec<String> {
+        let create = self.create_table(table);
+        match self.partitioning {
+            None => vec![create],
+            Some(Partitioning::Clause) => {
+                vec![format!("{create} PARTITION BY HASH ({column}) PARTITIONS {count}")]
+            }
+            Some(Partitioning::Tables) => {
+                let name = &table.name;
+                let part = |number: u64| {
+                    format!(
+                        "CREATE TABLE {name}_p{number} PARTITION OF {name} \
+                         FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
+                    )
+                };
+                let parent = format!("{create} PARTITION BY HASH ({column})");
+                std::iter::once(parent).chain((0..count).map(part)).collect()
+            }
+        }
+    }
+
     /// CREATE INDEX for one of the table's secondary indexes.
     pub fn create_index(&self, table: &Table, index: &Index) -> String {
         let unique = if index.unique { "UNIQUE " } else { "" };
@@ -145,17 +211,11 @@ mod tests {
     const DIALECT: Dialect = Dialect {
         name: "made up",
         placeholder: Placeholder::Dollar,
-        decimals: Decimals::Exact,
         type_name: |of| format!("{of:?}").to_uppercase(),
         serial: Serial::Indexed,
-        after_load: |_| Vec::new(),
-        table_options: "",
-        for_update: "",
         parallel_load: true,
         indexes_after_load: true,
-        before_load: &[],
-        commit_counter: None,
-        keeps_data: true,
+        ..Dialect::PLAIN
     };
 
     fn table(primary_key: Vec<&'static str>) -> Table {

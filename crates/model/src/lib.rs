@@ -27,7 +27,9 @@ mod workload;
 
 pub use clock::{Clock, Woken};
 pub use database::{Cancel, Connecting, Database, Place, Placement, Places};
-pub use dialect::{CommitCounter, Decimals, Dialect, Placeholder, Serial};
+pub use dialect::{
+    CommitCounter, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial,
+};
 pub use dice::{Dice, Stream};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use finding::{Fact, Finding, Severity};

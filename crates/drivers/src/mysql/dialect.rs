@@ -1,11 +1,9 @@
 //! How the MySQL family is spelled, and what it can do.
 
-use model::{ColumnType, CommitCounter, Decimals, Dialect, Placeholder, Serial};
+use model::{ColumnType, CommitCounter, Dialect, Partitioning, RoutineLanguage, Serial};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "mysql",
-    placeholder: Placeholder::Question,
-    decimals: Decimals::Exact,
     type_name,
     serial: Serial::Indexed,
     after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
@@ -13,13 +11,14 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
-    before_load: &[],
     commit_counter: Some(CommitCounter {
         name: "Com_commit",
         sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
         counts_single_statements: false,
     }),
-    keeps_data: true,
+    routines: Some(RoutineLanguage::Psm),
+    partitioning: Some(Partitioning::Clause),
+    ..Dialect::PLAIN
 };
 
 fn type_name(of: ColumnType) -> String {

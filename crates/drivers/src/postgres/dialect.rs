@@ -1,15 +1,14 @@
 //! How PostgreSQL is spelled, and what it can do.
 
-use model::{ColumnType, CommitCounter, Decimals, Dialect, Placeholder, Serial, Table};
+use model::{
+    ColumnType, CommitCounter, Dialect, Partitioning, Placeholder, RoutineLanguage, Table,
+};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
     placeholder: Placeholder::Dollar,
-    decimals: Decimals::Exact,
     type_name,
-    serial: Serial::Anywhere,
     after_load,
-    table_options: "",
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
@@ -21,7 +20,9 @@ pub(super) static DIALECT: Dialect = Dialect {
         sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
         counts_single_statements: true,
     }),
-    keeps_data: true,
+    routines: Some(RoutineLanguage::PlPgSql),
+    partitioning: Some(Partitioning::Tables),
+    ..Dialect::PLAIN
 };
 
 fn type_name(of: ColumnType) -> String {

@@ -15,9 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Clock, ColumnType, Connecting, Database, Decimals, Dialect, Fact, Parameter,
-    ParameterKind, Place, Placeholder, Places, Refusal, RefusalKind, Serial, Session, Settings,
-    Statement, Target, Woken,
+    BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact, Parameter, ParameterKind,
+    Place, Places, Refusal, RefusalKind, Session, Settings, Statement, Target, Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -186,21 +185,8 @@ struct Sim {
     settings: Settings,
 }
 
-static DIALECT: Dialect = Dialect {
-    name: "sim",
-    placeholder: Placeholder::Question,
-    decimals: Decimals::Exact,
-    type_name,
-    serial: Serial::Anywhere,
-    after_load: |_| Vec::new(),
-    table_options: "",
-    for_update: "",
-    parallel_load: true,
-    indexes_after_load: false,
-    before_load: &[],
-    commit_counter: None,
-    keeps_data: false,
-};
+static DIALECT: Dialect =
+    Dialect { name: "sim", type_name, parallel_load: true, keeps_data: false, ..Dialect::PLAIN };
 
 /// In the standard's words: nobody reads them.
 fn type_name(of: ColumnType) -> String {

@@ -1,23 +1,16 @@
 //! How SQLite is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder, Serial};
+use model::{ColumnType, Decimals, Dialect, Serial};
 
 /// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
 /// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
 pub(super) static DIALECT: Dialect = Dialect {
     name: "sqlite",
-    placeholder: Placeholder::Question,
     decimals: Decimals::ScaledInteger,
     type_name,
     serial: Serial::SoleKey,
-    after_load: |_| Vec::new(),
-    table_options: "",
-    for_update: "",
-    parallel_load: false,
     indexes_after_load: true,
-    before_load: &[],
-    commit_counter: None,
-    keeps_data: true,
+    ..Dialect::PLAIN
 };
 
 fn type_name(of: ColumnType) -> String {

@@ -159,24 +159,17 @@ impl Workload for Member {
 
 #[cfg(test)]
 mod tests {
-    use model::{ColumnType, Decimals, Placeholder, Serial};
+    use model::{ColumnType, Placeholder};
 
     use super::*;
 
     pub(super) const DIALECT: Dialect = Dialect {
         name: "made up",
         placeholder: Placeholder::Dollar,
-        decimals: Decimals::Exact,
         type_name: |of: ColumnType| format!("{of:?}"),
-        serial: Serial::Anywhere,
-        after_load: |_| Vec::new(),
-        table_options: "",
-        for_update: "",
         parallel_load: true,
         indexes_after_load: true,
-        before_load: &[],
-        commit_counter: None,
-        keeps_data: true,
+        ..Dialect::PLAIN
     };
 
     fn make_with(
