@@ -279,8 +279,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     })
 }
 
-/// Creates a table, whole or in the parts that its workload asks for. A split table that is left
-/// without some of its parts is made anew: nothing can be in it.
+/// Creates a table, whole or in the parts that its workload asks for.
 fn create_table(
     desk: &mut Desk,
     dialect: &Dialect,
@@ -288,19 +287,11 @@ fn create_table(
     index: usize,
 ) -> Result<(), Refusal> {
     let table = &population.tables()[index];
-    let Some((column, count)) = population.partitions(index) else {
-        return desk.write(&dialect.create_table(table)).map(drop);
+    let sql = match population.partitions(index) {
+        None => dialect.create_table(table),
+        Some((column, count)) => dialect.create_partitioned(table, column, count),
     };
-    for (place, sql) in dialect.create_partitioned(table, column, count).iter().enumerate() {
-        if let Err(refusal) = desk.write(sql) {
-            if place > 0 {
-                // The refusal that matters is the first one.
-                let _ = desk.write(&format!("DROP TABLE {}", table.name));
-            }
-            return Err(refusal);
-        }
-    }
-    Ok(())
+    desk.write(&sql).map(drop)
 }
 
 /// Puts the workload's routines into the database: those that are not there, or not as this

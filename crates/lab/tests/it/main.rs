@@ -4,3 +4,4 @@ mod bench;
 mod calibration;
 mod oltp;
 mod plans;
+mod routines;
