@@ -48,6 +48,8 @@ impl Database for Fake {
             parallel_load: true,
             indexes_after_load: true,
             keeps_data: false,
+            routines: None,
+            partitioning: None,
         };
         &DIALECT
     }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{
-    Database, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
+    Database, Dialect, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
 };
 
 use crate::Trouble;
@@ -148,7 +148,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
         if !desk.has_table(&table.name)? {
-            desk.write(&database.dialect().create_table(table))?;
+            create_table(desk, database.dialect(), population, index)?;
             if !database.dialect().indexes_after_load {
                 for index in &table.indexes {
                     desk.write(&database.dialect().create_index(table, index))?;
@@ -164,6 +164,59 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     }
     let n_rows_done = AtomicU64::new(n_rows_before);
     Ok(Work { chunks, next: AtomicUsize::new(0), n_rows_total, n_rows_before, n_rows_done })
+}
+
+/// Creates a table, whole or in the parts that its workload asks for. A split table that is left
+/// without some of its parts is made anew: nothing can be in it.
+fn create_table(
+    desk: &mut Desk,
+    dialect: &Dialect,
+    population: &dyn Population,
+    index: usize,
+) -> Result<(), Refusal> {
+    let table = &population.tables()[index];
+    let Some((column, count)) = population.partitions(index) else {
+        return desk.write(&dialect.create_table(table)).map(drop);
+    };
+    for (place, sql) in dialect.create_partitioned(table, column, count).iter().enumerate() {
+        if let Err(refusal) = desk.write(sql) {
+            if place > 0 {
+                // The refusal that matters is the first one.
+                let _ = desk.write(&format!("DROP TABLE {}", table.name));
+            }
+            return Err(refusal);
+        }
+    }
+    Ok(())
+}
+
+/// Puts the workload's routines into the database: those that are not there, or not as this
+/// dbdyno writes them. Without `dbdyno_meta` nobody knows, and all are made anew. Returns how
+/// many were made.
+pub fn install_routines(opened: &Opened) -> Result<usize, Trouble> {
+    let routines = opened.workload.routines(opened.database.dialect());
+    if routines.is_empty() {
+        return Ok(0);
+    }
+    let mut desk = Desk::at(opened.database.as_ref())?;
+    let has_meta = meta::read(&mut desk)? != Found::Nothing;
+    let known = if has_meta { meta::read_routines(&mut desk)? } else { Vec::new() };
+    let mut n_made = 0;
+    for routine in &routines {
+        let hash = format!("{:016x}", fnv1a(routine.create.join(";").as_bytes()));
+        if known.iter().any(|(name, has)| name == routine.name && *has == hash) {
+            continue;
+        }
+        for sql in &routine.create {
+            let made = desk.write(sql);
+            made.map_err(|no| no.during(format_args!("routine {}", routine.name)))?;
+        }
+        if has_meta {
+            meta::write_routine(&mut desk, opened.database.dialect(), routine.name, &hash)?;
+        }
+        n_made += 1;
+    }
+    Ok(n_made)
 }
 
 fn load_all(
@@ -361,6 +414,9 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
             Err(refusal) if refusal.kind == RefusalKind::Missing => {}
             Err(refusal) => return Err(refusal.into()),
         }
+    }
+    for routine in opened.workload.routines_ever(opened.database.dialect()) {
+        desk.write(&routine.drop)?;
     }
     if found != Found::Nothing {
         meta::drop_table(&mut desk)?;

@@ -1,9 +1,10 @@
 //! `dbdyno_meta`: what the data in a database are, kept beside them.
 //!
-//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
-//! `done.TABLE.CHUNK` for each chunk that is built. Data without it are accepted, with a finding.
+//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, a row
+//! `done.TABLE.CHUNK` for each chunk that is built, and `routine.NAME` with the hash of each
+//! routine that was put beside the data. Data without it are accepted, with a finding.
 
-use model::{Column, ColumnType, Database, Identity, Refusal, RefusalKind, Row, Table, Value};
+use model::{Column, ColumnType, Database, Dialect, Identity, Refusal, RefusalKind, Row, Table, Value};
 
 use crate::desk::Desk;
 
@@ -108,6 +109,32 @@ pub(crate) fn read_done(desk: &mut Desk) -> Result<Vec<String>, Refusal> {
         Ok(())
     })?;
     Ok(done)
+}
+
+/// The routines that were put beside the data: names and hashes.
+pub(crate) fn read_routines(desk: &mut Desk) -> Result<Vec<(String, String)>, Refusal> {
+    let mut routines = Vec::new();
+    let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE 'routine.%'");
+    desk.read(&sql, &mut |row: &dyn Row| {
+        let name = row.text(0)?.trim_start_matches("routine.").to_owned();
+        routines.push((name, row.text(1)?.to_owned()));
+        Ok(())
+    })?;
+    Ok(routines)
+}
+
+/// Remembers a routine that was put beside the data.
+pub(crate) fn write_routine(
+    desk: &mut Desk,
+    dialect: &Dialect,
+    name: &str,
+    hash: &str,
+) -> Result<(), Refusal> {
+    let name = format!("routine.{name}");
+    desk.write(&format!("DELETE FROM {NAME} WHERE name = '{name}'"))?;
+    let insert = desk.prepare(dialect.insert(&table()))?;
+    desk.execute(insert, &[Value::Text(&name), Value::Text(hash)])?;
+    Ok(())
 }
 
 /// Says that the build is ended.

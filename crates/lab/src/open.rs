@@ -88,6 +88,9 @@ pub fn agree_on(
         (entry.make)(&make).map_err(|bad| Trouble::Usage(bad.0))
     };
     let fresh = make(&settings, None)?;
+    if let Some(why) = fresh.refuses(database.dialect()) {
+        return Err(Trouble::Usage(why));
+    }
     if fresh.population().is_none() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None });
     }

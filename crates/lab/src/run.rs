@@ -17,7 +17,7 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::build::{BuildOptions, Progress, build};
+use crate::build::{BuildOptions, Progress, build, install_routines};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::open::{Data, Opened, agree_on, open};
@@ -162,6 +162,10 @@ fn prepare(
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = agree(plan, database, group)?;
+        }
+        let n_made = install_routines(&opened)?;
+        if n_made > 0 {
+            said.push(format!("put {n_made} routines into the database"));
         }
         groups.push(opened);
     }

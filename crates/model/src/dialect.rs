@@ -20,6 +20,25 @@ pub enum Decimals {
     ScaledInteger,
 }
 
+/// In which language routines are written that live in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutineLanguage {
+    /// SQL/PSM as the MySQL family speaks it: procedures that begin and end their transaction
+    /// and return result sets.
+    Psm,
+    /// PL/pgSQL: functions that return rows; a call outside of a transaction is one.
+    PlPgSql,
+}
+
+/// How a table is split by the hash of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partitioning {
+    /// A clause behind CREATE TABLE makes all partitions.
+    Clause,
+    /// Each partition is a table that is made by a statement of its own.
+    Tables,
+}
+
 /// The capabilities of a database, filled by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
@@ -42,6 +61,10 @@ pub struct Dialect {
     pub indexes_after_load: bool,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
+    /// In which language its routines are written; none where it has no routines.
+    pub routines: Option<RoutineLanguage>,
+    /// How it splits tables by hash; none where it cannot.
+    pub partitioning: Option<Partitioning>,
 }
 
 impl Dialect {
@@ -69,6 +92,29 @@ impl Dialect {
             lines.push(format!("PRIMARY KEY ({})", table.primary_key.join(", ")));
         }
         format!("CREATE TABLE {} ({}){}", table.name, lines.join(", "), self.table_options)
+    }
+
+    /// The statements that create `table` split into `count` parts by the hash of `column`; only
+    /// CREATE TABLE where this database cannot split tables.
+    pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> Vec<String> {
+        let create = self.create_table(table);
+        match self.partitioning {
+            None => vec![create],
+            Some(Partitioning::Clause) => {
+                vec![format!("{create} PARTITION BY HASH ({column}) PARTITIONS {count}")]
+            }
+            Some(Partitioning::Tables) => {
+                let name = &table.name;
+                let part = |number: u64| {
+                    format!(
+                        "CREATE TABLE {name}_p{number} PARTITION OF {name} \
+                         FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
+                    )
+                };
+                let parent = format!("{create} PARTITION BY HASH ({column})");
+                std::iter::once(parent).chain((0..count).map(part)).collect()
+            }
+        }
     }
 
     /// CREATE INDEX for one of the table's secondary indexes.

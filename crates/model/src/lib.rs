@@ -27,7 +27,7 @@ mod workload;
 
 pub use clock::{Clock, Woken};
 pub use database::{Cancel, Connecting, Database, Place, Placement, Places};
-pub use dialect::{Decimals, Dialect, Placeholder};
+pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage};
 pub use dice::{Dice, Stream};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use finding::{Fact, Finding, Severity};

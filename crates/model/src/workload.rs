@@ -141,6 +141,11 @@ pub trait Population: Send + Sync {
     /// How many rows the table has when built; exact, or close where the data decide.
     fn n_rows(&self, table: usize) -> u64;
 
+    /// By which column table `table` is split, and into how many parts; nothing where it is whole.
+    fn partitions(&self, _table: usize) -> Option<(&'static str, u64)> {
+        None
+    }
+
     /// The rows of a chunk, from the seed alone.
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
 }
@@ -180,6 +185,17 @@ pub trait Workload: Send + Sync {
     /// put there before a run, and dropped with the data.
     fn routines(&self, _dialect: &Dialect) -> Vec<Routine> {
         Vec::new()
+    }
+
+    /// Every routine that it may have put there with other parameters: dropped with the data.
+    fn routines_ever(&self, dialect: &Dialect) -> Vec<Routine> {
+        self.routines(dialect)
+    }
+
+    /// Why it cannot be had on a database of this dialect with these parameters, and the remedy;
+    /// nothing where it can. Asked before anything is built or run.
+    fn refuses(&self, _dialect: &Dialect) -> Option<String> {
+        None
     }
 
     /// Where it can live.

@@ -1,6 +1,6 @@
 //! How PostgreSQL is spelled, and what it can do.
 
-use model::{ColumnType, Decimals, Dialect, Placeholder};
+use model::{ColumnType, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
@@ -12,6 +12,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     parallel_load: true,
     indexes_after_load: true,
     keeps_data: true,
+    routines: Some(RoutineLanguage::PlPgSql),
+    partitioning: Some(Partitioning::Tables),
 };
 
 fn type_name(of: ColumnType) -> String {

@@ -195,6 +195,8 @@ static DIALECT: Dialect = Dialect {
     parallel_load: true,
     indexes_after_load: false,
     keeps_data: false,
+    routines: None,
+    partitioning: None,
 };
 
 /// In the standard's words: nobody reads them.

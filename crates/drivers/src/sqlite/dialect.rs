@@ -14,6 +14,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     parallel_load: false,
     indexes_after_load: true,
     keeps_data: true,
+    routines: None,
+    partitioning: None,
 };
 
 fn type_name(of: ColumnType) -> String {

@@ -42,6 +42,20 @@ impl NewOrder {
         &self.lines[..self.n_lines]
     }
 
+    /// The lines with their numbers in the order in which their stock is to be locked, so that
+    /// two orders cannot wait for each other: by supplying warehouse and item. An unused item is
+    /// the last. Behind the lines in use there are empty ones.
+    pub(super) fn in_lock_order(&self) -> [(i64, Line); LINES_MAX as usize] {
+        let mut sorted = [(0, Line::default()); LINES_MAX as usize];
+        for ((number, place), line) in (1..).zip(&mut sorted).zip(self.lines()) {
+            *place = (number, *line);
+        }
+        sorted[..self.n_lines].sort_unstable_by_key(|(number, line)| {
+            (line.item == UNUSED_ITEM, line.supply_warehouse, line.item, *number)
+        });
+        sorted
+    }
+
     /// Whether its own warehouse supplies every line.
     pub(super) fn is_local(&self) -> bool {
         self.lines().iter().all(|line| line.supply_warehouse == self.warehouse)

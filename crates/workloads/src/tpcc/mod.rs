@@ -13,6 +13,7 @@ mod order_status;
 mod parameters;
 mod payment;
 mod population;
+mod procedures;
 mod random;
 mod schema;
 mod statements;
@@ -23,13 +24,13 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
-    KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Session,
-    Settings, Statement, Workload, World, query,
+    KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
+    Session, Settings, Statement, Workload, World, query,
 };
 
 use crate::{Entry, Make};
 use inputs::{Deck, Inputs};
-use parameters::Decided;
+use parameters::{Calls, Decided};
 use talk::{Talk, Words};
 
 /// The workload in the list.
@@ -120,7 +121,36 @@ impl Workload for Tpcc {
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
-        statements::declare(dialect)
+        match self.decided.calls {
+            Calls::Procedures => procedures::declare(dialect),
+            Calls::Prepared | Calls::Batched => statements::declare(dialect, Sent::Prepared),
+            Calls::Text => statements::declare(dialect, Sent::Text),
+        }
+    }
+
+    fn routines(&self, dialect: &Dialect) -> Vec<Routine> {
+        match self.decided.calls {
+            Calls::Procedures => procedures::routines(dialect),
+            Calls::Prepared | Calls::Batched | Calls::Text => Vec::new(),
+        }
+    }
+
+    fn routines_ever(&self, dialect: &Dialect) -> Vec<Routine> {
+        procedures::routines(dialect)
+    }
+
+    fn refuses(&self, dialect: &Dialect) -> Option<String> {
+        let name = dialect.name;
+        if self.decided.calls == Calls::Procedures && dialect.routines.is_none() {
+            return Some(format!(
+                "calls: {name} has no routines, so there are no 'procedures' to call; choose \
+                 prepared, batched or text"
+            ));
+        }
+        if self.decided.data.partitions > 0 && dialect.partitioning.is_none() {
+            return Some(format!("partitions: {name} cannot split tables; leave it out"));
+        }
+        None
     }
 
     fn places(&self) -> Places {
@@ -214,7 +244,10 @@ impl Client for Terminal {
                 words: &mut self.words,
                 measured: world.measured,
             };
-            let said = transact(&mut talk, inputs).await;
+            let said = match self.decided.calls {
+                Calls::Procedures => procedures::transact(&mut talk, inputs).await,
+                Calls::Batched | Calls::Prepared | Calls::Text => transact(&mut talk, inputs).await,
+            };
             if said.is_err() {
                 talk.measured.truncate(measured_before);
             }

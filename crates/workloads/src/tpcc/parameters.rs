@@ -29,6 +29,20 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         shapes_data: true,
     },
     Parameter {
+        name: "partitions",
+        kind: ParameterKind::Count { min: 0, max: 1_000 },
+        default: "0",
+        help: "Into how many parts each table is split by its warehouse; 0 leaves them whole",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "calls",
+        kind: ParameterKind::Choice(&["prepared", "procedures", "batched", "text"]),
+        default: "prepared",
+        help: "Row by row, as one routine, in few flights, or row by row as text",
+        shapes_data: false,
+    },
+    Parameter {
         name: "weights",
         kind: ParameterKind::Counts(N_KINDS),
         default: "10/10/1/1/1",
@@ -79,6 +93,19 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     },
 ];
 
+/// In which way a transaction is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Calls {
+    /// Row by row, each statement prepared.
+    Prepared,
+    /// A routine in the database does it all.
+    Procedures,
+    /// Whatever can be asked at once is.
+    Batched,
+    /// Row by row, each statement as text.
+    Text,
+}
+
 /// Where a client finds its warehouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
@@ -108,6 +135,8 @@ pub(super) struct Data {
     pub(super) seed: u64,
     /// Its size.
     pub(super) warehouses: i64,
+    /// Into how many parts its tables are split; 0 where they are whole.
+    pub(super) partitions: u64,
     /// C for C_LAST at the load.
     pub(super) c_load: i64,
     /// When it was loaded, as its rows tell, in microseconds since 1970.
@@ -121,6 +150,8 @@ pub(super) struct Decided {
     pub(super) data: Data,
     /// What the inputs are drawn from.
     pub(super) seed: u64,
+    /// In which way a transaction is asked for.
+    pub(super) calls: Calls,
     /// Cards a deck, by kind.
     pub(super) weights: [u64; N_KINDS],
     /// Where a client finds its warehouse.
@@ -149,6 +180,12 @@ impl Decided {
         Ok(Decided {
             data,
             seed: make.seed,
+            calls: match settings.text("calls") {
+                "procedures" => Calls::Procedures,
+                "batched" => Calls::Batched,
+                "text" => Calls::Text,
+                _ => Calls::Prepared,
+            },
             weights: weights(settings.counts("weights"))?,
             home,
             keying_ns: five(settings.durations_ns("keying")),
@@ -171,11 +208,13 @@ impl Data {
     fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let asked = settings.count("warehouses") as i64;
+        let asked_partitions = settings.count("partitions");
         let Some(found) = make.data else {
             let c_load = draw_c_load(&mut Dice::new(make.seed, Stream::Constants, 0));
             return Ok(Data {
                 seed: make.seed,
                 warehouses: asked,
+                partitions: asked_partitions,
                 c_load,
                 loaded_at_us: LOADED_AT_US,
             });
@@ -184,9 +223,15 @@ impl Data {
             true => asked,
             false => number(found.scale_of("warehouses"), "warehouses", 1, 100_000)?,
         };
+        // Data from before tables could be split do not tell; they are whole.
+        let partitions = match found.scale_of("partitions") {
+            Some(text) => number(Some(text), "partitions", 0, 1_000)? as u64,
+            None => 0,
+        };
         Ok(Data {
             seed: found.seed,
             warehouses,
+            partitions,
             c_load: number(found.constant("c_load"), "c_load", 0, 255)?,
             loaded_at_us: number(found.constant("loaded_at_us"), "loaded_at_us", 0, i64::MAX)?,
         })
@@ -197,7 +242,10 @@ impl Data {
         Identity {
             workload: "tpcc".to_owned(),
             version: 1,
-            scale: vec![("warehouses".to_owned(), self.warehouses.to_string())],
+            scale: vec![
+                ("warehouses".to_owned(), self.warehouses.to_string()),
+                ("partitions".to_owned(), self.partitions.to_string()),
+            ],
             seed: self.seed,
             constants: vec![
                 ("c_load".to_owned(), self.c_load.to_string()),

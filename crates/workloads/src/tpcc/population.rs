@@ -69,6 +69,21 @@ impl Population for Rows {
         n_rows as u64
     }
 
+    fn partitions(&self, table: usize) -> Option<(&'static str, u64)> {
+        let column = match table {
+            WAREHOUSE => "w_id",
+            DISTRICT => "d_w_id",
+            CUSTOMER => "c_w_id",
+            HISTORY => "h_w_id",
+            STOCK => "s_w_id",
+            ORDERS => "o_w_id",
+            NEW_ORDER => "no_w_id",
+            ORDER_LINE => "ol_w_id",
+            _ => return None,
+        };
+        (self.data.partitions > 0).then_some((column, self.data.partitions))
+    }
+
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
         let dice = Dice::new(self.data.seed, Stream::Data(table as u16), chunk);

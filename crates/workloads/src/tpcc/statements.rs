@@ -4,7 +4,7 @@
 //! addition of money and counters, which is right for decimals and for scaled integers alike;
 //! what multiplies rates is computed by the client. Not here: their order (the transactions).
 
-use model::{Dialect, Statement, StatementId, StatementKind};
+use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use StatementKind::{Read, Write};
 
@@ -60,8 +60,8 @@ pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Ask::Stock as u16 + district as u16 - 1)
 }
 
-/// The list in the words of `dialect`.
-pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
+/// The list in the words of `dialect`, sent in one way.
+pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let lock = dialect.for_update;
     let one = |(_, name, kind, text): &(Ask, &'static str, StatementKind, &str)| {
         Statement::new(name, *kind, dialect.sql(&text.replace(FOR_UPDATE, lock)))
@@ -73,7 +73,8 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
         );
         Statement::new(name, Read, dialect.sql(&sql))
     });
-    LIST.iter().map(one).chain(stock).collect()
+    let all = LIST.iter().map(one).chain(stock);
+    all.map(|statement| Statement { sent, ..statement }).collect()
 }
 
 /// Stands for the dialect's locking clause: a later update depends on what is read.
@@ -323,6 +324,8 @@ mod tests {
             parallel_load: false,
             indexes_after_load: false,
             keeps_data: true,
+            routines: None,
+            partitioning: None,
         }
     }
 
@@ -331,7 +334,7 @@ mod tests {
         for (place, row) in LIST.iter().enumerate() {
             assert_eq!(row.0 as usize, place, "{:?}", row.0);
         }
-        let declared = declare(&dialect(Placeholder::Question, ""));
+        let declared = declare(&dialect(Placeholder::Question, ""), Sent::Prepared);
         assert_eq!(declared.len(), LIST.len() + 10);
         assert!(declared[stock_of(1).0 as usize].sql.contains("s_dist_01,"));
         assert!(declared[stock_of(10).0 as usize].sql.contains("s_dist_10,"));
@@ -339,7 +342,7 @@ mod tests {
 
     #[test]
     fn rows_are_locked_where_a_later_update_depends_on_them() {
-        let declared = declare(&dialect(Placeholder::Dollar, " FOR UPDATE"));
+        let declared = declare(&dialect(Placeholder::Dollar, " FOR UPDATE"), Sent::Text);
         let locks: Vec<&str> = declared
             .iter()
             .filter(|statement| statement.sql.ends_with(" FOR UPDATE"))

@@ -1,0 +1,244 @@
+//! One round trip a transaction: the database does it all in a routine of ours.
+//!
+//! The inputs go in, everything that the specification wants shown comes out as rows. Not here:
+//! the routines' bodies (one file a language).
+
+mod plpgsql;
+mod psm;
+
+use std::fmt::Write as _;
+
+use model::{
+    Dialect, Done, Refusal, RefusalKind, Routine, RoutineLanguage, Statement, StatementId,
+    StatementKind, Value,
+};
+
+use super::inputs::{Delivery, Inputs, Line, NewOrder, OrderStatus, Payment, StockLevel, Who};
+use super::inputs::{UNUSED_ITEM, last_name};
+use super::talk::{Talk, wrong_count};
+use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DELIVERED};
+
+/// The SQLSTATE by which a function says that it rolled back because of an unused item.
+const ROLLED_BACK: &str = "TR001";
+
+/// A routine in the words of one language.
+struct Body {
+    /// What it takes.
+    takes: &'static str,
+    /// The columns of its rows, where the language wants them named.
+    returns: &'static str,
+    /// All that stands behind.
+    text: &'static str,
+}
+
+/// A routine: name, how a call is counted, and how many values it takes.
+struct Of {
+    name: &'static str,
+    kind: StatementKind,
+    n_values: usize,
+}
+
+const fn of(name: &'static str, kind: StatementKind, n_values: usize) -> Of {
+    Of { name, kind, n_values }
+}
+
+/// By place of their kind.
+static ALL: [Of; 5] = [
+    of("dbdyno_tpcc_new_order", StatementKind::Write, 6),
+    of("dbdyno_tpcc_payment", StatementKind::Write, 8),
+    of("dbdyno_tpcc_order_status", StatementKind::Read, 4),
+    of("dbdyno_tpcc_delivery", StatementKind::Write, 3),
+    of("dbdyno_tpcc_stock_level", StatementKind::Read, 3),
+];
+
+const NEW_ORDER: StatementId = StatementId(0);
+const PAYMENT: StatementId = StatementId(1);
+const ORDER_STATUS: StatementId = StatementId(2);
+const DELIVERY: StatementId = StatementId(3);
+const STOCK_LEVEL: StatementId = StatementId(4);
+
+/// The routines in the dialect's language; none where it has none.
+pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
+    let (make, bodies): (fn(&'static str, &Body) -> Routine, [&Body; 5]) = match dialect.routines {
+        None => return Vec::new(),
+        Some(RoutineLanguage::Psm) => {
+            use psm::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
+            (psm::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
+        }
+        Some(RoutineLanguage::PlPgSql) => {
+            use plpgsql::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
+            (plpgsql::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
+        }
+    };
+    let mut routines: Vec<Routine> =
+        ALL.iter().zip(bodies).map(|(of, body)| make(of.name, body)).collect();
+    for sql in routines.iter_mut().flat_map(|routine| &mut routine.create) {
+        *sql = sql.replace("{rolled back}", ROLLED_BACK);
+    }
+    routines
+}
+
+/// The calls.
+pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
+    let call = |of: &Of| {
+        let (name, marks) = (of.name, vec!["?"; of.n_values].join(", "));
+        let sql = match dialect.routines {
+            Some(RoutineLanguage::PlPgSql) => format!("SELECT * FROM {name}({marks})"),
+            Some(RoutineLanguage::Psm) | None => format!("CALL {name}({marks})"),
+        };
+        Statement::new(name, of.kind, dialect.sql(&sql))
+    };
+    ALL.iter().map(call).collect()
+}
+
+/// A whole transaction: one call.
+pub(super) async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+    match inputs {
+        Inputs::NewOrder(order) => new_order(talk, order).await,
+        Inputs::Payment(payment) => pay(talk, payment).await,
+        Inputs::OrderStatus(asked) => order_status(talk, asked).await,
+        Inputs::Delivery(delivery) => deliver(talk, delivery).await,
+        Inputs::StockLevel(asked) => stock_level(talk, asked).await,
+    }
+}
+
+async fn new_order(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+    let mut lines = std::mem::take(&mut talk.words.data);
+    put_lines(&mut lines, order);
+    let values = [
+        order.warehouse.into(),
+        order.district.into(),
+        order.customer.into(),
+        talk.date(),
+        i64::from(order.is_local()).into(),
+        Value::Text(&lines),
+    ];
+    let (mut is_committed, mut n_brand, mut total) = (false, 0, 0);
+    let asked = talk
+        .one("new order", NEW_ORDER, &values, &mut |row| {
+            is_committed = row.int(0)? == 1;
+            row.int(1)?;
+            (2..5).try_for_each(|column| row.decimal(column, 4).map(|_| ()))?;
+            (5..7).try_for_each(|column| row.text(column).map(|_| ()))?;
+            total = row.cents(7)?;
+            n_brand = row.int(8)?;
+            row.text(9).map(|_| ())
+        })
+        .await;
+    talk.words.data = lines;
+    match asked {
+        Err(no) if no.sqlstate == ROLLED_BACK => is_committed = false,
+        asked => asked?,
+    }
+    if !is_committed {
+        let has_unused = order.lines().iter().any(|line| line.item == UNUSED_ITEM);
+        return match has_unused {
+            true => Ok(Done::RolledBack),
+            false => Err(wrong_count("item of an order", &[], 0)),
+        };
+    }
+    talk.measured.push((ORDER_LINES, order.n_lines as u64));
+    talk.measured.push((BRAND_LINES, n_brand as u64));
+    talk.measured.push((ORDER_TOTAL, total as u64));
+    Ok(Done::Committed)
+}
+
+/// The lines in the order in which their stock is to be locked, as the routines read them.
+fn put_lines(text: &mut String, order: &NewOrder) {
+    text.clear();
+    for (number, line) in order.in_lock_order().iter().take(order.n_lines) {
+        let Line { item, supply_warehouse, quantity } = line;
+        write!(text, "{number:02}{item:06}{supply_warehouse:06}{quantity:02}")
+            .expect("a string takes everything");
+    }
+}
+
+async fn pay(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
+    let name = name_of(payment.who);
+    let values = [
+        payment.warehouse.into(),
+        payment.district.into(),
+        payment.customer_warehouse.into(),
+        payment.customer_district.into(),
+        id_of(payment.who).into(),
+        Value::Text(name.text()),
+        Value::cents(payment.cents),
+        talk.date(),
+    ];
+    talk.one("payment", PAYMENT, &values, &mut |row| {
+        row.int(0)?;
+        (1..22).try_for_each(|column| row.text(column).map(|_| ()))?;
+        row.value(22);
+        row.text(23)?;
+        row.cents(24)?;
+        row.decimal(25, 4)?;
+        row.cents(26)?;
+        row.text(27).map(|_| ())
+    })
+    .await?;
+    Ok(Done::Committed)
+}
+
+async fn order_status(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+    let name = name_of(asked.who);
+    let values = [
+        asked.warehouse.into(),
+        asked.district.into(),
+        id_of(asked.who).into(),
+        Value::Text(name.text()),
+    ];
+    let mut n_lines = 0;
+    talk.visit(ORDER_STATUS, &values, &mut |row| {
+        n_lines += 1;
+        row.int(0)?;
+        row.cents(1)?;
+        (2..5).try_for_each(|column| row.text(column).map(|_| ()))?;
+        row.int(5)?;
+        row.value(6);
+        row.optional_int(7)?;
+        (8..11).try_for_each(|column| row.int(column).map(|_| ()))?;
+        row.cents(11)?;
+        row.value(12);
+        Ok(())
+    })
+    .await?;
+    match n_lines {
+        0 => Err(Refusal::new(RefusalKind::Shape, "the last order of a customer has no lines")),
+        _ => Ok(Done::Committed),
+    }
+}
+
+async fn deliver(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+    let values = [delivery.warehouse.into(), delivery.carrier.into(), talk.date()];
+    let (mut n_delivered, mut n_skipped) = (0, 0);
+    talk.one("delivery", DELIVERY, &values, &mut |row| {
+        (n_delivered, n_skipped) = (row.int(0)?, row.int(1)?);
+        row.text(2).map(|_| ())
+    })
+    .await?;
+    talk.measured.push((ORDERS_DELIVERED, n_delivered as u64));
+    talk.measured.push((DELIVERIES_SKIPPED, n_skipped as u64));
+    Ok(Done::Committed)
+}
+
+async fn stock_level(talk: &mut Talk<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+    let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
+    talk.one("stock level", STOCK_LEVEL, &values, &mut |row| row.int(0).map(|_| ())).await?;
+    Ok(Done::Committed)
+}
+
+/// The customer's number, 0 where the name is said.
+fn id_of(who: Who) -> i64 {
+    match who {
+        Who::Id(id) => id,
+        Who::LastName(_) => 0,
+    }
+}
+
+/// The customer's last name; whatever stands there where the number is said is not looked at.
+fn name_of(who: Who) -> super::random::LastName {
+    match who {
+        Who::LastName(number) => last_name(number),
+        Who::Id(_) => super::random::LastName::default(),
+    }
+}

@@ -1,0 +1,300 @@
+//! The five transactions as procedures in SQL/PSM, as the MySQL family speaks it.
+//!
+//! Each begins and ends its own transaction. Whatever fails within rolls back and is told as it
+//! was, so that a conflict reaches the caller as a conflict. Rows that others wait for are locked
+//! before the first plain read, and read by locking reads where they are locked anyway: a plain
+//! read takes the snapshot that a server may compare later locks with. What they take and return
+//! is what the functions in PL/pgSQL do. Not here: who calls them.
+
+use model::Routine;
+
+use super::Body;
+
+/// A procedure; what it returns is what its last SELECT names.
+pub(super) fn routine(name: &'static str, body: &Body) -> Routine {
+    let create = format!("CREATE PROCEDURE {name}({})\n{}", body.takes, body.text);
+    let drop = format!("DROP PROCEDURE IF EXISTS {name}");
+    Routine { name, create: vec![drop.clone(), create], drop }
+}
+
+/// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
+/// 2 of the quantity.
+pub(super) static NEW_ORDER: Body = Body {
+    takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
+            p_lines VARCHAR(240)",
+    returns: "",
+    text: "MODIFIES SQL DATA
+whole: BEGIN
+    DECLARE v_o_id, v_item, v_supply, v_ordered, v_number, v_left INT;
+    DECLARE v_line, v_n_brand, v_missing, v_brand INT DEFAULT 0;
+    DECLARE v_d_tax, v_w_tax, v_discount DECIMAL(4,4);
+    DECLARE v_price, v_amount DECIMAL(6,2);
+    DECLARE v_sum DECIMAL(12,2) DEFAULT 0;
+    DECLARE v_c_last, v_name, v_info VARCHAR(24) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_c_credit CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_data, v_stock_data VARCHAR(50) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_lines VARCHAR(2000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    START TRANSACTION;
+    UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w_id AND d_id = p_d_id;
+    SELECT d_next_o_id - 1, d_tax INTO v_o_id, v_d_tax FROM district
+    WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
+    INSERT INTO orders
+        (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
+    VALUES (v_o_id, p_d_id, p_w_id, p_c_id, p_date, NULL, LENGTH(p_lines) DIV 16, p_all_local);
+    INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (v_o_id, p_d_id, p_w_id);
+    SELECT c_discount, c_last, c_credit INTO v_discount, v_c_last, v_c_credit FROM customer
+    WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = p_c_id;
+    SELECT w_tax INTO v_w_tax FROM warehouse WHERE w_id = p_w_id;
+    IF v_missing THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
+    END IF;
+    WHILE v_line < LENGTH(p_lines) DIV 16 DO
+        SET v_number = SUBSTRING(p_lines, v_line * 16 + 1, 2),
+            v_item = SUBSTRING(p_lines, v_line * 16 + 3, 6),
+            v_supply = SUBSTRING(p_lines, v_line * 16 + 9, 6),
+            v_ordered = SUBSTRING(p_lines, v_line * 16 + 15, 2);
+        SELECT i_price, i_name, i_data INTO v_price, v_name, v_data FROM item
+        WHERE i_id = v_item;
+        IF v_missing THEN
+            ROLLBACK;
+            SELECT 0, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
+                CAST(0 AS DECIMAL(12,2)), 0, 'item number is not valid';
+            LEAVE whole;
+        END IF;
+        SELECT s_quantity, s_data, ELT(p_d_id, s_dist_01, s_dist_02, s_dist_03, s_dist_04,
+            s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10)
+        INTO v_left, v_stock_data, v_info FROM stock
+        WHERE s_w_id = v_supply AND s_i_id = v_item FOR UPDATE;
+        IF v_missing THEN
+            SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a stock is missing';
+        END IF;
+        SET v_left = v_left - v_ordered;
+        IF v_left < 10 THEN
+            SET v_left = v_left + 91;
+        END IF;
+        UPDATE stock SET s_quantity = v_left, s_ytd = s_ytd + v_ordered,
+            s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + (v_supply <> p_w_id)
+        WHERE s_w_id = v_supply AND s_i_id = v_item;
+        SET v_brand = LOCATE('ORIGINAL', v_data) > 0 AND LOCATE('ORIGINAL', v_stock_data) > 0,
+            v_amount = v_ordered * v_price,
+            v_sum = v_sum + v_amount,
+            v_n_brand = v_n_brand + v_brand;
+        INSERT INTO order_line
+            (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d,
+            ol_quantity, ol_amount, ol_dist_info)
+        VALUES (v_o_id, p_d_id, p_w_id, v_number, v_item, v_supply, NULL, v_ordered, v_amount,
+            v_info);
+        SET v_lines = CONCAT(v_lines, CONCAT_WS('|', v_number, v_supply, v_item, v_name,
+                v_ordered, v_left, IF(v_brand, 'B', 'G'), v_price, v_amount), ';'),
+            v_line = v_line + 1;
+    END WHILE;
+    COMMIT;
+    SELECT 1, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
+        ROUND(v_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax), 2), v_n_brand, v_lines;
+END",
+};
+
+/// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
+pub(super) static PAYMENT: Body = Body {
+    takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
+            p_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, \
+            p_amount DECIMAL(6,2), p_date DATETIME(6)",
+    returns: "",
+    text: "MODIFIES SQL DATA
+BEGIN
+    DECLARE v_c_id, v_before INT;
+    DECLARE v_missing INT DEFAULT 0;
+    DECLARE v_w_name, v_d_name VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_w_street_1, v_w_street_2, v_w_city, v_d_street_1, v_d_street_2, v_d_city,
+        v_c_first, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_phone
+        VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_w_state, v_d_state, v_c_state, v_c_middle, v_c_credit
+        CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_w_zip, v_d_zip, v_c_zip CHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_c_since DATETIME(6);
+    DECLARE v_c_discount DECIMAL(4,4);
+    DECLARE v_c_credit_lim, v_c_balance DECIMAL(12,2);
+    DECLARE v_c_data VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    START TRANSACTION;
+    UPDATE warehouse SET w_ytd = w_ytd + p_amount WHERE w_id = p_w_id;
+    UPDATE district SET d_ytd = d_ytd + p_amount WHERE d_w_id = p_w_id AND d_id = p_d_id;
+    SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip
+    INTO v_w_name, v_w_street_1, v_w_street_2, v_w_city, v_w_state, v_w_zip
+    FROM warehouse WHERE w_id = p_w_id FOR UPDATE;
+    SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip
+    INTO v_d_name, v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip
+    FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
+    SET v_c_id = p_c_id;
+    IF p_c_id = 0 THEN
+        SELECT COUNT(*) INTO v_before FROM customer
+        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last;
+        SET v_before = GREATEST((v_before + 1) DIV 2 - 1, 0);
+        SELECT c_id INTO v_c_id FROM customer
+        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last
+        ORDER BY c_first LIMIT v_before, 1;
+    END IF;
+    SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone,
+        c_since, c_credit, c_credit_lim, c_discount, c_balance - p_amount
+    INTO v_c_first, v_c_middle, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip,
+        v_c_phone, v_c_since, v_c_credit, v_c_credit_lim, v_c_discount, v_c_balance
+    FROM customer WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id FOR UPDATE;
+    IF v_missing THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
+    END IF;
+    IF v_c_credit = 'BC' THEN
+        SELECT LEFT(CONCAT(CONCAT_WS(' ', v_c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_amount),
+            '|', c_data), 500)
+        INTO v_c_data FROM customer
+        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id FOR UPDATE;
+        UPDATE customer SET c_balance = c_balance - p_amount,
+            c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1,
+            c_data = v_c_data
+        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
+    ELSE
+        UPDATE customer SET c_balance = c_balance - p_amount,
+            c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1
+        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
+    END IF;
+    INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+    VALUES (v_c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_date, p_amount,
+        CONCAT(v_w_name, '    ', v_d_name));
+    COMMIT;
+    SELECT v_c_id, v_w_name, v_w_street_1, v_w_street_2, v_w_city, v_w_state, v_w_zip, v_d_name,
+        v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip, v_c_first, v_c_middle, v_c_last,
+        v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip, v_c_phone, v_c_since, v_c_credit,
+        v_c_credit_lim, v_c_discount, v_c_balance, LEFT(v_c_data, 200);
+END",
+};
+
+/// Clause 2.6.2.2: a row a line, each with the customer and the order.
+pub(super) static ORDER_STATUS: Body = Body {
+    takes: "p_w_id INT, p_d_id INT, p_c_id INT, \
+            p_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    returns: "",
+    text: "READS SQL DATA
+BEGIN
+    DECLARE v_c_id, v_before, v_o_id, v_o_carrier_id INT;
+    DECLARE v_missing INT DEFAULT 0;
+    DECLARE v_c_balance DECIMAL(12,2);
+    DECLARE v_c_first, v_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_c_middle CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_o_entry_d DATETIME(6);
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    START TRANSACTION READ ONLY;
+    SET v_c_id = p_c_id;
+    IF p_c_id = 0 THEN
+        SELECT COUNT(*) INTO v_before FROM customer
+        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last;
+        SET v_before = GREATEST((v_before + 1) DIV 2 - 1, 0);
+        SELECT c_id INTO v_c_id FROM customer
+        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last
+        ORDER BY c_first LIMIT v_before, 1;
+    END IF;
+    SELECT c_balance, c_first, c_middle, c_last
+    INTO v_c_balance, v_c_first, v_c_middle, v_c_last
+    FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = v_c_id;
+    SELECT o_id, o_entry_d, o_carrier_id INTO v_o_id, v_o_entry_d, v_o_carrier_id
+    FROM orders WHERE o_w_id = p_w_id AND o_d_id = p_d_id AND o_c_id = v_c_id
+    ORDER BY o_id DESC LIMIT 1;
+    IF v_missing THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a customer or its order is missing';
+    END IF;
+    SELECT v_c_id, v_c_balance, v_c_first, v_c_middle, v_c_last, v_o_id, v_o_entry_d,
+        v_o_carrier_id, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d
+    FROM order_line WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = v_o_id;
+    COMMIT;
+END",
+};
+
+/// Clause 2.7.4.2, all ten districts in order.
+pub(super) static DELIVERY: Body = Body {
+    takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
+    returns: "",
+    text: "MODIFIES SQL DATA
+BEGIN
+    DECLARE v_o_id, v_c_id INT;
+    DECLARE v_district INT DEFAULT 1;
+    DECLARE v_n_delivered, v_missing INT DEFAULT 0;
+    DECLARE v_amount DECIMAL(12,2);
+    DECLARE v_orders VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    START TRANSACTION;
+    WHILE v_district <= 10 DO
+        SET v_missing = 0;
+        SELECT no_o_id INTO v_o_id FROM new_order
+        WHERE no_w_id = p_w_id AND no_d_id = v_district ORDER BY no_o_id LIMIT 1 FOR UPDATE;
+        IF NOT v_missing THEN
+            DELETE FROM new_order
+            WHERE no_w_id = p_w_id AND no_d_id = v_district AND no_o_id = v_o_id;
+            UPDATE orders SET o_carrier_id = p_carrier_id
+            WHERE o_w_id = p_w_id AND o_d_id = v_district AND o_id = v_o_id;
+            SELECT o_c_id INTO v_c_id FROM orders
+            WHERE o_w_id = p_w_id AND o_d_id = v_district AND o_id = v_o_id FOR UPDATE;
+            UPDATE order_line SET ol_delivery_d = p_date
+            WHERE ol_w_id = p_w_id AND ol_d_id = v_district AND ol_o_id = v_o_id;
+            SELECT SUM(ol_amount) INTO v_amount FROM order_line
+            WHERE ol_w_id = p_w_id AND ol_d_id = v_district AND ol_o_id = v_o_id FOR UPDATE;
+            UPDATE customer SET c_balance = c_balance + v_amount,
+                c_delivery_cnt = c_delivery_cnt + 1
+            WHERE c_w_id = p_w_id AND c_d_id = v_district AND c_id = v_c_id;
+            IF v_missing THEN
+                SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'an order is missing';
+            END IF;
+            SET v_n_delivered = v_n_delivered + 1,
+                v_orders = CONCAT(v_orders, v_district, ':', v_o_id, ' ');
+        END IF;
+        SET v_district = v_district + 1;
+    END WHILE;
+    COMMIT;
+    SELECT v_n_delivered, 10 - v_n_delivered, v_orders;
+END",
+};
+
+/// Clause 2.8.2.2.
+pub(super) static STOCK_LEVEL: Body = Body {
+    takes: "p_w_id INT, p_d_id INT, p_threshold INT",
+    returns: "",
+    text: "READS SQL DATA
+BEGIN
+    DECLARE v_next INT;
+    DECLARE v_missing INT DEFAULT 0;
+    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
+    DECLARE EXIT HANDLER FOR SQLEXCEPTION
+    BEGIN
+        ROLLBACK;
+        RESIGNAL;
+    END;
+    START TRANSACTION READ ONLY;
+    SELECT d_next_o_id INTO v_next FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id;
+    IF v_missing THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a district is missing';
+    END IF;
+    SELECT COUNT(DISTINCT s_i_id) FROM order_line
+    JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id
+    WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id < v_next
+        AND ol_o_id >= v_next - 20 AND s_quantity < p_threshold;
+    COMMIT;
+END",
+};
