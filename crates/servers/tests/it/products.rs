@@ -4,18 +4,19 @@
 use std::time::Duration;
 
 use model::Secret;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 use servers::{Kind, Options, Server};
 
-use crate::client::{MARIADB_11_4, MYSQL_5_6, POSTGRES_18, Unpacked, answer, ask, parent, run};
+use crate::client::{answer, ask, parent, run};
 use crate::waiting::ends_within;
 
-fn check(kind: Kind, options: Options, version: &str, setting: (&str, &str)) {
+fn check(product: &TestServer, (name, value): (&str, &str)) {
     let parent = parent();
-    let (name, value) = setting;
     let settings = vec![(name.to_owned(), value.to_owned())];
-    let options = Options { folder: Some(parent.path().to_owned()), settings, ..options };
-    let server = servers::start(kind, &options).unwrap_or_else(|error| panic!("{error}"));
-    assert!(server.version().starts_with(version), "{}", server.version());
+    let folder = Some(parent.path().to_owned());
+    let options = Options { folder, settings, ..product.options() };
+    let server = servers::start(product.kind, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert!(server.version().starts_with(product.version), "{}", server.version());
     both_ways_lead_to_it(&server);
     nobody_else_signs_in(&server);
     settings_are_in_force(&server, name, value);
@@ -72,31 +73,27 @@ fn settings_are_in_force(server: &Server, name: &str, value: &str) {
     }
 }
 
-fn check_unpacked(unpacked: &Unpacked, setting: (&str, &str)) {
-    check(unpacked.kind, unpacked.options(), unpacked.version, setting);
-}
-
 #[test]
 fn debian_s_mariadb_lives_and_leaves_nothing() {
-    check(Kind::MariaDb, Options::default(), "10.11.", ("innodb_page_size", "8192"));
+    check(&MARIADB, ("innodb_page_size", "8192"));
 }
 
 #[test]
 fn debian_s_postgres_lives_and_leaves_nothing() {
-    check(Kind::Postgres, Options::default(), "15.", ("work_mem", "7MB"));
+    check(&POSTGRES, ("work_mem", "7MB"));
 }
 
 #[test]
 fn mariadb_11_4_lives_and_leaves_nothing() {
-    check_unpacked(&MARIADB_11_4, ("innodb_flush_log_at_trx_commit", "2"));
+    check(&MARIADB_11_4, ("innodb_flush_log_at_trx_commit", "2"));
 }
 
 #[test]
 fn mysql_5_6_lives_and_leaves_nothing() {
-    check_unpacked(&MYSQL_5_6, ("innodb_flush_log_at_trx_commit", "2"));
+    check(&MYSQL_5_6, ("innodb_flush_log_at_trx_commit", "2"));
 }
 
 #[test]
 fn postgres_18_lives_and_leaves_nothing() {
-    check_unpacked(&POSTGRES_18, ("work_mem", "7MB"));
+    check(&POSTGRES_18, ("work_mem", "7MB"));
 }

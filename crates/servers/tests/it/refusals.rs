@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use servers::for_tests::MYSQL_5_6;
 use servers::{Kind, Options, ServerError, ServerErrorKind};
 
-use crate::client::{MYSQL_5_6, parent, small};
+use crate::client::{parent, small};
 
 fn refused(kind: Kind, change: impl FnOnce(&mut Options)) -> ServerError {
     let parent = parent();

@@ -1,0 +1,151 @@
+//! The servers that tests run on, those of other crates too: which there are, where they lie, and
+//! one of each for a whole test binary. Nothing is skipped: what is missing fails with its remedy.
+//!
+//! Not here: fetching them (`cargo xtask servers`), and what is asked of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use model::Target;
+
+use crate::{Kind, Options, Server, start};
+
+/// Where the servers that Debian has not are unpacked to, unless `DBDYNO_TEST_SERVERS` names
+/// another folder.
+const UNPACKED: &str = "/opt/dbdyno-servers";
+
+/// A product of one version, as tests have it.
+pub struct TestServer {
+    /// The product.
+    pub kind: Kind,
+    /// How its version begins, as the program tells it.
+    pub version: &'static str,
+    /// Its folder below `DBDYNO_TEST_SERVERS`; none is the system's own.
+    folder: Option<&'static str>,
+    shared: OnceLock<Server>,
+}
+
+/// Debian's MariaDB.
+pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
+/// MariaDB 11.4.
+pub static MARIADB_11_4: TestServer =
+    TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
+/// Oracle's MySQL 5.6.
+pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
+/// Debian's PostgreSQL.
+pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
+/// PostgreSQL 18.
+pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
+
+/// All of them.
+pub static ALL: [&TestServer; 5] = [&MARIADB, &MARIADB_11_4, &MYSQL_5_6, &POSTGRES, &POSTGRES_18];
+
+impl TestServer {
+    const fn new(kind: Kind, version: &'static str, folder: Option<&'static str>) -> TestServer {
+        TestServer { kind, version, folder, shared: OnceLock::new() }
+    }
+
+    /// The one server of this sort that all tests of a binary share. It ends with the process.
+    ///
+    /// # Panics
+    /// If it cannot be started, with what to do.
+    pub fn shared(&self) -> &Server {
+        self.shared.get_or_init(|| self.start())
+    }
+
+    /// A server of one's own, which ends when it is dropped.
+    ///
+    /// # Panics
+    /// If it cannot be started, with what to do.
+    pub fn start(&self) -> Server {
+        self.start_with(&[])
+    }
+
+    /// The same with settings besides.
+    ///
+    /// # Panics
+    /// If it cannot be started, with what to do.
+    pub fn start_with(&self, settings: &[(&str, &str)]) -> Server {
+        let mut options = self.small();
+        let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        options.settings.extend(settings);
+        start(self.kind, &options).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Where its program is, and no other option.
+    ///
+    /// # Panics
+    /// If it is not there, with what to do.
+    pub fn options(&self) -> Options {
+        let bin = self.folder.map(|folder| place().join(folder));
+        if let Some(bin) = &bin {
+            assert!(bin.is_dir(), "{}", missing(bin));
+        }
+        Options { bin, ..Options::default() }
+    }
+
+    /// Options of a server for tests: small, quick to start, and it does not wait for the disk at
+    /// each commit. What it has promised outlives its process, though not the machine.
+    ///
+    /// # Panics
+    /// If it is not there, with what to do.
+    pub fn small(&self) -> Options {
+        let settings: &[(&str, &str)] = match self.kind {
+            Kind::Postgres => {
+                &[("shared_buffers", "64MB"), ("max_connections", "100"), ("fsync", "off")]
+            }
+            // MySQL 5.6 sizes its performance_schema by max_connections.
+            Kind::MariaDb | Kind::MySql => &[
+                ("innodb_buffer_pool_size", "64M"),
+                ("innodb_log_file_size", "32M"),
+                ("innodb_flush_log_at_trx_commit", "2"),
+                ("max_connections", "100"),
+                ("performance_schema", "0"),
+            ],
+        };
+        let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        Options { settings: settings.collect(), ..self.options() }
+    }
+}
+
+/// A real server of this kind that somebody wants to have tested too: what
+/// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Tests
+/// make and drop tables in its database.
+///
+/// # Panics
+/// If it is no URL of a target.
+#[expect(clippy::disallowed_methods, reason = "a server for tests is named from outside")]
+pub fn named(kind: Kind) -> Option<Target> {
+    let name = format!("DBDYNO_TEST_{}_URL", kind.name().to_ascii_uppercase());
+    let url = std::env::var(&name).ok()?;
+    Some(Target::parse(&url).unwrap_or_else(|error| panic!("{name}: {error}")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
+fn place() -> PathBuf {
+    std::env::var_os("DBDYNO_TEST_SERVERS").unwrap_or_else(|| UNPACKED.into()).into()
+}
+
+fn missing(bin: &Path) -> String {
+    format!(
+        "this test needs the server in {}, which is not there: run 'cargo xtask servers' to fetch \
+         it (to the folder that DBDYNO_TEST_SERVERS names, if it is set)",
+        bin.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_not_there_is_told_with_its_remedy() {
+        let words = missing(Path::new("/nowhere/mysql-5.6"));
+        assert!(words.contains("/nowhere/mysql-5.6") && words.contains("cargo xtask servers"));
+    }
+
+    #[test]
+    fn one_that_is_shared_is_started_once() {
+        assert!(std::ptr::eq(POSTGRES.shared(), POSTGRES.shared()));
+    }
+}
