@@ -3,6 +3,8 @@
 //! Each law makes its own table, so that they can share a server. Not here: what only one
 //! database does (that driver's own tests), and the simulated one, which keeps nothing.
 
+mod as_text;
+
 use std::cell::OnceCell;
 use std::pin::pin;
 use std::rc::Rc;
@@ -36,6 +38,9 @@ const LAWS: &[(&str, Law)] = &[
     ("a text may have several result sets", result_sets_are_told_apart),
     ("a batch is carried out in order until its first no", batches_end_at_the_first_no),
     ("statements can be prepared at run time", statements_are_prepared_late),
+    ("a statement as text says the same as a prepared one", as_text::says_the_same),
+    ("statements as text share batches with prepared ones", as_text::shares_batches),
+    ("a statement as text is counted and refused alike", as_text::is_counted_and_refused_alike),
     ("a visitor can end a reply", visitors_can_refuse),
     ("a rollback undoes", rollbacks_undo),
     ("a session that is dropped leaves nothing behind", dropped_sessions_leave_nothing),
@@ -160,6 +165,13 @@ impl Speaker {
         statements: &[(StatementKind, &str)],
     ) -> Result<Speaker, Refusal> {
         let declared = statements.iter().map(|(kind, sql)| statement(database, *kind, sql));
+        Speaker::connect_with(database, declared.collect())
+    }
+
+    pub(crate) fn connect_with(
+        database: &Arc<dyn Database>,
+        statements: Vec<Statement>,
+    ) -> Result<Speaker, Refusal> {
         let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
             true => (Placement::Thread, Rc::new(StillClock)),
             false => {
@@ -170,7 +182,7 @@ impl Speaker {
             }
         };
         let place = Place { placement, clock, client: 0 };
-        block_on(database.connect(place, declared.collect())).map(Speaker)
+        block_on(database.connect(place, statements.into())).map(Speaker)
     }
 
     pub(crate) fn connect(

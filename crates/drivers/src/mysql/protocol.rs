@@ -126,7 +126,7 @@ impl Speaker {
         Speaker {
             agreed,
             as_text,
-            known: declared.iter().cloned().map(Known::new).collect(),
+            known: declared.iter().map(|of| Known::new(of.clone(), as_text)).collect(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
             phase: Phase::Header,
@@ -215,7 +215,7 @@ impl Speaker {
     #[inline]
     fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let place = self.place_of(call.statement)?;
-        if self.as_text || self.known[place].id.is_none() {
+        if self.known[place].id.is_none() {
             return self.start_calls(std::slice::from_ref(call), out);
         }
         let known = &self.known[place];
@@ -247,10 +247,8 @@ impl Speaker {
         for call in calls {
             self.hold(call)?;
         }
-        if !self.as_text {
-            self.put_prepares(out);
-        }
-        if self.held.iter().all(|held| self.as_text || self.known[held.place].id.is_some()) {
+        self.put_prepares(out);
+        if !self.expected.iter().any(|expected| matches!(expected, Expected::Prepare(_))) {
             self.release(out)?;
         }
         Ok(())
@@ -261,7 +259,7 @@ impl Speaker {
         let start = self.held_bytes.len();
         let escapes = self.escapes();
         let known = &mut self.known[place];
-        match self.as_text {
+        match known.is_text {
             true => known.put_text(&mut self.held_bytes, call.values, escapes)?,
             false => known.put_execute(&mut self.held_bytes, call.values)?,
         }
@@ -275,7 +273,7 @@ impl Speaker {
         for held in &self.held {
             let asked = Expected::Prepare(held.place);
             let known = &self.known[held.place];
-            if known.id.is_none() && !self.expected.contains(&asked) {
+            if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
                 put_command(out, COM_STMT_PREPARE, known.statement.sql.as_bytes());
                 self.expected.push_back(asked);
             }
@@ -285,13 +283,14 @@ impl Speaker {
     /// Puts out held executions: the next one where they go in turn, else all.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let n_now = if self.in_turn { 1 } else { self.held.len() };
-        if !self.as_text {
-            for held in self.held.iter().take(n_now) {
-                self.known[held.place].check_count(held.n_values)?;
+        for held in self.held.iter().take(n_now) {
+            let known = &self.known[held.place];
+            if !known.is_text {
+                known.check_count(held.n_values)?;
             }
         }
         for held in self.held.drain(..n_now.min(self.held.len())) {
-            if let (false, Some(id)) = (self.as_text, self.known[held.place].id) {
+            if let Some(id) = self.known[held.place].id {
                 set_id(&mut self.held_bytes, held.start, id);
             }
             out.extend_from_slice(&self.held_bytes[held.start..held.end]);
@@ -407,7 +406,7 @@ impl Speaker {
         let follow = !self.agreed.leaves_out_columns || reader.u8() != Some(0);
         self.whose = match expected {
             // A procedure's results differ from each other.
-            Expected::Call(place) if self.n_sets_of_call == 0 && !self.as_text => {
+            Expected::Call(place) if self.n_sets_of_call == 0 && !self.known[place].is_text => {
                 Whose::Statement(place)
             }
             _ => Whose::Nobody,
@@ -474,8 +473,10 @@ impl Speaker {
         payload: &[u8],
         visit: Visit<'_>,
     ) -> Result<(), Refusal> {
-        let is_call = matches!(expected, Expected::Call(_));
-        let form = if is_call && !self.as_text { Form::Binary } else { Form::Text };
+        let form = match expected {
+            Expected::Call(place) if !self.known[place].is_text => Form::Binary,
+            _ => Form::Text,
+        };
         let columns = match self.whose {
             Whose::Statement(place) => &self.known[place].columns,
             Whose::Nobody => &self.columns,
@@ -681,7 +682,7 @@ impl Protocol for Speaker {
             let message = format!("a session can know {} statements, no more", 1 << 16);
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         };
-        self.known.push(Known::new(statement));
+        self.known.push(Known::new(statement, self.as_text));
         Ok(StatementId(number))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Types of values go out once; later executions only carry the values. Not here: replies.
 
-use model::{Refusal, RefusalKind, Statement, Value};
+use model::{Refusal, RefusalKind, Sent, Statement, Value};
 
 use super::columns::{Columns, kind};
 use super::packets::put_packet;
@@ -16,6 +16,8 @@ const ID_OFFSET: usize = 5;
 /// A statement on one connection.
 pub(super) struct Known {
     pub(super) statement: Statement,
+    /// It goes as text each time: it was declared so, or the connection has no other way.
+    pub(super) is_text: bool,
     /// The server's number for it, once prepared.
     pub(super) id: Option<u32>,
     /// How many values it takes, once prepared.
@@ -29,8 +31,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(statement: Statement) -> Known {
+    /// A statement that is not prepared yet; as text if it was declared so, or `as_text`.
+    pub(super) fn new(statement: Statement, as_text: bool) -> Known {
         Known {
+            is_text: as_text || statement.sent == Sent::Text,
             statement,
             id: None,
             n_values: 0,
@@ -218,7 +222,7 @@ mod tests {
 
     fn known(sql: &str) -> Known {
         let kind = StatementKind::Read;
-        let mut known = Known::new(Statement::new("x", kind, sql.to_owned()));
+        let mut known = Known::new(Statement::new("x", kind, sql.to_owned()), false);
         known.prepared(7, 2);
         known
     }

@@ -25,7 +25,6 @@ pub(super) type Status = u8;
 
 /// A signed-in connection.
 pub(super) struct Postgres {
-    way: Way,
     statements: Statements,
     status: Status,
     cancel_key: CancelKey,
@@ -75,7 +74,6 @@ impl Postgres {
         status: Status,
     ) -> Postgres {
         Postgres {
-            way,
             statements: Statements::new(way, declared),
             status,
             cancel_key,
@@ -106,10 +104,12 @@ impl Postgres {
     #[inline]
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut counted = Traffic::default();
+        let mut n_texts = 0;
         for call in calls {
             counted.count(self.statements.kind(call.statement)?);
+            n_texts += usize::from(self.statements.is_text(call.statement));
         }
-        if self.way == Way::Simple {
+        if n_texts == calls.len() {
             self.put_calls_as_text(calls, out)?;
         } else {
             self.put_calls(calls, out).inspect_err(|_| self.ground())?;
@@ -125,7 +125,10 @@ impl Postgres {
         for call in calls {
             // Noted before its preparation is put out, so that a refusal finds it.
             self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
-            let asks = self.statements.put_call(call, out)?;
+            let asks = match self.statements.is_text(call.statement) {
+                true => self.statements.put_parsed(call, out).map(|()| true)?,
+                false => self.statements.put_call(call, out)?,
+            };
             self.flight.last_mut().expect("it was just noted").asks = asks;
         }
         if !calls.is_empty() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use model::{Call, Refusal, RefusalKind, Statement, StatementId, StatementKind, Value};
+use model::{Call, Refusal, RefusalKind, Sent, Statement, StatementId, StatementKind, Value};
 use postgres_protocol::message::{backend, frontend};
 
 use super::messages::{self, EXECUTE, Message};
@@ -22,6 +22,8 @@ use super::{Way, binary, text};
 const VALUES_MAX: usize = u16::MAX as usize;
 /// All columns of the result in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
+/// The unnamed statement without values, its result in binary format.
+const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 
 /// What a connection knows.
 pub(super) struct Statements {
@@ -52,7 +54,7 @@ pub(super) struct Prepared {
     pub(super) columns: Vec<Column>,
     /// Whether it has a result set, be it without rows.
     pub(super) has_rows: bool,
-    /// Only for `statements=simple`.
+    /// Only for what goes as text.
     template: Option<Template>,
 }
 
@@ -107,6 +109,12 @@ impl Statements {
         Refusal::new(RefusalKind::Missing, message)
     }
 
+    /// Whether a known statement goes as text: it was declared so, or all do.
+    #[inline]
+    pub(super) fn is_text(&self, id: StatementId) -> bool {
+        self.way == Way::Simple || self.statement(usize::from(id.0)).sent == Sent::Text
+    }
+
     /// Puts out a call of a known statement; true where it is prepared with that.
     #[inline]
     pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, Refusal> {
@@ -150,6 +158,23 @@ impl Statements {
         let prepared = &mut self.prepared[index];
         prepared.state = State::Asked;
         prepared.set_parameters(&name, vec![Type::Other; n_values]);
+        Ok(())
+    }
+
+    /// Puts out a call as text in a flight with others that are prepared: parsed at each call,
+    /// without a name and without values, so that it shares the flight's one Sync.
+    #[cold]
+    pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let mut sql = Vec::new();
+        self.put_text(call, &mut sql)?;
+        let sql = String::from_utf8(sql).expect("literals of bytes are in hexadecimal");
+        messages::put(out, |buffer| {
+            frontend::parse("", &sql, [], buffer)?;
+            frontend::describe(b'S', "", buffer)
+        })
+        .map_err(|no| no.during(self.name(usize::from(call.statement.0))))?;
+        out.extend_from_slice(BIND_NOTHING);
+        out.extend_from_slice(EXECUTE);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod cancel;
 mod dialect;
 mod facts;
 mod gate;
+mod literals;
 mod opening;
 mod queue;
 mod refusals;

@@ -2,14 +2,15 @@
 //!
 //! A statement that is ready is bound in `start` and run in `poll_reply`, so that nothing is
 //! copied and nothing waits in `start`. What is not ready (its first use, a batch, text) is copied
-//! there, since preparing reads the schema and may have to wait for its turn.
+//! there, since preparing reads the schema and may have to wait for its turn. A statement that
+//! goes as text is never ready: it is compiled at each call, with its values in it.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Session, Statement, StatementId,
-    StatementKind, Table, Traffic, Visit,
+    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Sent, Session, Statement,
+    StatementId, StatementKind, Table, Traffic, Visit,
 };
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
@@ -17,6 +18,7 @@ use rusqlite::{Batch, Connection};
 use super::cancel::Handle;
 use super::dialect::DIALECT;
 use super::gate::Gate;
+use super::literals::Pieces;
 use super::opening::{Shared, open_connection};
 use super::refusals::{cancelled, refusal};
 use super::statements::{Connected, Prepared, Ready};
@@ -32,6 +34,8 @@ pub(super) struct SqliteSession {
     declared: Arc<[Statement]>,
     /// Prepared at run time; numbered after the declared ones.
     late: Vec<Statement>,
+    /// By statement number: the texts of those that go as text, once they are used.
+    pieces: Vec<Option<Pieces>>,
     /// The request that was started, if it is a statement that was ready: its values are bound.
     bound: Option<usize>,
     /// Any other request that was started.
@@ -47,10 +51,17 @@ enum UnderWay {
     Control(Control),
 }
 
-/// A call whose values were copied.
+/// A call that does not need its values any more.
 struct Copied {
     index: usize,
-    values: Vec<rusqlite::types::Value>,
+    what: What,
+}
+
+enum What {
+    /// The values of a prepared statement.
+    Values(Vec<rusqlite::types::Value>),
+    /// A statement with its values in it.
+    Text(String),
 }
 
 #[derive(Clone, Copy)]
@@ -75,6 +86,7 @@ impl SqliteSession {
             shared,
             declared,
             late: Vec::new(),
+            pieces: Vec::new(),
             bound: None,
             under_way: UnderWay::Nothing,
             traffic: Traffic::default(),
@@ -133,8 +145,20 @@ impl SqliteSession {
             );
             return Err(Refusal::new(RefusalKind::Missing, message));
         }
-        self.traffic.count(known(&self.declared, &self.late, index).kind);
-        Ok(Copied { index, values: call.values.iter().map(owned).collect() })
+        let statement = known(&self.declared, &self.late, index);
+        let what = match statement.sent {
+            Sent::Prepared => What::Values(call.values.iter().map(owned).collect()),
+            Sent::Text => {
+                if self.pieces.len() <= index {
+                    self.pieces.resize_with(n_known, || None);
+                }
+                let pieces = self.pieces[index].get_or_insert_with(|| Pieces::of(&statement.sql));
+                let filled = pieces.fill(call.values);
+                What::Text(filled.map_err(|no| no.during(statement.name))?)
+            }
+        };
+        self.traffic.count(statement.kind);
+        Ok(Copied { index, what })
     }
 
     fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, Refusal> {
@@ -175,9 +199,14 @@ impl SqliteSession {
         };
         let Self { connected, gate, .. } = self;
         connected.with_dependent_mut(|connection, prepared| {
-            gate.pass(connection, false)?;
-            let ready = Ready::new(connection, statement.kind, &statement.sql)?;
-            prepared.ready.push(Some(ready));
+            let ready = match statement.sent {
+                Sent::Text => None,
+                Sent::Prepared => {
+                    gate.pass(connection, false)?;
+                    Some(Ready::new(connection, statement.kind, &statement.sql)?)
+                }
+            };
+            prepared.ready.push(ready);
             Ok(())
         })?;
         self.late.push(statement);
@@ -223,6 +252,7 @@ impl SqliteSession {
         self.connected = connect(&self.shared, &self.handle, self.declared.len())?;
         self.gate.settle(self.connected.borrow_owner());
         self.late.clear();
+        self.pieces.clear();
         Ok(())
     }
 
@@ -342,13 +372,24 @@ fn run_calls<'c>(
     for call in calls {
         let statement = known(statements.0, statements.1, call.index);
         let mut run = || {
-            if prepared.ready[call.index].is_none() {
-                gate.pass(connection, false)?;
-                let ready = Ready::new(connection, statement.kind, &statement.sql)?;
-                prepared.ready[call.index] = Some(ready);
-            }
-            let ready = prepared.at(call.index);
-            ready.bind(call.values.iter())?;
+            let mut compiled;
+            let ready = match &call.what {
+                What::Text(sql) => {
+                    gate.pass(connection, false)?;
+                    compiled = Ready::once(connection, statement.kind, sql)?;
+                    &mut compiled
+                }
+                What::Values(values) => {
+                    if prepared.ready[call.index].is_none() {
+                        gate.pass(connection, false)?;
+                        let ready = Ready::new(connection, statement.kind, &statement.sql)?;
+                        prepared.ready[call.index] = Some(ready);
+                    }
+                    let ready = prepared.at(call.index);
+                    ready.bind(values.iter())?;
+                    ready
+                }
+            };
             gate.pass(connection, ready.writes)?;
             let reply = ready.run(connection, result_set, visit)?;
             result_set += usize::from(ready.has_rows);

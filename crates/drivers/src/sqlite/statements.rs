@@ -77,6 +77,16 @@ impl<'c> Ready<'c> {
         Ok(Ready::of(prepare(connection, sql)?, kind))
     }
 
+    /// Compiles it for one use.
+    pub(super) fn once(
+        connection: &'c Connection,
+        kind: StatementKind,
+        sql: &str,
+    ) -> Result<Ready<'c>, Refusal> {
+        let flags = PrepFlags::default();
+        Ok(Ready::of(connection.prepare_with_flags(sql, flags).map_err(refusal)?, kind))
+    }
+
     /// One that SQLite has prepared.
     pub(super) fn of(statement: rusqlite::Statement<'c>, kind: StatementKind) -> Ready<'c> {
         Ready {
