@@ -55,7 +55,7 @@ impl Stop {
     }
 
     /// How often [`Stop::ask`] was called.
-    pub(crate) fn asked(&self) -> u32 {
+    pub fn asked(&self) -> u32 {
         self.asked.load(Ordering::SeqCst)
     }
 

@@ -10,6 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use engine::Stop;
 use model::{
     Database, Dialect, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
 };
@@ -17,12 +18,16 @@ use model::{
 use crate::Trouble;
 use crate::check::describe_row;
 use crate::desk::Desk;
+use crate::heard::heard;
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::wall;
 
 /// How often a chunk is tried again after a conflict.
 const ATTEMPTS: u32 = 10;
+
+/// Chunks are marked in the transaction that builds them.
+const INTERRUPTED: &str = "the build was interrupted; the same command goes on where it stopped";
 
 /// How a build is done.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +132,19 @@ pub fn build(
     Ok(built)
 }
 
+/// [`build`], with an ear for whoever asks to stop.
+pub fn build_heard(
+    opened: &Opened,
+    options: BuildOptions,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Trouble> {
+    let (opened, word) = (opened.clone(), Arc::clone(stop));
+    heard(stop, INTERRUPTED, progress, move |tell| {
+        build(&opened, options, &|| word.is_asked(), tell)
+    })
+}
+
 /// What is left to be loaded.
 struct Work {
     /// Table and chunk, in order.
@@ -166,8 +184,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     Ok(Work { chunks, next: AtomicUsize::new(0), n_rows_total, n_rows_before, n_rows_done })
 }
 
-/// Creates a table, whole or in the parts that its workload asks for. A split table that is left
-/// without some of its parts is made anew: nothing can be in it.
+/// Creates a table, whole or in the parts that its workload asks for.
 fn create_table(
     desk: &mut Desk,
     dialect: &Dialect,
@@ -175,19 +192,11 @@ fn create_table(
     index: usize,
 ) -> Result<(), Refusal> {
     let table = &population.tables()[index];
-    let Some((column, count)) = population.partitions(index) else {
-        return desk.write(&dialect.create_table(table)).map(drop);
+    let sql = match population.partitions(index) {
+        None => dialect.create_table(table),
+        Some((column, count)) => dialect.create_partitioned(table, column, count),
     };
-    for (place, sql) in dialect.create_partitioned(table, column, count).iter().enumerate() {
-        if let Err(refusal) = desk.write(sql) {
-            if place > 0 {
-                // The refusal that matters is the first one.
-                let _ = desk.write(&format!("DROP TABLE {}", table.name));
-            }
-            return Err(refusal);
-        }
-    }
-    Ok(())
+    desk.write(&sql).map(drop)
 }
 
 /// Puts the workload's routines into the database: those that are not there, or not as this
@@ -263,9 +272,7 @@ fn load_all(
             Some(refusal) => Err(Trouble::Failed(format!(
                 "the build stopped: {refusal}; the same command goes on where it stopped"
             ))),
-            None if is_stopped() => Err(Trouble::Interrupted(
-                "the build was interrupted; the same command goes on where it stopped".to_owned(),
-            )),
+            None if is_stopped() => Err(Trouble::Interrupted(INTERRUPTED.to_owned())),
             None => Ok(()),
         }
     })

@@ -1,11 +1,14 @@
 //! Checking that the data are what the workload says they must be.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use engine::Stop;
 use model::{CheckResult, Database, Refusal, Row, Value, Workload};
 
 use crate::Trouble;
 use crate::desk::Desk;
+use crate::heard::heard;
 
 /// Rows shown of each check that fails.
 const EXAMPLES: usize = 5;
@@ -47,6 +50,23 @@ pub fn check(
         results.push(result);
     }
     Ok(results)
+}
+
+/// [`check`], with an ear for whoever asks to stop.
+pub fn check_heard(
+    database: &Arc<dyn Database>,
+    workload: &Arc<dyn Workload>,
+    stop: &Arc<Stop>,
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Trouble> {
+    let (database, workload) = (Arc::clone(database), Arc::clone(workload));
+    let word = Arc::clone(stop);
+    let interrupted = "interrupted while the data were checked";
+    heard(stop, interrupted, &mut |title: &String| doing(title), move |tell| {
+        check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
+            tell(&title.to_owned());
+        })
+    })
 }
 
 /// `w_id=1, w_ytd=30`.

@@ -7,6 +7,8 @@ pub mod build;
 pub mod check;
 mod desk;
 pub mod facts;
+mod heard;
+pub mod managed;
 mod meta;
 pub mod open;
 pub mod plan;

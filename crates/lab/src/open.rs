@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use drivers::Opening;
+use engine::Stop;
 use model::{Database, Identity, Settings, Target, Workload};
 
 use crate::Trouble;
 use crate::desk::Desk;
+use crate::heard::quietly;
+use crate::managed::{self, Managed};
 use crate::meta::{self, Found};
 
 /// The state of a workload's data in a database.
@@ -26,7 +29,51 @@ pub enum Data {
     Built,
 }
 
+/// A target that has been opened. A server that was started for it ends with this.
+pub struct Site {
+    /// The database.
+    pub database: Arc<dyn Database>,
+    pub(crate) server: Option<Managed>,
+}
+
+/// Starts the server of a `managed:` target, and opens any target. With `create`, a database that
+/// is not there is made. `doing` is told what takes its time; `stop` is heard meanwhile.
+pub fn arrive(
+    target: &Target,
+    seed: u64,
+    create: bool,
+    stop: &Stop,
+    doing: &mut dyn FnMut(&str),
+) -> Result<Site, Trouble> {
+    if !managed::is_managed(target) {
+        let target = target.clone();
+        let opened = move || open(&target, seed, create);
+        let interrupted = "interrupted while connecting";
+        return Ok(Site { database: quietly(stop, interrupted, opened)?, server: None });
+    }
+    let wanted =
+        managed::read(target).map_err(|bad| Trouble::Usage(format!("the target: {bad}")))?;
+    doing(&format!("starting {}", wanted.kind.title()));
+    let started = move || {
+        let server = Managed::start(&wanted)?;
+        let database = open(&server.target, seed, create)?;
+        Ok(Site { database, server: Some(server) })
+    };
+    let interrupted = "interrupted while the server was started; nothing of it is kept";
+    quietly(stop, interrupted, started)
+}
+
+impl Site {
+    /// What the server that was started for it is, in a sentence; none where there is none.
+    pub fn sentence(&self) -> Option<String> {
+        let server = self.server.as_ref()?;
+        let (name, folder) = (server.name(), server.folder().display());
+        Some(format!("{name} was started in {folder}; it ends with this command, and its data"))
+    }
+}
+
 /// A workload at a database.
+#[derive(Clone)]
 pub struct Opened {
     /// The database.
     pub database: Arc<dyn Database>,
@@ -68,6 +115,22 @@ pub fn default_target(
 /// Opens a target. With `create`, a database that is a file is made if it is not there.
 pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Trouble> {
     Ok(drivers::open(target, Opening { create, seed })?)
+}
+
+/// [`agree_on`], with an ear for whoever asks to stop.
+pub fn agree_heard(
+    database: &Arc<dyn Database>,
+    target: &Target,
+    workload: &str,
+    parameters: &[(String, String)],
+    seed: u64,
+    stop: &Stop,
+) -> Result<Opened, Trouble> {
+    let (database, target, workload) = (Arc::clone(database), target.clone(), workload.to_owned());
+    let parameters = parameters.to_vec();
+    quietly(stop, "interrupted while the data were looked at", move || {
+        agree_on(&database, &target, &workload, &parameters, seed)
+    })
 }
 
 /// Decides `workload` with its parameters as written, at an opened target.

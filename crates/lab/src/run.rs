@@ -17,10 +17,12 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::build::{BuildOptions, Progress, build, install_routines};
+use crate::build::{BuildOptions, Progress, build_heard, install_routines};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
-use crate::open::{Data, Opened, agree_on, open};
+use crate::heard::quietly;
+use crate::managed::Managed;
+use crate::open::{Data, Opened, Site, agree_heard, arrive};
 use crate::{Trouble, check, wall};
 
 /// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
@@ -77,20 +79,27 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
     raise_descriptor_limit();
-    let database = open(&plan.target, plan.seed, options.build)?;
+    let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
+        watcher.doing(text);
+    })?;
+    let mut said = Vec::new();
+    if let Some(text) = site.sentence() {
+        watcher.note(&text);
+        said.push(text);
+    }
+    let database = &site.database;
     // What cannot be is refused before anything is built.
-    let agreed = plan.groups.iter().map(|group| agree(&plan, &database, group));
+    let agreed = plan.groups.iter().map(|group| agree(&plan, database, group, stop));
     let placement = place(&plan, &agreed.collect::<Result<Vec<_>, _>>()?)?;
     if let Some(path) = &options.store {
         Store::open(path).map_err(store_trouble)?;
     }
-    let mut said = Vec::new();
-    let groups = prepare(&plan, &database, &options, stop, watcher, &mut said)?;
+    let groups = prepare(&plan, database, &options, stop, watcher, &mut said)?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     }
-    let database_facts = database.facts()?;
+    let database_facts = facts_of_database(&site, stop)?;
     let description = describe(&plan, &groups, placement, &database_facts);
     let begun = Event::Begun {
         run: RunId(uuid::Uuid::now_v7().to_string()),
@@ -106,10 +115,14 @@ pub fn run(
     for text in said {
         recount.tell(Event::Output { text });
     }
-    for fact in gather_facts(&plan, &options, database_facts, &groups) {
+    for fact in gather_facts(&plan, &options, database_facts, &groups, &site) {
         recount.tell(Event::Fact(fact));
     }
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut recount);
+    if let Some(how) = site.server.as_mut().and_then(Managed::ended) {
+        let text = format!("The managed server {how}");
+        recount.tell(not_made("managed_server_ended", text));
+    }
     conclude(outcome, recount)
 }
 
@@ -132,8 +145,17 @@ fn agree(
     plan: &Plan,
     database: &Arc<dyn Database>,
     group: &model::Group,
+    stop: &Stop,
 ) -> Result<Opened, Trouble> {
-    agree_on(database, &plan.target, &group.workload, &group.parameters, plan.seed)
+    agree_heard(database, &plan.target, &group.workload, &group.parameters, plan.seed, stop)
+}
+
+fn facts_of_database(site: &Site, stop: &Stop) -> Result<Vec<Fact>, Trouble> {
+    let database = Arc::clone(&site.database);
+    let asked = quietly(stop, "interrupted before the run began", move || Ok(database.facts()?));
+    let mut facts = asked?;
+    facts.extend(site.server.iter().flat_map(Managed::facts));
+    Ok(facts)
 }
 
 /// Agrees with the database on each group's workload, and builds what is not there.
@@ -147,7 +169,7 @@ fn prepare(
 ) -> Result<Vec<Opened>, Trouble> {
     let mut groups = Vec::new();
     for group in &plan.groups {
-        let mut opened = agree(plan, database, group)?;
+        let mut opened = agree(plan, database, group, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
                 return Err(Trouble::Failed(format!(
@@ -155,13 +177,12 @@ fn prepare(
                     plan.target, group.workload, group.workload, plan.target
                 )));
             }
-            let is_stopped = || stop.is_asked();
             let loaders = BuildOptions { loaders: 0 };
             let told = |progress: &Progress| watcher.building(progress);
-            let built = build(&opened, loaders, &is_stopped, &mut { told })?;
+            let built = build_heard(&opened, loaders, stop, &mut { told })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
-            opened = agree(plan, database, group)?;
+            opened = agree(plan, database, group, stop)?;
         }
         let n_made = install_routines(&opened)?;
         if n_made > 0 {
@@ -313,10 +334,13 @@ fn gather_facts(
     options: &RunOptions,
     database: Vec<Fact>,
     groups: &[Opened],
+    site: &Site,
 ) -> Vec<Fact> {
     let file = PathBuf::from(&plan.target.path);
     let mut paths: Vec<&Path> = Vec::new();
-    if plan.target.hosts.is_empty() && file.exists() {
+    if let Some(server) = &site.server {
+        paths.push(server.folder());
+    } else if plan.target.hosts.is_empty() && file.exists() {
         paths.push(&file);
     }
     paths.extend(options.store.as_deref());
@@ -399,7 +423,7 @@ fn measure(
             )));
         }
     }
-    let before = counts_in(groups)?;
+    let before = counts_in(groups, stop)?;
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
     let ran = engine::run(job, stop, &mut |now_ns| now_ns + lead_ns, &mut |event| {
@@ -424,7 +448,7 @@ fn measure(
     for fact in changed_settings(groups, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
-    let after = counts_in(groups);
+    let after = counts_in(groups, stop);
     match (before, after) {
         (before, Ok(after)) => crosscheck(&before, &after, recount),
         (_, Err(error)) => {
@@ -488,7 +512,7 @@ fn say(result: &CheckResult) -> String {
 /// Each workload once, however many groups use it.
 fn check_all(
     groups: &[Opened],
-    stop: &Stop,
+    stop: &Arc<Stop>,
     recount: &mut Recount<'_>,
 ) -> Result<Vec<CheckResult>, Trouble> {
     let mut results = Vec::new();
@@ -499,9 +523,8 @@ fn check_all(
             continue;
         }
         seen.push(name);
-        let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
-        let is_stopped = || stop.is_asked();
-        results.extend(check::check(database, workload, &is_stopped, &mut |title| {
+        let (database, workload) = (&opened.database, &opened.workload);
+        results.extend(check::check_heard(database, workload, stop, &mut |title| {
             recount.watcher.doing(&format!("checking {title}"));
         })?);
     }
@@ -511,7 +534,12 @@ fn check_all(
 /// The database's own counts: per group with a cross-check, its kind and the count.
 type OwnCounts = Vec<Option<(u16, i64)>>;
 
-fn counts_in(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
+fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Trouble> {
+    let groups = groups.to_vec();
+    quietly(stop, "interrupted while commits were counted", move || count_all(&groups))
+}
+
+fn count_all(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
     let count = |opened: &Opened| -> Result<Option<(u16, i64)>, Trouble> {
         let Some((sql, kind)) = opened.workload.crosscheck(opened.database.dialect()) else {
             return Ok(None);

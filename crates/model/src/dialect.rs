@@ -94,25 +94,26 @@ impl Dialect {
         format!("CREATE TABLE {} ({}){}", table.name, lines.join(", "), self.table_options)
     }
 
-    /// The statements that create `table` split into `count` parts by the hash of `column`; only
-    /// CREATE TABLE where this database cannot split tables.
-    pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> Vec<String> {
+    /// What creates `table` split into `count` parts by the hash of `column`, as one text; only
+    /// CREATE TABLE where this database cannot split tables. Where it is several statements, the
+    /// database carries out all of one text or nothing.
+    pub fn create_partitioned(&self, table: &Table, column: &str, count: u64) -> String {
         let create = self.create_table(table);
         match self.partitioning {
-            None => vec![create],
+            None => create,
             Some(Partitioning::Clause) => {
-                vec![format!("{create} PARTITION BY HASH ({column}) PARTITIONS {count}")]
+                format!("{create} PARTITION BY HASH ({column}) PARTITIONS {count}")
             }
             Some(Partitioning::Tables) => {
                 let name = &table.name;
-                let part = |number: u64| {
-                    format!(
-                        "CREATE TABLE {name}_p{number} PARTITION OF {name} \
+                let mut sql = format!("{create} PARTITION BY HASH ({column})");
+                for number in 0..count {
+                    sql.push_str(&format!(
+                        ";\nCREATE TABLE {name}_p{number} PARTITION OF {name} \
                          FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
-                    )
-                };
-                let parent = format!("{create} PARTITION BY HASH ({column})");
-                std::iter::once(parent).chain((0..count).map(part)).collect()
+                    ));
+                }
+                sql
             }
         }
     }

@@ -128,7 +128,7 @@ impl Kind {
     }
 
     /// As its makers write it.
-    pub(crate) fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
             Kind::MariaDb => "MariaDB",
             Kind::MySql => "MySQL",

@@ -1,10 +1,11 @@
 //! `dbdyno build`, `check` and `drop`: the data without the load.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::build::{BuildOptions, build as build_data, checksums, drop_data as drop_tables};
-use lab::open::{Data, Opened, agree_on, default_target, open};
+use lab::build::{BuildOptions, build_heard, checksums, drop_data as drop_tables};
+use lab::managed::is_managed;
+use lab::open::{Data, Opened, Site, agree_heard, arrive, default_target};
 use lab::run::Watcher;
+use lab::{Stop, Trouble};
 use model::{CheckResult, Target};
 use serde_json::json;
 
@@ -61,8 +62,21 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
     ])
 }
 
-/// What the command line names, opened. With `create`, a file that is not there is made.
-fn opened(matches: &ArgMatches, create: bool) -> Result<(Target, Opened), Trouble> {
+/// What the command line names, opened.
+struct Found {
+    target: Target,
+    opened: Opened,
+    /// A server that was started for it ends with this.
+    _site: Site,
+}
+
+/// Opens what the command line names. Only a build makes what is not there.
+fn opened(
+    matches: &ArgMatches,
+    is_build: bool,
+    stop: &Stop,
+    live: &mut Live,
+) -> Result<Found, Trouble> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name).map_err(|bad| Trouble::Usage(bad.0))?;
     let target = match matches.get_one::<String>("target") {
@@ -76,13 +90,21 @@ fn opened(matches: &ArgMatches, create: bool) -> Result<(Target, Opened), Troubl
             target
         }
     };
+    if is_managed(&target) && !is_build {
+        let why = "a managed server begins empty and is gone with its command: there is nothing \
+                   to check or to drop; 'dbdyno run' checks its data before and after the load";
+        return Err(Trouble::Usage(why.to_owned()));
+    }
     let seed = number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    let database = open(&target, seed, create)?;
-    let opened = agree_on(&database, &target, entry.name, &parameters, seed)?;
-    Ok((target, opened))
+    let site = arrive(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
+    if let Some(text) = site.sentence() {
+        live.note(&text);
+    }
+    let opened = agree_heard(&site.database, &target, entry.name, &parameters, seed, stop)?;
+    Ok(Found { target, opened, _site: site })
 }
 
 fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
@@ -92,10 +114,10 @@ fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
 
 pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let loaders = number(matches, "loaders")? as usize;
-    let (target, opened) = opened(matches, true)?;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let built = build_data(&opened, BuildOptions { loaders }, &|| stop.is_asked(), &mut |far| {
+    let Found { target, opened, _site } = opened(matches, true, &stop, &mut live)?;
+    let built = build_heard(&opened, BuildOptions { loaders }, &stop, &mut |far| {
         live.building(far);
     });
     live.end();
@@ -115,7 +137,9 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
 }
 
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
-    let (target, opened) = opened(matches, false)?;
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
     let name = opened.workload.identity().workload;
     match opened.data {
         Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
@@ -128,14 +152,12 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         }
         Data::Unmarked | Data::Built => {}
     }
-    let mut live = Live::new(matches.get_flag("quiet"));
-    let stop = super::stop_on_signals();
-    let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
-    let results = lab::check::check(database, workload, &|| stop.is_asked(), &mut |title| {
+    let (database, workload) = (&opened.database, &opened.workload);
+    let results = lab::check::check_heard(database, workload, &stop, &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
-        true => checksums(database, workload)?,
+        true => checksums(database.as_ref(), workload.as_ref())?,
         false => Vec::new(),
     };
     live.end();
@@ -170,7 +192,9 @@ fn told(result: &CheckResult) -> String {
 }
 
 pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
-    let (target, opened) = opened(matches, false)?;
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
     let name = opened.workload.identity().workload;
     if opened.data == Data::None {
         return Err(Trouble::Usage(format!("{name} has no data to drop")));

@@ -1,6 +1,7 @@
 //! `dbdyno list`: workloads, targets and parameters, from the tables that own them.
 
 use clap::{Arg, ArgMatches, Command};
+use lab::managed;
 use lab::plan::{GROUP, PLAN};
 use model::Parameter;
 use serde_json::{Value, json};
@@ -22,7 +23,9 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
     if flags::is_json(matches) {
         let value = match what {
             Some("workloads") => workloads::ALL.iter().map(|e| workload_json(e)).collect(),
-            Some("targets") => drivers::ALL.iter().map(|e| target_json(e)).collect(),
+            Some("targets") => {
+                drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
+            }
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
         };
         return print(&format!("{value:#}\n"));
@@ -30,7 +33,9 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
     let markdown = flags::output_is(matches, "markdown");
     print(&match what {
         Some("workloads") => workloads::ALL.iter().map(|e| workload_text(e)).collect(),
-        Some("targets") => drivers::ALL.iter().map(|e| target_text(e)).collect::<String>(),
+        Some("targets") => {
+            drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
+        }
         _ if markdown => markdown_of(&sections()),
         _ => sections().iter().map(Section::text).collect(),
     })
@@ -65,6 +70,22 @@ fn target_json(entry: &drivers::Entry) -> Value {
         "example": entry.example,
         "verified": entry.verified.is_ok(),
         "verified_on": entry.verified.ok(),
+        "options": parameters,
+    })
+}
+
+fn managed_text() -> String {
+    let (name, example) = (managed::NAME, managed::EXAMPLE);
+    format!("{name:<10} {}\n{:10} {name}: such as {example}\n", managed::SUMMARY, "")
+}
+
+fn managed_json() -> Value {
+    let parameters: Vec<Value> = managed::PARAMETERS.iter().map(parameter_json).collect();
+    json!({
+        "name": managed::NAME,
+        "summary": managed::SUMMARY,
+        "schemes": [managed::NAME],
+        "example": managed::EXAMPLE,
         "options": parameters,
     })
 }
@@ -122,6 +143,13 @@ fn sections() -> Vec<Section> {
             rows: entry.parameters.iter().map(key).collect(),
         });
     }
+    let key = |row: &'static Parameter| (format!("`?{}=`", row.name), row);
+    let (summary, example) = (managed::SUMMARY, managed::EXAMPLE);
+    sections.push(Section {
+        title: format!("Target {}", managed::NAME),
+        intro: format!("{summary}. Options of URLs such as `{example}`."),
+        rows: managed::PARAMETERS.iter().map(key).collect(),
+    });
     sections
 }
 

@@ -85,6 +85,9 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
 
 /// Scheme and options, where their place is still known; what they mean is the driver's.
 fn check_target(target: &Target) -> Result<(), model::BadParameter> {
+    if crate::managed::is_managed(target) {
+        return crate::managed::read(target).map(drop);
+    }
     let entry = drivers::by_scheme(&target.scheme)?;
     let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     Settings::decide(entry.name, entry.parameters, options).map(|_| ())

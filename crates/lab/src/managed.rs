@@ -1,0 +1,153 @@
+//! `managed:` targets: a server of our own for a run or a build, gone with it.
+//!
+//! Which of a URL's options are whose: `bin`, `folder`, `user` and `start_limit` say how the
+//! server is started, what the driver knows is the driver's, and all else is a setting of the
+//! server. A setting that has the name of an option is written with `-` for `_`.
+
+use model::{BadParameter, Fact, Settings, Target};
+use servers::{Kind, Options, Server, ServerError, ServerErrorKind};
+
+use crate::Trouble;
+
+pub use servers::PARAMETERS;
+
+/// The scheme.
+pub const NAME: &str = "managed";
+/// One line about it.
+pub const SUMMARY: &str =
+    "A private MariaDB, MySQL or PostgreSQL, started for the command and gone with it";
+/// An example of its URL.
+pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
+
+/// What a managed target asks for.
+pub(crate) struct Wanted {
+    pub(crate) kind: Kind,
+    options: Options,
+    /// For the driver, in order.
+    driver: Vec<(String, String)>,
+    by_socket: bool,
+}
+
+/// Whether a target is a server to be started.
+pub fn is_managed(target: &Target) -> bool {
+    target.scheme == NAME
+}
+
+/// Reads a managed target; an error names the remedy.
+pub(crate) fn read(target: &Target) -> Result<Wanted, BadParameter> {
+    let mut server = target.clone();
+    let mut driver = Vec::new();
+    let mut by_socket = false;
+    if let Ok(entry) = drivers::by_scheme(&target.path) {
+        server.options.clear();
+        for (name, value) in &target.options {
+            if name == "socket" {
+                by_socket = match value.as_str() {
+                    "true" => true,
+                    "false" => false,
+                    _ => {
+                        let text = "socket: a managed server has one of its own: write \
+                                    socket=true to use it instead of TCP";
+                        return Err(BadParameter(text.to_owned()));
+                    }
+                };
+            } else if entry.parameters.iter().any(|row| row.name == name) {
+                driver.push((name.clone(), value.clone()));
+            } else {
+                server.options.push((name.clone(), value.clone()));
+            }
+        }
+        let written = driver.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Settings::decide(entry.name, entry.parameters, written)?;
+    }
+    let (kind, options) = servers::from_target(&server)?;
+    Ok(Wanted { kind, options, driver, by_socket })
+}
+
+/// A server that was started for a target. It ends, and all its data with it, when this is
+/// dropped.
+pub(crate) struct Managed {
+    server: Server,
+    /// How to get there. It has the password, and is never shown.
+    pub(crate) target: Target,
+}
+
+impl Managed {
+    /// Starts the server and waits until it answers.
+    pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Trouble> {
+        let server = servers::start(wanted.kind, &wanted.options).map_err(trouble)?;
+        let mut target = if wanted.by_socket { server.socket_target() } else { server.target() };
+        target.options.extend(wanted.driver.iter().cloned());
+        Ok(Managed { server, target })
+    }
+
+    /// `MariaDB 10.11.19`.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.server.kind().title(), self.server.version())
+    }
+
+    /// Where its data are.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.server.home()
+    }
+
+    /// What it was told, for the record of a run.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![
+            Fact::new("managed", "server", self.name()),
+            Fact::new("managed", "folder", self.server.home().display()),
+        ];
+        let settings = self.server.settings().iter();
+        facts.extend(settings.map(|(name, value)| Fact::new("managed", name, value)));
+        facts
+    }
+
+    /// How it ended and what it said last, if it has ended.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        self.server.ended()
+    }
+}
+
+fn trouble(error: ServerError) -> Trouble {
+    match error.kind {
+        ServerErrorKind::BadOption => Trouble::Usage(format!("the target: {error}")),
+        ServerErrorKind::NotInstalled
+        | ServerErrorKind::Ended
+        | ServerErrorKind::TooSlow
+        | ServerErrorKind::System => Trouble::failed(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(url: &str) -> Result<Wanted, BadParameter> {
+        read(&Target::parse(url).expect("a URL"))
+    }
+
+    #[test]
+    fn an_option_goes_to_whom_it_belongs() {
+        let url = "managed:mariadb?tls=disable&innodb_buffer_pool_size=4G&start_limit=90s\
+                   &local_infile=false&local-infile=0&socket=true";
+        let wanted = split(url).expect("valid");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(wanted.driver, [pair("tls", "disable"), pair("local_infile", "false")]);
+        let settings = [pair("innodb_buffer_pool_size", "4G"), pair("local-infile", "0")];
+        assert_eq!(wanted.options.settings, settings);
+        assert!(wanted.by_socket);
+    }
+
+    #[test]
+    fn a_wrong_managed_target_is_told_with_its_remedy() {
+        let check = |url: &str, expect: &str| {
+            let Err(error) = split(url) else { panic!("{url} is accepted") };
+            assert!(error.0.contains(expect), "{url}: {error}");
+        };
+        check("managed:marjadb", "did you mean");
+        check("managed:mariadb?tls=maybe", "'maybe' is not one of");
+        check("managed:mariadb?socket=/run/x", "write socket=true");
+        check("managed:postgres?port=1", "decided by dbdyno");
+        check("managed:sqlite", "is not one of mariadb, mysql, postgres");
+    }
+}
