@@ -20,6 +20,13 @@ pub struct Call<'a> {
     pub values: &'a [Value<'a>],
 }
 
+impl Call<'_> {
+    /// Begins a transaction, commits it: a [control](StatementId::is_control) of a batch.
+    pub const fn control(statement: StatementId) -> Call<'static> {
+        Call { statement, values: &[] }
+    }
+}
+
 /// What is asked of a database.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
@@ -33,7 +40,10 @@ pub enum Request<'a> {
         sql: &'a str,
     },
     /// Several calls in one flight, in order; the first refusal ends it. This is the only way
-    /// in which a conversation has more than one statement under way.
+    /// in which a conversation has more than one statement under way. The first may be
+    /// [`StatementId::BEGIN`] or [`StatementId::BEGIN_READ_ONLY`], the last
+    /// [`StatementId::COMMIT`]; a driver takes another round trip for a COMMIT that must not be
+    /// carried out after a refusal, where its database would.
     Batch(&'a [Call<'a>]),
     /// Begins a transaction that may write.
     Begin,

@@ -29,6 +29,20 @@ pub enum Sent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StatementId(pub u16);
 
+impl StatementId {
+    /// Begins a transaction that may write, as a call of a batch: its first.
+    pub const BEGIN: StatementId = StatementId(u16::MAX);
+    /// Begins a transaction that only reads, as a call of a batch: its first.
+    pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
+    /// Commits, as a call of a batch: its last.
+    pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
+
+    /// Whether it is no statement of anybody's, but begins or ends a transaction.
+    pub fn is_control(self) -> bool {
+        self.0 >= StatementId::COMMIT.0
+    }
+}
+
 /// A statement as its workload declares it, in the words of one dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {

@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, RowSource, Statement, StatementId, StatementKind,
-    Table, Traffic, Visit,
+    Call, Refusal, RefusalKind, Reply, Request, RowSource, Sent, Statement, StatementId,
+    StatementKind, Table, Traffic, Visit,
 };
 
 use super::columns::{COLUMNS_MAX, Columns};
@@ -102,6 +102,10 @@ pub(super) struct Speaker {
     held: VecDeque<Held>,
     held_bytes: Vec<u8>,
     in_turn: bool,
+    /// The last of what is held commits, and must wait until all else was accepted.
+    commits_apart: bool,
+    /// Statements of our own that begin or end a transaction within a flight, once asked for.
+    controls: [Option<usize>; 3],
     reply: Reply,
     refusal: Option<Refusal>,
     /// Results with rows so far: in the request, and in the reply that is being read.
@@ -136,6 +140,8 @@ impl Speaker {
             held: VecDeque::new(),
             held_bytes: Vec::new(),
             in_turn: false,
+            commits_apart: false,
+            controls: [None; 3],
             reply: Reply::default(),
             refusal: None,
             n_sets: 0,
@@ -211,6 +217,23 @@ impl Speaker {
         Err(Refusal::new(RefusalKind::Missing, message))
     }
 
+    /// The place of a statement; one of ours where it begins or ends a transaction.
+    fn resolve(&mut self, statement: StatementId) -> Result<usize, Refusal> {
+        if !statement.is_control() {
+            return self.place_of(statement);
+        }
+        let control = usize::from(u16::MAX - statement.0);
+        if let Some(place) = self.controls[control] {
+            return Ok(place);
+        }
+        let sql = ["START TRANSACTION", "START TRANSACTION READ ONLY", "COMMIT"][control];
+        let place = self.known.len();
+        let ours = Statement::new(sql, StatementKind::Other, sql);
+        self.prepare(Statement { sent: Sent::Text, ..ours })?;
+        self.controls[control] = Some(place);
+        Ok(place)
+    }
+
     /// One statement that is prepared: the hot path.
     #[inline]
     fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
@@ -230,16 +253,26 @@ impl Speaker {
 
     /// Several statements, or some that must be prepared first.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let mut writes = false;
+        let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
-            let place = self.place_of(call.statement)?;
-            writes |= self.known[place].statement.kind != StatementKind::Read;
+            let place = self.resolve(call.statement)?;
+            match call.statement {
+                StatementId::COMMIT => commits = true,
+                StatementId::BEGIN | StatementId::BEGIN_READ_ONLY => begins = true,
+                _ => writes |= self.known[place].statement.kind != StatementKind::Read,
+            }
         }
-        self.precede(writes, out)?;
+        match begins {
+            true if self.is_doomed => return Err(doomed()),
+            true => {}
+            false => self.precede(writes, out)?,
+        }
         // The first no must be the end. Behind a no that ends the transaction (a deadlock) the
         // rest of a flight would be committed by itself; outside of a transaction it always is.
+        // A COMMIT behind any no would commit what came before it.
         let is_flight = calls.len() > 1 && writes;
-        self.in_turn = is_flight && !self.is_in_transaction();
+        self.in_turn = is_flight && !begins && !self.is_in_transaction();
+        self.commits_apart = is_flight && commits;
         if is_flight && !self.in_turn && !self.is_autocommit_off {
             self.put_quiet(out, "SET autocommit=0");
             self.is_autocommit_off = true;
@@ -255,7 +288,7 @@ impl Speaker {
     }
 
     fn hold(&mut self, call: &Call<'_>) -> Result<(), Refusal> {
-        let place = usize::from(call.statement.0);
+        let place = self.resolve(call.statement)?;
         let start = self.held_bytes.len();
         let escapes = self.escapes();
         let known = &mut self.known[place];
@@ -282,7 +315,11 @@ impl Speaker {
 
     /// Puts out held executions: the next one where they go in turn, else all.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let n_now = if self.in_turn { 1 } else { self.held.len() };
+        let n_now = match self.held.len() {
+            _ if self.in_turn => 1,
+            n @ 2.. if self.commits_apart => n - 1,
+            n => n,
+        };
         for held in self.held.iter().take(n_now) {
             let known = &self.known[held.place];
             if !known.is_text {
@@ -295,6 +332,7 @@ impl Speaker {
             }
             out.extend_from_slice(&self.held_bytes[held.start..held.end]);
             self.expected.push_back(Expected::Call(held.place));
+            self.is_committing |= self.controls[2] == Some(held.place);
         }
         Ok(())
     }

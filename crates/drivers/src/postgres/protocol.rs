@@ -105,9 +105,13 @@ impl Postgres {
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut counted = Traffic::default();
         let mut n_texts = 0;
+        let (mut begins, mut commits) = (false, false);
         for call in calls {
-            counted.count(self.statements.kind(call.statement)?);
-            n_texts += usize::from(self.statements.is_text(call.statement));
+            let id = self.statements.resolve(call.statement)?;
+            counted.count(self.statements.kind(id)?);
+            n_texts += usize::from(self.statements.is_text(id));
+            commits |= call.statement == StatementId::COMMIT;
+            begins |= call.statement.is_control() && call.statement != StatementId::COMMIT;
         }
         if n_texts == calls.len() {
             self.put_calls_as_text(calls, out)?;
@@ -115,7 +119,8 @@ impl Postgres {
             self.put_calls(calls, out).inspect_err(|_| self.ground())?;
         }
         // A statement outside of a transaction commits by itself.
-        self.is_committing = self.status == b'I' && counted.queries() > counted.reads;
+        let is_alone = self.status == b'I' && !begins;
+        self.is_committing = commits || is_alone && counted.queries() > counted.reads;
         self.traffic += counted;
         Ok(())
     }
@@ -123,6 +128,7 @@ impl Postgres {
     #[inline]
     fn put_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
         for call in calls {
+            let call = &Call { statement: self.statements.resolve(call.statement)?, ..*call };
             // Noted before its preparation is put out, so that a refusal finds it.
             self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
             let asks = match self.statements.is_text(call.statement) {
@@ -145,7 +151,12 @@ impl Postgres {
                 if index > 0 {
                     out.push(b';');
                 }
-                if let Err(no) = self.statements.put_text(call, out) {
+                let put = self.statements.resolve(call.statement).and_then(|statement| {
+                    let call = Call { statement, ..*call };
+                    self.flight.push(Flown { index: usize::from(statement.0), asks: false });
+                    self.statements.put_text(&call, out)
+                });
+                if let Err(no) = put {
                     refused.get_or_insert(no);
                 }
             }
@@ -153,8 +164,6 @@ impl Postgres {
         if let Some(no) = refused {
             return Err(no);
         }
-        let flown = |call: &Call<'_>| Flown { index: call.statement.0.into(), asks: false };
-        self.flight.extend(calls.iter().map(flown));
         if calls.is_empty() {
             out.clear();
         } else {

@@ -31,6 +31,8 @@ pub(super) struct Statements {
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
+    /// Statements of our own that begin or end a transaction within a flight, once asked for.
+    controls: [Option<StatementId>; 3],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub(super) struct Prepared {
 impl Statements {
     pub(super) fn new(way: Way, declared: Arc<[Statement]>) -> Statements {
         let prepared = declared.iter().map(|_| Prepared::default()).collect();
-        Statements { way, declared, late: Vec::new(), prepared }
+        Statements { way, declared, late: Vec::new(), prepared, controls: [None; 3] }
     }
 
     pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
@@ -72,6 +74,23 @@ impl Statements {
         self.late.push(statement);
         self.prepared.push(Prepared::default());
         Ok(StatementId(number))
+    }
+
+    /// The statement that is meant: one of ours where it begins or ends a transaction.
+    #[inline]
+    pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, Refusal> {
+        if id.is_control() { self.control(id) } else { Ok(id) }
+    }
+
+    fn control(&mut self, id: StatementId) -> Result<StatementId, Refusal> {
+        let place = usize::from(u16::MAX - id.0);
+        if let Some(known) = self.controls[place] {
+            return Ok(known);
+        }
+        let sql = ["BEGIN", "BEGIN READ ONLY", "COMMIT"][place];
+        let known = self.add(Statement::new(sql, StatementKind::Other, sql))?;
+        self.controls[place] = Some(known);
+        Ok(known)
     }
 
     fn statement(&self, index: usize) -> &Statement {

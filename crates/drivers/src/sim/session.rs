@@ -23,12 +23,19 @@ pub(super) struct SimSession {
     traffic: Traffic,
     step: Step,
     /// The statements of a batch that are still to come, the next one last.
-    to_come: Vec<(StatementKind, Option<i64>)>,
+    to_come: Vec<ToCome>,
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
     /// When the connection that is being made anew is there.
     reconnected_ns: Option<u64>,
+}
+
+/// A call of a batch.
+#[derive(Clone, Copy)]
+enum ToCome {
+    Statement(StatementKind, Option<i64>),
+    Control { commits: bool },
 }
 
 /// The statement that is being answered.
@@ -90,8 +97,7 @@ impl SimSession {
     }
 
     /// Transaction control: free of charge, unless it is asked to be a statement.
-    fn control(&mut self, commits: bool) -> Step {
-        self.traffic.count(StatementKind::Other);
+    fn control(&self, commits: bool) -> Step {
         let step = match self.decided.control_is_served {
             true => self.serve(StatementKind::Other, None),
             false => NOTHING,
@@ -101,13 +107,23 @@ impl SimSession {
 
     fn begin_batch(&mut self, calls: &[Call<'_>]) -> Result<Step, Refusal> {
         for call in calls.iter().rev() {
-            let kind = self.kind(call.statement)?;
+            let (kind, to_come) = if call.statement.is_control() {
+                let commits = call.statement == StatementId::COMMIT;
+                (StatementKind::Other, ToCome::Control { commits })
+            } else {
+                let kind = self.kind(call.statement)?;
+                (kind, ToCome::Statement(kind, key(call.values)))
+            };
             self.traffic.count(kind);
-            self.to_come.push((kind, key(call.values)));
+            self.to_come.push(to_come);
         }
-        Ok(match self.to_come.pop() {
-            Some((kind, key)) => self.serve(kind, key),
-            None => NOTHING,
+        Ok(self.next_of_batch().unwrap_or(NOTHING))
+    }
+
+    fn next_of_batch(&mut self) -> Option<Step> {
+        self.to_come.pop().map(|to_come| match to_come {
+            ToCome::Statement(kind, key) => self.serve(kind, key),
+            ToCome::Control { commits } => self.control(commits),
         })
     }
 
@@ -171,8 +187,10 @@ impl Session for SimSession {
                 self.serve(kind, None)
             }
             Request::Batch(calls) => self.begin_batch(calls)?,
-            Request::Begin | Request::BeginReadOnly | Request::Rollback => self.control(false),
-            Request::Commit => self.control(true),
+            Request::Begin | Request::BeginReadOnly | Request::Rollback | Request::Commit => {
+                self.traffic.count(StatementKind::Other);
+                self.control(matches!(request, Request::Commit))
+            }
         };
         Ok(())
     }
@@ -185,8 +203,8 @@ impl Session for SimSession {
         loop {
             ready!(self.wait(context, self.step.served.completion_ns))?;
             self.answer(&mut visit)?;
-            match self.to_come.pop() {
-                Some((kind, key)) => self.step = self.serve(kind, key),
+            match self.next_of_batch() {
+                Some(step) => self.step = step,
                 None => return Poll::Ready(Ok(self.reply)),
             }
         }

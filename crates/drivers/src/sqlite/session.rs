@@ -62,6 +62,8 @@ enum What {
     Values(Vec<rusqlite::types::Value>),
     /// A statement with its values in it.
     Text(String),
+    /// The begin or the end of a transaction.
+    Control(Control),
 }
 
 #[derive(Clone, Copy)]
@@ -70,6 +72,16 @@ enum Control {
     BeginReadOnly,
     Commit,
     Rollback,
+}
+
+impl Control {
+    fn of(statement: StatementId) -> Control {
+        match statement {
+            StatementId::BEGIN => Control::Begin,
+            StatementId::BEGIN_READ_ONLY => Control::BeginReadOnly,
+            _ => Control::Commit,
+        }
+    }
 }
 
 impl SqliteSession {
@@ -137,6 +149,10 @@ impl SqliteSession {
 
     fn copy(&mut self, call: &Call<'_>) -> Result<Copied, Refusal> {
         let index = usize::from(call.statement.0);
+        if call.statement.is_control() {
+            self.traffic.count(StatementKind::Other);
+            return Ok(Copied { index, what: What::Control(Control::of(call.statement)) });
+        }
         let n_known = self.declared.len() + self.late.len();
         if index >= n_known {
             let message = format!(
@@ -370,6 +386,10 @@ fn run_calls<'c>(
     let mut total = Reply::default();
     let mut result_set = 0;
     for call in calls {
+        if let What::Control(control) = call.what {
+            run_control(connection, prepared, gate, control)?;
+            continue;
+        }
         let statement = known(statements.0, statements.1, call.index);
         let mut run = || {
             let mut compiled;
@@ -389,6 +409,7 @@ fn run_calls<'c>(
                     ready.bind(values.iter())?;
                     ready
                 }
+                What::Control(_) => unreachable!("it was carried out before"),
             };
             gate.pass(connection, ready.writes)?;
             let reply = ready.run(connection, result_set, visit)?;
