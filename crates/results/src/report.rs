@@ -198,6 +198,9 @@ pub struct Block {
     pub lag_us: LagTimes,
     /// How long connecting took.
     pub connect_ms: ConnectTimes,
+    /// What a transaction takes on average, over all kinds.
+    #[serde(default)]
+    pub per_transaction: PerTransaction,
     /// By kind, in the workload's order; `group.kind` where there is more than one group.
     pub transactions: Named<TransactionReport>,
     /// By client and kind; null unless asked for.
@@ -259,6 +262,22 @@ pub struct CountsReport {
     pub carried_in: u64,
 }
 
+/// What a transaction takes on average: a mean over those that ended in the measured window, of
+/// ramp-up and measured phase; attempts that were retried are in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PerTransaction {
+    /// Times that something went out and its answer was waited for.
+    pub round_trips: Option<f64>,
+    /// Statements of every kind: reads + writes + others.
+    pub statements: Option<f64>,
+    /// Statements that read.
+    pub reads: Option<f64>,
+    /// Statements that write.
+    pub writes: Option<f64>,
+    /// Other statements: BEGIN, COMMIT.
+    pub others: Option<f64>,
+}
+
 /// One kind of transaction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TransactionReport {
@@ -286,6 +305,9 @@ pub struct TransactionReport {
     pub reads: Option<f64>,
     /// Writing statements a transaction, over ramp-up and measured phase.
     pub writes: Option<f64>,
+    /// Other statements a transaction, over ramp-up and measured phase.
+    #[serde(default)]
+    pub others: Option<f64>,
     /// From the intended instant to the last reply, of finished transactions.
     pub response_ms: Latency,
 }

@@ -13,8 +13,8 @@ use super::times::{known, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
-    MeasureReport, Named, PhasesReport, Report, SCHEMA, SecondReport, SlowestSecond,
-    StabilityReport, StallReport, Status, TransactionReport,
+    MeasureReport, Named, PerTransaction, PhasesReport, Report, SCHEMA, SecondReport,
+    SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::findings::judge;
@@ -237,6 +237,7 @@ impl Block {
             counts,
             lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
             connect_ms: connect(within()),
+            per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
             per_client: options.per_client.then(|| per_client(tally, groups)),
             measures: measures(tally, groups),
@@ -404,7 +405,30 @@ fn transaction(
         round_trips: each(traffic.round_trips),
         reads: each(traffic.reads),
         writes: each(traffic.writes),
+        others: each(traffic.others),
         response_ms: Latency::of(&sum.response),
+    }
+}
+
+/// What a transaction takes on average, over all kinds.
+fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+    let (mut traffic, mut ended) = (Traffic::default(), 0);
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
+        let last = kinds.into_iter().flatten().map(|kind| kind.kind).max();
+        for kind in last.into_iter().flat_map(|last| 0..=last) {
+            let (of_kind, ended_of_kind) = moved(group.ramp_up_kind(kind), group.kind(kind));
+            traffic += of_kind;
+            ended += ended_of_kind;
+        }
+    }
+    let each = |count: u64| known(count as f64 / ended as f64);
+    PerTransaction {
+        round_trips: each(traffic.round_trips),
+        statements: each(traffic.queries()),
+        reads: each(traffic.reads),
+        writes: each(traffic.writes),
+        others: each(traffic.others),
     }
 }
 

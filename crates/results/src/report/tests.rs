@@ -27,9 +27,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     : checks client clients connect_ms counts crosschecks database dbdyno declarations
     elapsed_seconds errors facts failed_ms findings groups headlines lag_us load
     measured_seconds measures modes name nopm offered_ms others_per_second output per_client
-    phases placement plan qps ramp_up_counts ramp_up_errors reads_per_second reason
-    response_ms run_id schema seconds seed service_ms stability started status target tpm
-    tps tps_ci95 transactions wait_ms workload writes_per_second
+    per_transaction phases placement plan qps ramp_up_counts ramp_up_errors reads_per_second
+    reason response_ms run_id schema seconds seed service_ms stability started status target
+    tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -63,6 +63,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]: client transactions
     /per_client[]/transactions: new_order
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
+    /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
@@ -77,8 +78,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     /stability/slowest_second: second tps
     /tps_ci95: half_width n_effective note
     /transactions: new_order
-    /transactions/new_order: calls dropped failed finished ratio_percent reads response_ms
-    retried round_trips total_ms tps unfinished writes
+    /transactions/new_order: calls dropped failed finished others ratio_percent reads
+    response_ms retried round_trips total_ms tps unfinished writes
     /wait_ms: count intervals max mean min note overflow p50 p90 p95 p99 p999 sd
     /wait_ms/intervals: p50 p90 p95 p99 p999
     ");

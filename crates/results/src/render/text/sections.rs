@@ -5,7 +5,9 @@ use model::{Severity, Until, format_count};
 use crate::render::figures::{self, NONE, count, ms, percent, rate, significant, wrap};
 use crate::render::spark::sparkline;
 use crate::render::table::{Align, Column, Table};
-use crate::report::{CountsReport, GroupReport, Latency, Report, TransactionReport};
+use crate::report::{
+    CountsReport, GroupReport, Latency, PerTransaction, Report, TransactionReport,
+};
 
 use super::{Ink, Style};
 
@@ -116,8 +118,18 @@ pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
         let [reads, writes, others] = of.map(rate);
         let qps = significant(qps, 4);
         lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
+        lines.extend(per_transaction(&block.per_transaction));
     }
     lines
+}
+
+/// `a transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
+fn per_transaction(of: &PerTransaction) -> Option<String> {
+    let mean = |mean: f64| significant(mean, 3);
+    let [trips, reads, writes, others] =
+        [of.round_trips?, of.reads?, of.writes?, of.others?].map(mean);
+    let statements = format!("{reads} reads + {writes} writes + {others} others");
+    Some(format!("a transaction: {trips} round trips, {statements}"))
 }
 
 /// Quantiles in tables: field and title.

@@ -23,6 +23,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 rolled back by design, 299 further attempts, 8 carried in from the ramp-up
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
+    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     latency in ms    count     mean   p50   p90   p95   p99  p99.9    max
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
@@ -86,6 +87,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
     24,350 committed, 250 carried in from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    a transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
 
     latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
     response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
@@ -144,6 +146,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
     3,348 committed, 18 rolled back by design, 37 further attempts, 8 carried in from the ramp-up
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
+    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
