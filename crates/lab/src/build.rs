@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Database, Dialect, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload, format_count,
+    Database, Dialect, Population, Refusal, RefusalKind, Request, RowSource, Value, Workload,
+    format_count,
 };
 
 use crate::Trouble;

@@ -4,7 +4,9 @@
 //! `done.TABLE.CHUNK` for each chunk that is built, and `routine.NAME` with the hash of each
 //! routine that was put beside the data. Data without it are accepted, with a finding.
 
-use model::{Column, ColumnType, Database, Dialect, Identity, Refusal, RefusalKind, Row, Table, Value};
+use model::{
+    Column, ColumnType, Database, Dialect, Identity, Refusal, RefusalKind, Row, Table, Value,
+};
 
 use crate::desk::Desk;
 

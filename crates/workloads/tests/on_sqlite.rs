@@ -2,47 +2,23 @@
 //!
 //! Not here: the pure laws of inputs and rows, which stand beside their code.
 
+mod common;
+
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::future::Future;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use drivers::Opening;
 use model::{
-    Cancel, Check, Client, Clock, Database, Dice, Done, Number, Place, Placement, Refusal,
-    RefusalKind, Reply, Request, RowSource, Session, Settings, Statement, StatementId,
-    StatementKind, Stream, Table, Target, Traffic, Value, Visit, Woken, Workload, World, query,
+    Cancel, Check, Client, Database, Dice, Done, Number, Place, Placement, Refusal, RefusalKind,
+    Reply, Request, RowSource, Session, Settings, Statement, StatementId, StatementKind, Stream,
+    Table, Target, Traffic, Value, Visit, Workload, World, query,
 };
 use workloads::Make;
 
-/// A clock that moves a millisecond whenever it is read.
-struct Ticks(Cell<u64>);
-
-impl Clock for Ticks {
-    fn now(&self) -> u64 {
-        self.0.set(self.0.get() + 1_000_000);
-        self.0.get()
-    }
-
-    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-
-    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-}
-
-/// Drives what never waits.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => panic!("a blocking session is never pending"),
-    }
-}
+use common::{Ticks, block_on, of_client};
 
 /// A session that refuses one request as a deadlock, and is otherwise the one within.
 struct Refusing {
@@ -117,14 +93,14 @@ impl Bench {
         let target = Target::parse("sqlite::memory:").expect("valid");
         let opening = Opening { create: true, seed: 42 };
         let database = drivers::open(&target, opening).expect("opens");
-        let clock = Rc::new(Ticks(Cell::new(0)));
+        let clock = Rc::new(Ticks::default());
         let place = Place { placement: Placement::Thread, clock, client: 0 };
         let mut bench = Bench {
             database,
             workload,
             sessions: Vec::new(),
             accepts: Rc::default(),
-            clock: Ticks(Cell::new(0)),
+            clock: Ticks::default(),
             measured: Vec::new(),
         };
         bench.create(place.clone());
@@ -230,10 +206,6 @@ impl Bench {
         let place = place.expect("declared") as u16;
         self.measured.iter().filter(|(of, _)| *of == place).map(|(_, value)| *value as i64).sum()
     }
-}
-
-fn of_client(client: u32, nth: u64) -> Number {
-    Number::OfClient { client, nth }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! thing that makes a result of the TPC; `declarations` says what is left out. TPC-C is a
 //! trademark of the Transaction Processing Performance Council.
 
+mod batched;
 mod checks;
 mod delivery;
 mod inputs;
@@ -123,7 +124,8 @@ impl Workload for Tpcc {
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         match self.decided.calls {
             Calls::Procedures => procedures::declare(dialect),
-            Calls::Prepared | Calls::Batched => statements::declare(dialect, Sent::Prepared),
+            Calls::Batched => batched::declare(dialect),
+            Calls::Prepared => statements::declare(dialect, Sent::Prepared),
             Calls::Text => statements::declare(dialect, Sent::Text),
         }
     }
@@ -207,7 +209,13 @@ fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
     if decided.data.warehouses == 1 {
         all.push("One warehouse: there are no remote lines, and no remote customers.".to_owned());
     }
-    for row in parameters::PARAMETERS.iter().filter(|row| !row.shapes_data) {
+    if decided.data.partitions > 0 {
+        let count = decided.data.partitions;
+        all.push(format!("Tables are split into {count} parts by the hash of their warehouse."));
+    }
+    all.extend(decided.calls.declaration().map(str::to_owned));
+    let others = parameters::PARAMETERS.iter().filter(|row| row.name != "calls");
+    for row in others.filter(|row| !row.shapes_data) {
         let written = settings.written().find(|(name, _)| *name == row.name);
         if let Some((name, text)) = written
             && row.parse(text) != row.parse(row.default)
@@ -246,7 +254,8 @@ impl Client for Terminal {
             };
             let said = match self.decided.calls {
                 Calls::Procedures => procedures::transact(&mut talk, inputs).await,
-                Calls::Batched | Calls::Prepared | Calls::Text => transact(&mut talk, inputs).await,
+                Calls::Batched => batched::transact(&mut talk, inputs).await,
+                Calls::Prepared | Calls::Text => transact(&mut talk, inputs).await,
             };
             if said.is_err() {
                 talk.measured.truncate(measured_before);
@@ -318,6 +327,8 @@ mod tests {
         };
         check("home", "all", "home is all, not the specification's fixed.");
         check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
+        check("partitions", "7", "Tables are split into 7 parts by the hash of their warehouse.");
+        check("calls", "text", "Each statement is sent as text, its values written into it.");
         check(
             "warehouses",
             "1",

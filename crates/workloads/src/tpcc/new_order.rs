@@ -123,7 +123,7 @@ async fn take_stock(talk: &mut Talk<'_>, order: &NewOrder, line: &Line) -> Resul
 }
 
 /// S_QUANTITY after the order: stock that would fall below ten is refilled by 91.
-fn quantity_left(quantity: i64, ordered: i64) -> i64 {
+pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     match quantity - ordered {
         left @ 10.. => left,
         short => short + 91,
@@ -132,7 +132,7 @@ fn quantity_left(quantity: i64, ordered: i64) -> i64 {
 
 /// The total in cents: sum × (1 − discount) × (1 + tax), rates in ten-thousandths, rounded to
 /// the nearest cent, half a cent up. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
-fn total(sum: i64, discount: i64, tax: i64) -> i64 {
+pub(super) fn total(sum: i64, discount: i64, tax: i64) -> i64 {
     let scaled = sum * (10_000 - discount) * (10_000 + tax);
     (scaled + 50_000_000) / 100_000_000
 }

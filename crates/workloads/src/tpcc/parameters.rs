@@ -106,6 +106,25 @@ pub(super) enum Calls {
     Text,
 }
 
+impl Calls {
+    /// What a reader must know who thinks of the specification's sample programs.
+    pub(super) fn declaration(self) -> Option<&'static str> {
+        match self {
+            Calls::Prepared => None,
+            Calls::Procedures => Some(
+                "Each transaction is one call of a routine in the database, which returns all \
+                 that is to be shown; an order's lines are taken by supplying warehouse and item.",
+            ),
+            Calls::Batched => Some(
+                "What needs no answer is sent together, BEGIN with the first statements; lists \
+                 take the place of rows, and an order's stocks are locked by supplying warehouse \
+                 and item.",
+            ),
+            Calls::Text => Some("Each statement is sent as text, its values written into it."),
+        }
+    }
+}
+
 /// Where a client finds its warehouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {

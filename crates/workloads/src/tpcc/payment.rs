@@ -11,7 +11,7 @@ use super::statements::Ask;
 use super::talk::{Talk, middle, wrong_count};
 
 /// The most characters of C_DATA.
-const DATA_MAX: usize = 500;
+pub(super) const DATA_MAX: usize = 500;
 
 /// The profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
 /// read, for the reason told at New-Order.
@@ -115,7 +115,7 @@ async fn pay(talk: &mut Talk<'_>, payment: &Payment, c_id: i64) -> Result<(), Re
 
 /// What is put in front of the data of a customer of bad credit: C_ID, C_D_ID, C_W_ID, D_ID,
 /// W_ID and H_AMOUNT.
-fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
+pub(super) fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
     let Payment { warehouse, district, customer_warehouse, customer_district, cents, .. } = payment;
     let (whole, hundredths) = (cents / 100, cents % 100);
     data.clear();

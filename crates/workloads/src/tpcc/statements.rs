@@ -60,6 +60,9 @@ pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Ask::Stock as u16 + district as u16 - 1)
 }
 
+/// How many statements there are row by row.
+pub(super) const N_ASKS: u16 = Ask::Stock as u16 + 10;
+
 /// The list in the words of `dialect`, sent in one way.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let lock = dialect.for_update;
@@ -78,7 +81,7 @@ pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
 }
 
 /// Stands for the dialect's locking clause: a later update depends on what is read.
-const FOR_UPDATE: &str = "{for update}";
+pub(super) const FOR_UPDATE: &str = "{for update}";
 
 static STOCK_NAMES: [&str; 10] = [
     "stock for district 1",

@@ -15,6 +15,8 @@ pub(super) struct Words {
     pub(super) short: String,
     /// What stands in a customer's data, then what shall stand there.
     pub(super) data: String,
+    /// What stood in a customer's data, where both are needed.
+    pub(super) was: String,
     /// Customers of one last name by first name, with their balance in cents.
     pub(super) namesakes: Vec<(i64, i64)>,
 }

@@ -59,19 +59,20 @@ const STOCK_LEVEL: StatementId = StatementId(4);
 
 /// The routines in the dialect's language; none where it has none.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
-    let (make, bodies): (fn(&'static str, &Body) -> Routine, [&Body; 5]) = match dialect.routines {
-        None => return Vec::new(),
+    let make = |make: fn(&'static str, &Body) -> Routine, bodies: [&Body; 5]| -> Vec<Routine> {
+        ALL.iter().zip(bodies).map(|(of, body)| make(of.name, body)).collect()
+    };
+    let mut routines = match dialect.routines {
+        None => Vec::new(),
         Some(RoutineLanguage::Psm) => {
             use psm::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
-            (psm::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
+            make(psm::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
         }
         Some(RoutineLanguage::PlPgSql) => {
             use plpgsql::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
-            (plpgsql::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
+            make(plpgsql::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
         }
     };
-    let mut routines: Vec<Routine> =
-        ALL.iter().zip(bodies).map(|(of, body)| make(of.name, body)).collect();
     for sql in routines.iter_mut().flat_map(|routine| &mut routine.create) {
         *sql = sql.replace("{rolled back}", ROLLED_BACK);
     }

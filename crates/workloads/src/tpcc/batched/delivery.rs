@@ -1,0 +1,111 @@
+//! The Delivery transaction (clause 2.7) in three flights: which orders, what is in them and their
+//! delivery, and the customers.
+//!
+//! All ten districts at once. Not here: its inputs.
+
+use model::{Done, Refusal, RefusalKind, Row, StatementId, Value};
+
+use super::super::inputs::Delivery;
+use super::super::schema::DISTRICTS;
+use super::super::statements::Ask;
+use super::super::talk::Talk;
+use super::super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
+use super::flight::Flight;
+use super::statements::{
+    CUSTOMERS_OF_ORDERS, LINES_AMOUNTS, LINES_DELIVERED, NEW_ORDERS_DELETE, ORDERS_CARRIER,
+};
+use super::{BEGIN, COMMIT};
+
+const TEN: usize = DISTRICTS as usize;
+
+/// What is known of a district's order.
+#[derive(Clone, Copy, Default)]
+struct Order {
+    o_id: Option<i64>,
+    c_id: Option<i64>,
+    cents: Option<i64>,
+}
+
+/// The profile of clause 2.7.4.2.
+pub(super) async fn converse(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+    let w_id = Value::Int(delivery.warehouse);
+    let mut orders = [Order::default(); TEN];
+    let mut flight = Flight::of(BEGIN, &[]);
+    (1..=DISTRICTS).for_each(|d_id| flight.call(Ask::OldestNewOrder.id(), &[w_id, d_id.into()]));
+    let mut see = |row: &dyn Row| {
+        orders[row.result_set().min(TEN - 1)].o_id = Some(row.int(0)?);
+        Ok(())
+    };
+    flight.ask(talk, &mut see).await?;
+    let n_delivered = orders.iter().filter(|order| order.o_id.is_some()).count();
+    let last = match n_delivered {
+        0 => Flight::of(COMMIT, &[]),
+        _ => {
+            deliver(talk, delivery, &mut orders).await?;
+            paying(w_id, &orders)?
+        }
+    };
+    last.ask(talk, &mut |_| Ok(())).await?;
+    talk.measured.push((ORDERS_DELIVERED, n_delivered as u64));
+    talk.measured.push((DELIVERIES_SKIPPED, (TEN - n_delivered) as u64));
+    Ok(Done::Committed)
+}
+
+/// Delivers the orders, and reads their customers and amounts.
+async fn deliver(
+    talk: &mut Talk<'_>,
+    delivery: &Delivery,
+    orders: &mut [Order; TEN],
+) -> Result<(), Refusal> {
+    let w_id = Value::Int(delivery.warehouse);
+    let keys = keys(orders);
+    let mut flight = Flight::empty();
+    let mut call = |statement: StatementId, values: &[Value<'static>]| {
+        values.iter().chain(&keys).for_each(|value| flight.value(*value));
+        flight.end(statement);
+    };
+    call(NEW_ORDERS_DELETE, &[w_id]);
+    call(ORDERS_CARRIER, &[delivery.carrier.into(), w_id]);
+    call(CUSTOMERS_OF_ORDERS, &[w_id]);
+    call(LINES_DELIVERED, &[talk.date(), w_id]);
+    call(LINES_AMOUNTS, &[w_id]);
+    let mut see = |row: &dyn Row| {
+        let district = usize::try_from(row.int(0)? - 1).unwrap_or(TEN);
+        let order = orders.get_mut(district).ok_or_else(|| strange("a district"))?;
+        match row.result_set() {
+            0 => order.c_id = Some(row.int(1)?),
+            _ => order.cents = Some(row.cents(1)?),
+        }
+        Ok(())
+    };
+    flight.ask(talk, &mut see).await.map(|_| ())
+}
+
+/// District and order of all ten; one that has none repeats another, which changes nothing.
+fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
+    let known = (1..).zip(orders).filter_map(|(d_id, order)| Some((d_id, order.o_id?)));
+    let filler = known.clone().next().unwrap_or_default();
+    let mut keys = [Value::Null; 2 * TEN];
+    let all = known.chain(std::iter::repeat(filler));
+    for (key, (d_id, o_id)) in keys.chunks_exact_mut(2).zip(all) {
+        key.copy_from_slice(&[Value::Int(d_id), Value::Int(o_id)]);
+    }
+    keys
+}
+
+/// The last flight: each customer receives the amount of the order.
+fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, Refusal> {
+    let mut flight = Flight::empty();
+    for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {
+        let c_id = order.c_id.ok_or_else(|| strange("a delivered order without a customer"))?;
+        let cents = order.cents.ok_or_else(|| strange("a delivered order without lines"))?;
+        let values = [Value::cents(cents), w_id, d_id.into(), c_id.into()];
+        flight.call(Ask::CustomerReceives.id(), &values);
+    }
+    flight.call(COMMIT, &[]);
+    Ok(flight)
+}
+
+fn strange(what: &str) -> Refusal {
+    Refusal::new(RefusalKind::Shape, format!("the data have {what}"))
+}

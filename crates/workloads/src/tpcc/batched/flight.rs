@@ -1,0 +1,71 @@
+//! Calls that go out together. Not here: which.
+
+use model::{Call, Refusal, Reply, Request, StatementId, Value, Visit, query};
+
+use super::super::talk::Talk;
+
+/// The most calls of a flight: an order's head, fifteen stocks, and the ends.
+const CALLS_MAX: usize = 24;
+/// The most values of a flight: an order of fifteen lines has 220.
+const VALUES_MAX: usize = 224;
+
+/// A flight that is being put together, without an allocation.
+pub(super) struct Flight<'v> {
+    values: [Value<'v>; VALUES_MAX],
+    n_values: usize,
+    /// Statement, and where its values end.
+    calls: [(StatementId, usize); CALLS_MAX],
+    n_calls: usize,
+}
+
+impl<'v> Flight<'v> {
+    /// Without any call.
+    pub(super) fn empty() -> Flight<'v> {
+        Flight {
+            values: [Value::Null; VALUES_MAX],
+            n_values: 0,
+            calls: [(StatementId::COMMIT, 0); CALLS_MAX],
+            n_calls: 0,
+        }
+    }
+
+    /// With one call.
+    pub(super) fn of(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
+        let mut flight = Flight::empty();
+        flight.call(statement, values);
+        flight
+    }
+
+    /// Another call.
+    pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
+        values.iter().for_each(|value| self.value(*value));
+        self.end(statement);
+    }
+
+    /// A value of a call that is to be [ended](Flight::end).
+    pub(super) fn value(&mut self, value: Value<'v>) {
+        self.values[self.n_values] = value;
+        self.n_values += 1;
+    }
+
+    /// Ends a call whose values were given one by one.
+    pub(super) fn end(&mut self, statement: StatementId) {
+        self.calls[self.n_calls] = (statement, self.n_values);
+        self.n_calls += 1;
+    }
+
+    /// Starts it; the future visits the rows, and does not hold the flight.
+    pub(super) fn ask<'s>(
+        &self,
+        talk: &'s mut Talk<'_>,
+        visit: Visit<'s>,
+    ) -> impl Future<Output = Result<Reply, Refusal>> + use<'s> {
+        let mut calls = [Call::control(StatementId::COMMIT); CALLS_MAX];
+        let mut start = 0;
+        for (call, (statement, end)) in calls.iter_mut().zip(&self.calls[..self.n_calls]) {
+            *call = Call { statement: *statement, values: &self.values[start..*end] };
+            start = *end;
+        }
+        query(talk.session, Request::Batch(&calls[..self.n_calls]), visit)
+    }
+}

@@ -1,0 +1,48 @@
+//! The five transactions in as few flights as SQL from a client allows.
+//!
+//! What needs no answer is asked at once: BEGIN goes with the first flight, COMMIT with the last,
+//! lists take the place of rows. Rows that others wait for are locked first, and before any plain
+//! read; stock by warehouse and item, so that two orders cannot wait for each other. Not here: the
+//! inputs, and the same conversations row by row.
+
+mod delivery;
+mod flight;
+mod new_order;
+mod order_status;
+mod payment;
+mod statements;
+mod stock_level;
+
+use model::{Done, Refusal, Request, StatementId};
+
+use super::control;
+use super::inputs::Inputs;
+use super::talk::Talk;
+
+pub(super) use statements::declare;
+
+/// A whole transaction.
+pub(super) async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+    let said = match inputs {
+        Inputs::NewOrder(order) => new_order::converse(talk, order).await,
+        Inputs::Payment(payment) => payment::converse(talk, payment).await,
+        Inputs::OrderStatus(asked) => order_status::converse(talk, asked).await,
+        Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
+        Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
+    };
+    match said {
+        Ok(Done::Committed) => said,
+        Ok(Done::RolledBack) => control(talk.session, Request::Rollback).await.and(said),
+        Err(refusal) => {
+            if !refusal.kind.breaks_session() {
+                // The first refusal is the one to tell.
+                control(talk.session, Request::Rollback).await.ok();
+            }
+            Err(refusal)
+        }
+    }
+}
+
+const BEGIN: StatementId = StatementId::BEGIN;
+const BEGIN_READ_ONLY: StatementId = StatementId::BEGIN_READ_ONLY;
+const COMMIT: StatementId = StatementId::COMMIT;

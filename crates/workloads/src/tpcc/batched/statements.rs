@@ -1,0 +1,145 @@
+//! The statements that stand behind those that go row by row.
+//!
+//! Lists are lists of keys: each value is one look-up in an index on every server. A list's length
+//! belongs to its statement, since a prepared statement has it once and for all. Not here: who
+//! asks.
+
+use model::{Dialect, Sent, Statement, StatementId, StatementKind};
+
+use super::super::schema::{DISTRICTS, LINES_MAX};
+use super::super::statements::{self, FOR_UPDATE, N_ASKS};
+
+use StatementKind::{Read, Write};
+
+const LINES: u16 = LINES_MAX as u16;
+
+/// Items by a list of numbers; `n` is its length.
+pub(super) fn items(n: usize) -> StatementId {
+    StatementId(N_ASKS + n as u16 - 1)
+}
+
+/// Stocks of a warehouse by a list of items; `n` is its length.
+pub(super) fn stocks(n: usize) -> StatementId {
+    StatementId(N_ASKS + LINES + n as u16 - 1)
+}
+
+/// So many lines are entered.
+pub(super) fn lines(n: usize) -> StatementId {
+    StatementId(N_ASKS + 2 * LINES + n as u16 - 1)
+}
+
+const OTHERS: u16 = N_ASKS + 3 * LINES;
+pub(super) const CUSTOMER_PAID: StatementId = StatementId(OTHERS);
+pub(super) const LINES_OF_LAST: StatementId = StatementId(OTHERS + 1);
+pub(super) const LOW_STOCK: StatementId = StatementId(OTHERS + 2);
+pub(super) const NEW_ORDERS_DELETE: StatementId = StatementId(OTHERS + 3);
+pub(super) const CUSTOMERS_OF_ORDERS: StatementId = StatementId(OTHERS + 4);
+pub(super) const ORDERS_CARRIER: StatementId = StatementId(OTHERS + 5);
+pub(super) const LINES_DELIVERED: StatementId = StatementId(OTHERS + 6);
+pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
+
+/// All of them, behind those that go row by row.
+pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
+    let mut all = statements::declare(dialect, Sent::Prepared);
+    assert_eq!(all.len(), usize::from(N_ASKS), "the numbers above begin there");
+    let mut add = |name, kind, sql: &str| {
+        let sql = dialect.sql(&sql.replace(FOR_UPDATE, dialect.for_update));
+        all.push(Statement::new(name, kind, sql));
+    };
+    let marks = |n: usize| vec!["?"; n].join(", ");
+    let lengths = 1..=LINES_MAX as usize;
+    for n in lengths.clone() {
+        let sql =
+            format!("SELECT i_id, i_price, i_name, i_data FROM item WHERE i_id IN ({})", marks(n));
+        add("items of an order", Read, &sql);
+    }
+    let infos =
+        (1..=DISTRICTS).map(|district| format!("WHEN {district} THEN s_dist_{district:02}"));
+    let infos = infos.collect::<Vec<_>>().join(" ");
+    for n in lengths.clone() {
+        let sql = format!(
+            "SELECT s_i_id, s_quantity, s_data, CASE ? + 0 {infos} END FROM stock \
+             WHERE s_w_id = ? AND s_i_id IN ({}) ORDER BY s_i_id{{for update}}",
+            marks(n)
+        );
+        add("stocks of an order", Read, &sql);
+    }
+    for n in lengths {
+        let rows = vec!["(?, ?, ?, ?, ?, ?, NULL, ?, ?, ?)"; n].join(", ");
+        let sql = format!(
+            "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, \
+             ol_supply_w_id, ol_delivery_d, ol_quantity, ol_amount, ol_dist_info) VALUES {rows}"
+        );
+        add("order lines are entered", Write, &sql);
+    }
+    for (name, kind, sql, prefix) in OTHER {
+        let o_id = if prefix == "o" { "o_id" } else { &format!("{prefix}_o_id") };
+        let key = format!("({prefix}_d_id = ? AND {o_id} = ?)");
+        let orders = vec![key; DISTRICTS as usize].join(" OR ");
+        add(name, kind, &sql.replace("{orders}", &orders));
+    }
+    all
+}
+
+/// In the order of the constants above; the last word is the prefix of the table's columns where
+/// ten orders are meant.
+static OTHER: [(&str, StatementKind, &str, &str); 8] = [
+    (
+        "customer of the payment",
+        Read,
+        "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
+         c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance, \
+         CASE WHEN c_credit = 'BC' THEN c_data ELSE '' END FROM customer \
+         WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
+        "",
+    ),
+    (
+        "lines of a customer's last order",
+        Read,
+        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
+         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = (SELECT MAX(o_id) FROM orders \
+         WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ?)",
+        "",
+    ),
+    (
+        "items of low stock",
+        Read,
+        "SELECT COUNT(DISTINCT s_i_id) FROM district \
+         JOIN order_line ON ol_w_id = d_w_id AND ol_d_id = d_id AND ol_o_id < d_next_o_id \
+         AND ol_o_id >= d_next_o_id - 20 \
+         JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id \
+         WHERE d_w_id = ? AND d_id = ? AND s_quantity < ?",
+        "",
+    ),
+    (
+        "orders leave the queue",
+        Write,
+        "DELETE FROM new_order WHERE no_w_id = ? AND ({orders})",
+        "no",
+    ),
+    (
+        "customers of delivered orders",
+        Read,
+        "SELECT o_d_id, o_c_id FROM orders WHERE o_w_id = ? AND ({orders})",
+        "o",
+    ),
+    (
+        "orders get their carrier",
+        Write,
+        "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND ({orders})",
+        "o",
+    ),
+    (
+        "lines of orders are delivered",
+        Write,
+        "UPDATE order_line SET ol_delivery_d = ? WHERE ol_w_id = ? AND ({orders})",
+        "ol",
+    ),
+    (
+        "amounts of orders",
+        Read,
+        "SELECT ol_d_id, SUM(ol_amount) FROM order_line WHERE ol_w_id = ? AND ({orders}) \
+         GROUP BY ol_d_id",
+        "ol",
+    ),
+];

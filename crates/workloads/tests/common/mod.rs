@@ -1,0 +1,42 @@
+//! What tests on every database lean on: a clock, and driving what never waits.
+//!
+//! Not here: any database.
+
+use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use model::{Clock, Number, Woken};
+
+/// A clock that moves a millisecond whenever it is read.
+#[derive(Default)]
+pub(crate) struct Ticks(Cell<u64>);
+
+impl Clock for Ticks {
+    fn now(&self) -> u64 {
+        self.0.set(self.0.get() + 1_000_000);
+        self.0.get()
+    }
+
+    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+
+    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        Poll::Ready(Woken::Due)
+    }
+}
+
+/// Drives what never waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("a blocking session is never pending"),
+    }
+}
+
+/// The `nth` transaction of a client.
+pub(crate) fn of_client(client: u32, nth: u64) -> Number {
+    Number::OfClient { client, nth }
+}

@@ -1,0 +1,424 @@
+//! The workload derived from TPC-C on every server, in each way of asking: the same database, the
+//! same measures, and nothing lost where many clients fight for few rows.
+//!
+//! One server of each product, built once: what a way has done is undone before the next. Not
+//! here: SQLite (on_sqlite).
+
+mod common;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use drivers::Opening;
+use model::{
+    Call, Database, Dice, Done, Place, Placement, Refusal, RefusalKind, Request, RoutineLanguage,
+    Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, Value, Workload,
+    World, query,
+};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
+use workloads::Make;
+
+use common::{Ticks, block_on, of_client};
+
+const WAYS: [&str; 4] = ["prepared", "text", "batched", "procedures"];
+/// Transactions of one client, by which the ways are compared.
+const ALONE: u64 = 100;
+/// Clients that fight, and transactions of each.
+const CLIENTS: u32 = 32;
+const EACH: u64 = 12;
+/// A conflict is tried again at most so often: 32 clients cannot meet each other more often
+/// without a livelock.
+const ATTEMPTS: u32 = 100;
+
+/// Tables that a run changes.
+const CHANGED: [&str; 8] =
+    ["warehouse", "district", "customer", "history", "stock", "orders", "new_order", "order_line"];
+
+fn workload(calls: &str) -> Arc<dyn Workload> {
+    split(calls, 0)
+}
+
+/// The same with tables in `partitions` parts.
+fn split(calls: &str, partitions: u64) -> Arc<dyn Workload> {
+    let partitions = partitions.to_string();
+    let written = [
+        ("partitions", partitions.as_str()),
+        ("warehouses", "2"),
+        ("calls", calls),
+        ("weights", "3/3/1/1/1"),
+        ("rollback_percent", "10"),
+        ("remote_line_percent", "20"),
+    ];
+    let entry = workloads::by_name("tpcc").expect("known");
+    let settings = Settings::decide("tpcc", entry.parameters, written).expect("valid");
+    (entry.make)(&Make { settings: &settings, seed: 42, data: None }).expect("valid")
+}
+
+/// What was done: committed by kind, rolled back as intended, and refused as a conflict.
+#[derive(Debug, Default)]
+struct Tally {
+    committed: [i64; 5],
+    n_rolled_back: i64,
+    n_conflicts: u64,
+    /// By measure.
+    measured: Vec<u64>,
+    traffic: Traffic,
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        for (sum, n) in self.committed.iter_mut().zip(other.committed) {
+            *sum += n;
+        }
+        self.n_rolled_back += other.n_rolled_back;
+        self.n_conflicts += other.n_conflicts;
+        self.traffic += other.traffic;
+        self.measured.resize(other.measured.len().max(self.measured.len()), 0);
+        for (sum, n) in self.measured.iter_mut().zip(&other.measured) {
+            *sum += n;
+        }
+    }
+}
+
+/// A database with two warehouses.
+struct Site {
+    database: Arc<dyn Database>,
+    desk: Box<dyn Session>,
+}
+
+impl Site {
+    fn build(server: &servers::Server, partitions: u64) -> Site {
+        let opening = Opening { create: true, seed: 42 };
+        let database = drivers::open(&server.target(), opening).expect("opens");
+        let desk = connect(&database, 0, Vec::new());
+        let mut site = Site { database, desk };
+        let workload = split("prepared", partitions);
+        let dialect = *site.database.dialect();
+        let population = workload.population().expect("it has data");
+        let tables = population.tables();
+        for (index, table) in tables.iter().enumerate() {
+            site.write(&match population.partitions(index) {
+                None => dialect.create_table(table),
+                Some((column, count)) => dialect.create_partitioned(table, column, count),
+            });
+        }
+        load(&site.database, workload.as_ref());
+        for table in tables {
+            for index in &table.indexes {
+                site.write(&dialect.create_index(table, index));
+            }
+            site.write(&match dialect.routines {
+                Some(RoutineLanguage::PlPgSql) => format!("ANALYZE {}", table.name),
+                _ => format!("ANALYZE TABLE {}", table.name),
+            });
+        }
+        for sql in [
+            "CREATE TABLE stock_was AS SELECT s_w_id AS w, s_i_id AS i, s_quantity AS q FROM stock",
+            "CREATE INDEX stock_was_key ON stock_was (w, i)",
+            "CREATE TABLE customer_was AS SELECT c_w_id AS w, c_d_id AS d, c_id AS c, \
+             c_data AS data FROM customer WHERE c_credit = 'BC'",
+            "CREATE INDEX customer_was_key ON customer_was (w, d, c)",
+        ] {
+            site.write(sql);
+        }
+        site.install();
+        site
+    }
+
+    fn install(&mut self) {
+        let dialect = *self.database.dialect();
+        for routine in workload("procedures").routines(&dialect) {
+            routine.create.iter().for_each(|sql| self.write(sql));
+        }
+    }
+
+    fn write(&mut self, sql: &str) {
+        let request = Request::Text { kind: StatementKind::Write, sql };
+        let done = block_on(query(self.desk.as_mut(), request, &mut |_| Ok(())));
+        done.unwrap_or_else(|no| panic!("{sql}: {no}"));
+    }
+
+    /// All rows of a query, each as text.
+    fn rows(&mut self, sql: &str) -> Vec<String> {
+        let request = Request::Text { kind: StatementKind::Read, sql };
+        let mut rows = Vec::new();
+        let mut visit = |row: &dyn model::Row| {
+            let cells: Vec<String> =
+                (0..row.width()).map(|column| format!("{:?}", row.value(column))).collect();
+            rows.push(cells.join(" "));
+            Ok(())
+        };
+        block_on(query(self.desk.as_mut(), request, &mut visit)).expect("accepted");
+        rows
+    }
+
+    fn number(&mut self, sql: &str) -> i64 {
+        let request = Request::Text { kind: StatementKind::Read, sql };
+        let mut number = None;
+        let mut visit = |row: &dyn model::Row| {
+            number = Some(row.int(0)?);
+            Ok(())
+        };
+        block_on(query(self.desk.as_mut(), request, &mut visit)).expect("accepted");
+        number.expect("a row")
+    }
+
+    /// What the tables hold, as the server adds it up; the order of rows does not matter.
+    fn state(&mut self) -> Vec<String> {
+        let language = self.database.dialect().routines;
+        let sums = CHANGED.iter().flat_map(|table| {
+            self.rows(&match language {
+                Some(RoutineLanguage::PlPgSql) => format!(
+                    "SELECT '{table}', count(*), \
+                     sum(hashtextextended(t::text, 0)::numeric)::text FROM {table} t"
+                ),
+                _ => format!("CHECKSUM TABLE {table}"),
+            })
+        });
+        sums.collect()
+    }
+
+    /// The rows that break a condition.
+    fn broken(&mut self) -> Vec<String> {
+        let checks = workload("prepared").checks(self.database.dialect());
+        assert_eq!(checks.len(), 12);
+        let broken = checks.iter().flat_map(|check| {
+            let rows = self.rows(&check.sql);
+            rows.into_iter().map(|row| format!("{}: {row}", check.id))
+        });
+        broken.collect()
+    }
+
+    /// Puts back what was there at the load.
+    fn undo(&mut self) {
+        for sql in [
+            "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) SELECT o_id, o_d_id, o_w_id \
+             FROM orders WHERE o_id BETWEEN 2101 AND 3000 AND o_carrier_id IS NOT NULL",
+            "DELETE FROM new_order WHERE no_o_id > 3000",
+            "DELETE FROM orders WHERE o_id > 3000",
+            "UPDATE orders SET o_carrier_id = NULL WHERE o_id > 2100 AND o_carrier_id IS NOT NULL",
+            "DELETE FROM order_line WHERE ol_o_id > 3000",
+            "UPDATE order_line SET ol_delivery_d = NULL \
+             WHERE ol_o_id > 2100 AND ol_delivery_d IS NOT NULL",
+            "DELETE FROM history WHERE h_date > (SELECT MAX(c_since) FROM customer)",
+            "UPDATE warehouse SET w_ytd = 300000.00",
+            "UPDATE district SET d_ytd = 30000.00, d_next_o_id = 3001",
+            "UPDATE stock SET s_ytd = 0, s_order_cnt = 0, s_remote_cnt = 0, s_quantity = \
+             (SELECT q FROM stock_was WHERE w = s_w_id AND i = s_i_id) WHERE s_order_cnt > 0",
+            "UPDATE customer SET c_data = \
+             (SELECT data FROM customer_was WHERE w = c_w_id AND d = c_d_id AND c = c_id) \
+             WHERE c_payment_cnt > 1 AND c_credit = 'BC'",
+            "UPDATE customer SET c_balance = -10.00, c_ytd_payment = 10.00, c_payment_cnt = 1, \
+             c_delivery_cnt = 0 WHERE c_payment_cnt > 1 OR c_delivery_cnt > 0",
+        ] {
+            self.write(sql);
+        }
+    }
+}
+
+fn connect(
+    database: &Arc<dyn Database>,
+    client: u32,
+    statements: Vec<Statement>,
+) -> Box<dyn Session> {
+    let place = Place { placement: Placement::Thread, clock: Rc::new(Ticks::default()), client };
+    block_on(database.connect(place, statements.into())).expect("connects")
+}
+
+/// Fills the tables, by two sessions.
+fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
+    let population = workload.population().expect("it has data");
+    let tables = population.tables();
+    let chunks = (0..tables.len())
+        .flat_map(|table| (0..population.n_chunks(table)).map(move |chunk| (table, chunk)));
+    let chunks: Vec<(usize, u64)> = chunks.collect();
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for client in 0..2 {
+            let (chunks, next) = (&chunks, &next);
+            scope.spawn(move || {
+                let mut session = connect(database, client, Vec::new());
+                let session = session.as_mut();
+                while let Some(&(table, chunk)) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut rows = population.rows(table, chunk);
+                    block_on(query(session, Request::Begin, &mut |_| Ok(()))).expect("begun");
+                    let loaded = model::load(session, &tables[table], rows.as_mut());
+                    assert!(block_on(loaded).expect("loads").n_affected > 0);
+                    block_on(query(session, Request::Commit, &mut |_| Ok(()))).expect("committed");
+                }
+            });
+        }
+    });
+}
+
+/// The first `n` transactions of a client.
+fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u64) -> Tally {
+    let statements = workload.statements(database.dialect());
+    let mut sessions = vec![connect(database, client, statements)];
+    let signed_in = sessions[0].traffic();
+    let clock = Ticks::default();
+    let mut user = workload.client(client);
+    let mut tally = Tally { measured: vec![0; workload.measures().len()], ..Tally::default() };
+    for nth in 0..n {
+        let kind = user.inputs(of_client(client, nth));
+        let mut attempt = || {
+            let mut measured = Vec::new();
+            let mut world = World {
+                sessions: &mut sessions,
+                clock: &clock,
+                dice: Dice::new(1, Stream::Sim, 0),
+                measured: &mut measured,
+            };
+            block_on(user.converse(&mut world)).map(|done| (done, measured))
+        };
+        let (done, measured) = again(&mut tally.n_conflicts, &mut attempt);
+        match done {
+            Done::Committed => tally.committed[usize::from(kind)] += 1,
+            Done::RolledBack => tally.n_rolled_back += 1,
+        }
+        for (measure, value) in measured {
+            tally.measured[usize::from(measure)] += value;
+        }
+    }
+    tally.traffic = sessions[0].traffic() - signed_in;
+    tally
+}
+
+/// Tries until it is no conflict.
+fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, Refusal>) -> T {
+    for _ in 0..ATTEMPTS {
+        match attempt() {
+            Ok(done) => return done,
+            Err(no) if no.kind.is_conflict() => *n_conflicts += 1,
+            Err(no) => panic!("{no:?}"),
+        }
+    }
+    panic!("{ATTEMPTS} conflicts in a row");
+}
+
+/// All ways give the same database and the same measures.
+fn every_way_does_the_same(site: &mut Site) {
+    let loaded = site.state();
+    let mut first: Option<(Vec<String>, Tally)> = None;
+    for calls in WAYS {
+        let tally = work(&site.database, workload(calls).as_ref(), 0, ALONE);
+        let state = site.state();
+        assert_ne!(state, loaded);
+        assert!(tally.n_rolled_back > 0 && tally.committed.iter().all(|n| *n > 0), "{tally:?}");
+        assert_eq!(tally.n_conflicts, 0, "a client alone has nobody to wait for");
+        if calls == "procedures" {
+            // Some servers are asked once to prepare each of the five calls.
+            let n_prepared = tally.traffic.round_trips - ALONE;
+            assert!(n_prepared == 0 || n_prepared == 5, "{:?}", tally.traffic);
+        }
+        if calls == "batched" {
+            assert!(tally.traffic.round_trips < 4 * ALONE, "{:?}", tally.traffic);
+        }
+        site.undo();
+        if let Some((state_first, tally_first)) = &first {
+            assert_eq!(&state, state_first, "{calls}");
+            assert_eq!(tally.measured, tally_first.measured, "{calls}");
+            assert_eq!(tally.committed, tally_first.committed, "{calls}");
+        } else {
+            assert_eq!(site.state(), loaded, "what was done is undone");
+            first = Some((state, tally));
+        }
+    }
+}
+
+/// Many clients on two warehouses: what is committed is there, once, and all conditions hold.
+fn nothing_is_lost_where_many_fight(site: &mut Site, what: &str) {
+    for calls in WAYS {
+        let before = counts(site);
+        let workload = workload(calls);
+        let mut tally = Tally::default();
+        thread::scope(|scope| {
+            let (database, workload) = (&site.database, workload.as_ref());
+            let clients = (0..CLIENTS)
+                .map(|client| scope.spawn(move || work(database, workload, client, EACH)));
+            let clients: Vec<_> = clients.collect();
+            for client in clients {
+                tally.add(&client.join().expect("a client ends well"));
+            }
+        });
+        println!("{what}, {calls}: {} conflicts", tally.n_conflicts);
+        let after = counts(site);
+        let [orders, payments, _, _, _] = tally.committed;
+        let delivered = tally.measured[3] as i64;
+        let grown: Vec<i64> =
+            after.iter().zip(before).map(|(after, before)| after - before).collect();
+        assert_eq!(grown, [orders, payments, payments, delivered, -delivered + orders], "{calls}");
+        assert_eq!(site.broken(), [""; 0], "{what}, {calls}");
+    }
+}
+
+/// Orders, payments of customers and in history, deliveries, undelivered orders.
+fn counts(site: &mut Site) -> [i64; 5] {
+    [
+        "SELECT SUM(d_next_o_id) FROM district",
+        "SELECT SUM(c_payment_cnt) FROM customer",
+        "SELECT COUNT(*) FROM history",
+        "SELECT SUM(c_delivery_cnt) FROM customer",
+        "SELECT COUNT(*) FROM new_order",
+    ]
+    .map(|sql| site.number(sql))
+}
+
+/// A batch of several statements and a COMMIT, one of which is refused.
+fn nothing_is_committed_behind_a_no(site: &mut Site) {
+    let sql = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, 1, 1)";
+    let sql = site.database.dialect().sql(sql);
+    let insert = vec![Statement::new("insert", StatementKind::Write, sql)];
+    let mut session = connect(&site.database, 0, insert);
+    let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
+    let values = [Value::Int(9_000)];
+    let insert = Call { statement: StatementId(0), values: &values };
+    for _ in 0..2 {
+        let request = Request::Batch(&[begin, insert, insert, commit]);
+        let no = block_on(query(session.as_mut(), request, &mut |_| Ok(())));
+        assert_eq!(no.expect_err("twice the same").kind, RefusalKind::Duplicate);
+        let done = block_on(query(session.as_mut(), Request::Rollback, &mut |_| Ok(())));
+        done.expect("rolled back");
+        assert_eq!(site.number("SELECT COUNT(*) FROM new_order WHERE no_o_id = 9000"), 0);
+    }
+}
+
+/// All laws on a server of one product, with tables in so many parts.
+fn laws_hold_on(server: &TestServer, partitions: u64) -> (servers::Server, Site) {
+    let server = server.start();
+    let mut site = Site::build(&server, partitions);
+    assert_eq!(site.broken(), [""; 0]);
+    nothing_is_committed_behind_a_no(&mut site);
+    every_way_does_the_same(&mut site);
+    nothing_is_lost_where_many_fight(&mut site, server.version());
+    (server, site)
+}
+
+#[test]
+fn all_ways_are_one_workload_on_mariadb() {
+    let (_server, mut site) = laws_hold_on(&MARIADB, 0);
+    site.write("SET GLOBAL innodb_snapshot_isolation = ON");
+    nothing_is_lost_where_many_fight(&mut site, "MariaDB with snapshot isolation");
+}
+
+#[test]
+fn all_ways_are_one_workload_on_mariadb_11_4_in_parts() {
+    laws_hold_on(&MARIADB_11_4, 2);
+}
+
+#[test]
+fn all_ways_are_one_workload_on_mysql_5_6() {
+    laws_hold_on(&MYSQL_5_6, 0);
+}
+
+#[test]
+fn all_ways_are_one_workload_on_postgres() {
+    laws_hold_on(&POSTGRES, 0);
+}
+
+#[test]
+fn all_ways_are_one_workload_on_postgres_18_in_parts() {
+    laws_hold_on(&POSTGRES_18, 2);
+}
