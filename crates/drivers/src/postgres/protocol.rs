@@ -74,7 +74,7 @@ impl Postgres {
         status: Status,
     ) -> Postgres {
         Postgres {
-            statements: Statements::new(way, declared),
+            statements: Statements::new(way, declared, process_of(&cancel_key)),
             status,
             cancel_key,
             exchange: Exchange::Nothing,
@@ -420,6 +420,14 @@ impl Protocol for Postgres {
 
     fn say_goodbye(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"X\0\0\0\x04");
+    }
+}
+
+/// The server's number for the connection; a pooler draws one.
+fn process_of(cancel_key: &CancelKey) -> i32 {
+    match cancel_key {
+        CancelKey::Secret(process, _) => *process,
+        CancelKey::KillQuery(_) => 0,
     }
 }
 

@@ -103,6 +103,11 @@ fn remedy(sqlstate: &str) -> &'static str {
         "53300" => "use fewer clients, or raise max_connections and restart the server",
         "57P03" => "try again when the server is up",
         "25P02" => "roll back first",
+        // Ours are prepared before they are used, and their names are not used twice.
+        "26000" | "42P05" => {
+            "a pooler that hands out connections by transaction (PgBouncer) loses prepared \
+             statements: put ?statements=unnamed into the target's URL"
+        }
         _ => "",
     }
 }

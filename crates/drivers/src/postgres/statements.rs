@@ -28,6 +28,9 @@ const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 /// What a connection knows.
 pub(super) struct Statements {
     way: Way,
+    /// In the names of its statements, so that those of two connections differ: a pooler may
+    /// give both to one of its own, and the wrong statement would be carried out.
+    connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
@@ -59,9 +62,9 @@ pub(super) struct Prepared {
 }
 
 impl Statements {
-    pub(super) fn new(way: Way, declared: Arc<[Statement]>) -> Statements {
+    pub(super) fn new(way: Way, declared: Arc<[Statement]>, connection: i32) -> Statements {
         let prepared = declared.iter().map(|_| Prepared::default()).collect();
-        Statements { way, declared, late: Vec::new(), prepared }
+        Statements { way, connection, declared, late: Vec::new(), prepared }
     }
 
     pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
@@ -83,6 +86,14 @@ impl Statements {
 
     pub(super) fn name(&self, index: usize) -> &'static str {
         self.statement(index).name
+    }
+
+    /// What the server knows it as.
+    fn server_name(&self, index: usize) -> String {
+        match self.way {
+            Way::Named => format!("s{index}_{:x}", self.connection),
+            Way::Unnamed | Way::Simple => String::new(),
+        }
     }
 
     pub(super) fn get(&self, index: usize) -> &Prepared {
@@ -144,11 +155,8 @@ impl Statements {
         if n_values > VALUES_MAX {
             return Err(self.miscounted(index, n_values, VALUES_MAX));
         }
+        let name = self.server_name(index);
         let sql = &self.statement(index).sql;
-        let name = match self.way {
-            Way::Named => format!("s{index}"),
-            Way::Unnamed | Way::Simple => String::new(),
-        };
         messages::put(out, |buffer| {
             // Whatever an earlier attempt has left is closed; what is not there may be closed too.
             frontend::close(b'S', &name, buffer)?;
@@ -212,12 +220,8 @@ impl Statements {
         message: Message<'_>,
     ) -> Result<(), Refusal> {
         let parameters = read_parameters(message)?;
-        let prepared = &mut self.prepared[index];
-        let name = match self.way {
-            Way::Named => format!("s{index}"),
-            Way::Unnamed | Way::Simple => String::new(),
-        };
-        prepared.set_parameters(&name, parameters);
+        let name = self.server_name(index);
+        self.prepared[index].set_parameters(&name, parameters);
         Ok(())
     }
 

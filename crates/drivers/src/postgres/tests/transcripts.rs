@@ -232,11 +232,11 @@ fn a_later_call_is_bind_execute_and_sync() {
     let mut protocol = protocol(Way::Named);
     let (_, first) =
         converse(&mut protocol, CALL, &recorded["first_call"], Cut::At(9)).expect("right");
-    assert!(first.out.starts_with(b"C\0\0\0\x08Ss0\0P"), "{:?}", first.out);
+    assert!(first.out.starts_with(b"C\0\0\0\x0aSs0_1\0P"), "{:?}", first.out);
     let (_, later) =
         converse(&mut protocol, CALL, &recorded["later_call"], Cut::At(9)).expect("right");
     assert_eq!(later.rows, first.rows);
-    let expect = b"B\0\0\0\x18\0s0\0\0\x01\0\x01\0\x01\0\0\0\x02\xff\xfd\0\x01\0\x01\
+    let expect = b"B\0\0\0\x1a\0s0_1\0\0\x01\0\x01\0\x01\0\0\0\x02\xff\xfd\0\x01\0\x01\
         E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
     assert_eq!(later.out, expect);
     let call = Call { statement: StatementId(0), values: &[Value::Int(-3)] };

@@ -1,0 +1,116 @@
+//! Behind PgBouncer, which hands out its connections by transaction: what one has prepared by
+//! name, another one does not know.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use model::{Database, Host, RefusalKind, Request, Target, Value};
+use servers::{Kind, Options, Server};
+use tempfile::TempDir;
+
+use crate::Opening;
+use crate::conformance::{Kept, Read, Speaker, holds, refused};
+use crate::postgres::ENTRY;
+
+/// Debian's; version 1.18, as many run it. Later ones can keep statements.
+const PROGRAM: &str = "/usr/sbin/pgbouncer";
+/// The number in its socket's name; it listens on no port.
+const PORT: u16 = 6432;
+
+/// A pooler with two connections, in front of a server of its own.
+struct Pooler {
+    child: Child,
+    folder: TempDir,
+    server: Server,
+}
+
+impl Pooler {
+    fn start() -> Pooler {
+        let options = Options::default();
+        let server = servers::start(Kind::Postgres, &options).unwrap_or_else(|no| panic!("{no}"));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().display();
+        let target = server.target();
+        let (user, password) = (target.user.expect("a user"), target.password.expect("a password"));
+        let users = format!("\"{user}\" \"{}\"\n", password.reveal());
+        let settings = format!(
+            "[databases]\n* = host=127.0.0.1 port={port} pool_size=2\n[pgbouncer]\n\
+             listen_addr =\nlisten_port = {PORT}\nunix_socket_dir = {path}\n\
+             auth_type = plain\nauth_file = {path}/users\npool_mode = transaction\n",
+            port = server.port()
+        );
+        fs::write(folder.path().join("users"), users).expect("written");
+        fs::write(folder.path().join("settings"), settings).expect("written");
+        // It does not run as root; whoever it becomes makes its socket here.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).expect("opened");
+        let mut command = Command::new(PROGRAM);
+        if rustix::process::geteuid().is_root() {
+            command.args(["-u", "nobody"]);
+        }
+        command.arg(folder.path().join("settings")).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| {
+            panic!("{PROGRAM}: {error}; this test needs it: apt-get install pgbouncer")
+        });
+        let mut said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let is_up = said.by_ref().map_while(Result::ok).any(|line| line.contains("process up"));
+        assert!(is_up, "the pooler does not start");
+        // It would wait for us if nobody took what it says.
+        std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
+        Pooler { child, folder, server }
+    }
+
+    fn open(&self, statements: &str) -> Arc<dyn Database> {
+        let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let folder = self.folder.path().to_str().expect("UTF-8");
+        let target = Target {
+            hosts: vec![Host { name: "localhost".to_owned(), port: Some(PORT) }],
+            options: vec![option("socket", folder), option("statements", statements)],
+            ..self.server.target()
+        };
+        (ENTRY.open)(&target, Opening { create: false, seed: 1 })
+            .unwrap_or_else(|no| panic!("{no}"))
+    }
+}
+
+impl Drop for Pooler {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_are_refused() {
+    let pooler = Pooler::start();
+    for way in ["unnamed", "simple"] {
+        eprintln!("statements={way}");
+        let database = pooler.open(way);
+        holds(&|| Arc::clone(&database));
+    }
+    named_statements_are_refused(&pooler.open("named"));
+}
+
+fn named_statements_are_refused(database: &Arc<dyn Database>) {
+    let connect = |sql: &str| Speaker::connect(database, &[(Read, sql)]);
+    let mut first = connect("SELECT 1, ?::int");
+    let (mut second, mut third) = (connect("SELECT 2, ?::int"), connect("SELECT 3, ?::int"));
+    let value = [Value::Int(7)];
+    // There are two connections: the one on which the first has prepared is held by the third.
+    second.ask(Request::Begin).expect("begun");
+    first.ask(Request::Begin).expect("begun");
+    assert_eq!(first.call_rows(0, &value), [[Kept::Int(1), Kept::Int(7)]]);
+    first.ask(Request::Commit).expect("committed");
+    third.ask(Request::Begin).expect("begun");
+    assert_eq!(third.call_rows(0, &value), [[Kept::Int(3), Kept::Int(7)]], "and not another's");
+    second.ask(Request::Commit).expect("committed");
+    first.ask(Request::Begin).expect("begun");
+    let words = refused(first.call(0, &value), RefusalKind::Missing);
+    assert!(words.contains("put ?statements=unnamed into"), "{words}");
+    first.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(first.call_rows(0, &value), [[Kept::Int(1), Kept::Int(7)]], "prepared again");
+    third.ask(Request::Rollback).expect("rolled back");
+}
