@@ -1,9 +1,9 @@
 //! What a point select costs the client: queries a second, and client CPU time per query.
 //!
-//!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS]
+//!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS] [thread|loop]
 //!
-//! A thread a client, as the engine places them; a table of 100,000 rows, made if it is not
-//! there. Two system calls a query are proven by `strace -c -f`. Not here: percentiles, loads,
+//! A thread a client, or two event loops, as the engine places them; a table of 100,000 rows,
+//! made if it is not there. Two system calls a query are proven by `strace -c -f`. Not here: percentiles, loads,
 //! anything that the engine does.
 
 use std::env;
@@ -20,11 +20,14 @@ use model::{
     Call, Clock, Column, ColumnType, Database, Dice, Place, Placement, Refusal, Request, RowSource,
     Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value, Woken,
 };
+use tokio::runtime::{Builder, LocalOptions};
 
 const N_ROWS: i64 = 100_000;
+/// As many as `pgbench -j 2` has threads.
+const N_LOOPS: u64 = 2;
 const NAME: &str = "dbdyno_point";
 
-/// Time stands still: a driver on a thread waits for its server only.
+/// Time stands still: a driver waits for its server only.
 struct StillClock;
 
 impl Clock for StillClock {
@@ -37,7 +40,8 @@ impl Clock for StillClock {
     }
 
     fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
+        // A limit that is never reached; on a thread nobody asks.
+        Poll::Pending
     }
 }
 
@@ -63,7 +67,11 @@ fn main() -> ExitCode {
     let number = |index: usize, usual: u64| {
         arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(usual)
     };
-    match measure(url, number(1, 8), Duration::from_secs(number(2, 3))) {
+    let placement = match arguments.get(3).map(String::as_str) {
+        Some("loop") => Placement::Loop,
+        _ => Placement::Thread,
+    };
+    match measure(url, number(1, 8), Duration::from_secs(number(2, 3)), placement) {
         Ok(line) => {
             println!("{line}");
             ExitCode::SUCCESS
@@ -75,21 +83,29 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(url: &str, n_clients: u64, time: Duration) -> Result<String, String> {
+fn measure(
+    url: &str,
+    n_clients: u64,
+    time: Duration,
+    placement: Placement,
+) -> Result<String, String> {
     let target = Target::parse(url).map_err(|bad| bad.to_string())?;
     let opening = Opening { create: true, seed: 1 };
     let database = drivers::open(&target, opening).map_err(|no| no.to_string())?;
     make_table(&database).map_err(|no| no.to_string())?;
-    let stop = AtomicBool::new(false);
+    let stop = Arc::new(AtomicBool::new(false));
     let began = instant();
     let before_ns = cpu_ns();
     let n_queries: u64 = thread::scope(|scope| {
-        let clients: Vec<_> = (0..n_clients)
-            .map(|client| {
-                let (database, stop) = (&database, &stop);
-                scope.spawn(move || serve(database, client as u32, stop))
-            })
-            .collect();
+        let (database, stop) = (&database, &stop);
+        let clients: Vec<_> = match placement {
+            Placement::Loop => (0..N_LOOPS)
+                .map(|number| scope.spawn(move || serve_many(database, number, n_clients, stop)))
+                .collect(),
+            _ => (0..n_clients as u32)
+                .map(|client| scope.spawn(move || serve_one(database, client, stop)))
+                .collect(),
+        };
         // The main thread has nothing else to do.
         thread::park_timeout(time);
         stop.store(true, Ordering::SeqCst);
@@ -112,7 +128,7 @@ fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
         primary_key: vec!["id"],
         indexes: Vec::new(),
     };
-    let mut session = connect(database, 0, Arc::from([]))?;
+    let mut session = block_on(connect(database, Placement::Thread, 0, Arc::from([])))?;
     let count = format!("SELECT count(*) FROM {NAME}");
     let mut n_rows = 0;
     let counted = ask(session.as_mut(), &count, &mut |row| {
@@ -128,10 +144,47 @@ fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn serve(database: &Arc<dyn Database>, client: u32, stop: &AtomicBool) -> Result<u64, Refusal> {
+/// On a thread of its own: nothing waits otherwise than by blocking.
+fn serve_one(
+    database: &Arc<dyn Database>,
+    client: u32,
+    stop: &Arc<AtomicBool>,
+) -> Result<u64, Refusal> {
+    block_on(serve(Arc::clone(database), Placement::Thread, client, Arc::clone(stop)))
+}
+
+/// Every other client, on an event loop.
+fn serve_many(
+    database: &Arc<dyn Database>,
+    number: u64,
+    n_clients: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<u64, Refusal> {
+    let builder = &mut Builder::new_current_thread();
+    let runtime = builder.enable_io().build_local(LocalOptions::default()).expect("a loop");
+    let serve = |client| {
+        let (database, stop) = (Arc::clone(database), Arc::clone(stop));
+        runtime.spawn_local(serve(database, Placement::Loop, client as u32, stop))
+    };
+    let clients: Vec<_> = (number..n_clients).step_by(N_LOOPS as usize).map(serve).collect();
+    runtime.block_on(async {
+        let mut n_queries = 0;
+        for client in clients {
+            n_queries += client.await.expect("no panic")?;
+        }
+        Ok(n_queries)
+    })
+}
+
+async fn serve(
+    database: Arc<dyn Database>,
+    placement: Placement,
+    client: u32,
+    stop: Arc<AtomicBool>,
+) -> Result<u64, Refusal> {
     let sql = database.dialect().sql(&format!("SELECT c FROM {NAME} WHERE id = ?"));
     let statement = Statement::new("point", StatementKind::Read, sql);
-    let mut session = connect(database, client, Arc::from([statement]))?;
+    let mut session = connect(&database, placement, client, Arc::from([statement])).await?;
     let mut dice = Dice::new(1, Stream::Backoff(client), 0);
     let mut n_queries = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -139,23 +192,25 @@ fn serve(database: &Arc<dyn Database>, client: u32, stop: &AtomicBool) -> Result
         let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
         let mut n_letters = 0;
         let request = Request::Execute(call);
-        block_on(model::query(session.as_mut(), request, &mut |row| {
+        model::query(session.as_mut(), request, &mut |row| {
             n_letters = row.text(0)?.len();
             Ok(())
-        }))?;
+        })
+        .await?;
         assert!(n_letters >= 30, "the row is there");
         n_queries += 1;
     }
     Ok(n_queries)
 }
 
-fn connect(
+async fn connect(
     database: &Arc<dyn Database>,
+    placement: Placement,
     client: u32,
     statements: Arc<[Statement]>,
 ) -> Result<Box<dyn Session>, Refusal> {
     let clock: Rc<dyn Clock> = Rc::new(StillClock);
-    block_on(database.connect(Place { placement: Placement::Thread, clock, client }, statements))
+    database.connect(Place { placement, clock, client }, statements).await
 }
 
 fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<(), Refusal> {
