@@ -3,8 +3,8 @@
 //!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS] [thread|loop]
 //!
 //! A thread a client, or two event loops, as the engine places them; a table of 100,000 rows,
-//! made if it is not there. Two system calls a query are proven by `strace -c -f`. Not here: percentiles, loads,
-//! anything that the engine does.
+//! made if it is not there. Two system calls a query are proven by `strace -c -f`. Not here:
+//! percentiles, loads, anything that the engine does.
 
 use std::env;
 use std::process::ExitCode;

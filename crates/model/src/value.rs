@@ -87,20 +87,31 @@ pub trait Row {
         ""
     }
 
-    /// The column as a decimal of `scale` digits, unscaled. A null is a refusal.
+    /// The column as a decimal of `scale` digits, unscaled. A null is a refusal, and so is a
+    /// number that is too great for that.
     ///
     /// A database that stores scaled integers overrides this, since its integers are unscaled.
     fn decimal(&self, column: usize, scale: u8) -> Result<i64, Refusal> {
-        match self.value(column) {
+        let power = |n_digits: u8| 10i64.checked_pow(u32::from(n_digits));
+        let fits = match self.value(column) {
             Value::Decimal { unscaled, scale: has } if has <= scale => {
-                Ok(unscaled * 10i64.pow(u32::from(scale - has)))
+                power(scale - has).and_then(|unit| unscaled.checked_mul(unit))
             }
+            // What is finer than all digits of an integer is nothing.
             Value::Decimal { unscaled, scale: has } => {
-                Ok(unscaled / 10i64.pow(u32::from(has - scale)))
+                Some(power(has - scale).map_or(0, |unit| unscaled / unit))
             }
-            Value::Int(whole) => Ok(whole * 10i64.pow(u32::from(scale))),
-            other => Err(shape(column, "a decimal", other)),
-        }
+            Value::Int(whole) => power(scale).and_then(|unit| whole.checked_mul(unit)),
+            other => return Err(shape(column, "a decimal", other)),
+        };
+        fits.ok_or_else(|| {
+            let message = format!(
+                "column {} of the answer is a decimal that has too many digits for {scale} of \
+                 them behind the point",
+                column + 1
+            );
+            Refusal::new(RefusalKind::Shape, message)
+        })
     }
 }
 
@@ -143,4 +154,37 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
     let got = got.type_name();
     let message = format!("column {} of the answer is {got}, expected {wanted}", column + 1);
     Refusal::new(RefusalKind::Shape, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct One(Value<'static>);
+
+    impl Row for One {
+        fn width(&self) -> usize {
+            1
+        }
+
+        fn value(&self, _column: usize) -> Value<'_> {
+            self.0
+        }
+    }
+
+    #[test]
+    fn a_decimal_is_read_to_a_scale_or_refused_where_it_does_not_fit() {
+        let check = |value, scale, expect: Option<i64>| {
+            assert_eq!(One(value).decimal(0, scale).ok(), expect, "{value:?}");
+        };
+        let decimal = |unscaled, scale| Value::Decimal { unscaled, scale };
+        check(decimal(125, 1), 2, Some(1_250));
+        check(decimal(-1_259, 3), 2, Some(-125));
+        check(Value::Int(7), 2, Some(700));
+        check(decimal(i64::MAX, 0), 2, None);
+        check(Value::Int(i64::MIN), 1, None);
+        check(Value::Int(1), 19, None);
+        check(decimal(i64::MAX, 200), 2, Some(0));
+        check(Value::Null, 2, None);
+    }
 }

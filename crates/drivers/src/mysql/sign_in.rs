@@ -403,7 +403,8 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
 
 /// What `mysql_common` does not look at: it panics at a length of the nonce that is none.
 fn check_greeting(payload: &[u8]) -> Result<(), Refusal> {
-    let version_end = payload.iter().position(|byte| *byte == 0);
+    // Behind the number of the protocol, which may be anything.
+    let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
     let nonce_length = version_end.and_then(|end| payload.get(end + 21));
     match nonce_length {
         Some(0..0x80) => Ok(()),

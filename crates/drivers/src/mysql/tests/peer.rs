@@ -287,3 +287,11 @@ proptest! {
         prop_assert!(client.hear(&key).is_err());
     }
 }
+
+/// Found by fuzzing: the length of the nonce was looked for behind the wrong zero.
+#[test]
+fn a_greeting_of_protocol_0_with_a_nonce_of_no_length_is_refused() {
+    let greeting = [b"\x008.4.0\0", &[0xff; 20][..], &[0x80], &[0; 40]].concat();
+    let no = Client::new(open_channel()).hear(&greeting).expect_err("it is refused");
+    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+}
