@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, RowSource, Value,
-    Workload, format_count,
+    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Value, Workload,
+    format_count,
 };
 
 use crate::Trouble;
