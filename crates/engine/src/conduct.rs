@@ -74,8 +74,7 @@ pub struct Ran {
     pub measured_ns: u64,
     /// From the first instant of load to the last reply.
     pub elapsed_ns: u64,
-    /// What the scheduler granted to the threads that keep time; none where nobody does (closed
-    /// load, virtual time).
+    /// What the scheduler granted to the threads that keep time; none in virtual time.
     pub granted: Option<Granted>,
     /// Clients that did not end when they were cut off, and were left behind.
     pub n_left_behind: u32,

@@ -19,10 +19,6 @@ pub struct Granted {
 const SLICE_NS: u64 = NS_PER_MS / 10;
 
 /// Prepares the calling thread for keeping time.
-///
-/// Not for one that never waits for an instant (closed load): with a short slice each reply that
-/// wakes a client interrupts whoever runs. With 64 clients beside a server on two cores that took
-/// a quarter to two fifths of the throughput, and the server was the one interrupted.
 pub fn prepare_thread() -> Granted {
     let slack = NonZeroU64::new(1).expect("one is not zero");
     Granted {

@@ -33,10 +33,8 @@ pub(crate) fn start(
         builder.spawn(move || {
             let tell = around.tell.clone();
             guarded(&tell, move || {
-                if hand.iter().any(|blueprint| blueprint.seating.pacer.keeps_time()) {
-                    let granted = prepare_thread();
-                    around.granted.get_or_init(|| granted);
-                }
+                let granted = prepare_thread();
+                around.granted.get_or_init(|| granted);
                 live(hand, n_at_once, &around)
                     .expect("an event loop needs an epoll and a timer descriptor");
             });

@@ -31,10 +31,8 @@ pub(crate) fn start(blueprints: Vec<Blueprint>, around: &Surroundings) -> io::Re
 }
 
 fn live(blueprint: Blueprint, around: &Surroundings) {
-    if blueprint.seating.pacer.keeps_time() {
-        let granted = prepare_thread();
-        around.granted.get_or_init(|| granted);
-    }
+    let granted = prepare_thread();
+    around.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));
     let tell = |told| drop(around.tell.send(told));
     let within = around.door.enter(&around.stop);
