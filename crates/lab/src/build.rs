@@ -42,6 +42,9 @@ pub struct BuildOptions {
 /// A server waits for its disk while another loader keeps its CPU busy.
 const LOADERS_LEAST: usize = 4;
 
+/// How often chunks are loaded that a crash of the server took back.
+const PASSES: u32 = 5;
+
 /// How far a build is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
@@ -143,13 +146,29 @@ pub fn build(
         Data::Absent | Data::Unfinished => {}
     }
     let mut desk = Desk::at(opened.database.as_ref())?;
-    let work = prepare(&mut desk, opened, population)?;
+    if opened.data == Data::Absent {
+        meta::begin(&mut desk, opened.database.as_ref(), &opened.workload.identity())?;
+    }
+    let mut work = prepare(&mut desk, opened, population)?;
     built.n_rows_before = work.n_rows_before;
-    load_all(opened, population, &work, &built, is_stopped, progress)?;
-    built.reconnects = work.n_reconnects.load(Ordering::Relaxed);
-    // The first one may have been lost meanwhile, as those of the loaders.
-    let mut desk = Desk::at(opened.database.as_ref())?;
-    built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - work.n_rows_before;
+    for pass in 1.. {
+        load_all(opened, population, &work, &built, is_stopped, progress)?;
+        built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+        // The first one may have been lost meanwhile, as those of the loaders.
+        desk = Desk::at(opened.database.as_ref())?;
+        // What a crash took back after it was acknowledged is loaded again.
+        let left = prepare(&mut desk, opened, population)?;
+        if left.chunks.is_empty() {
+            break;
+        }
+        if pass == PASSES {
+            let why = "the server loses what it has acknowledged, again and again: see its log; \
+                       the same command goes on where it stopped";
+            return Err(Trouble::Failed(why.to_owned()));
+        }
+        work = left;
+    }
+    built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
     let indexing = wall::now();
     create_indexes(&mut desk, opened, population, is_stopped, &mut |name| {
         progress(&Progress {
@@ -245,9 +264,6 @@ pub(crate) struct Work {
 /// Creates the tables that are not there, and finds what is left to do.
 fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Result<Work, Trouble> {
     let database = opened.database.as_ref();
-    if opened.data == Data::Absent {
-        meta::begin(desk, database, &opened.workload.identity())?;
-    }
     let done: HashSet<String> = meta::read_done(desk)?.into_iter().collect();
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);

@@ -46,7 +46,8 @@ fn connect(database: &Arc<dyn Database>) -> Speaker {
         &format!("DROP TABLE IF EXISTS {NAME}"),
         &format!(
             "CREATE TABLE {NAME} (id INT PRIMARY KEY, small SMALLINT, big BIGINT, money {money}, \
-             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, at {at})"
+             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, at {at}){}",
+            database.dialect().table_options
         ),
     ]);
     speaker

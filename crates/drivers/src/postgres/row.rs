@@ -82,7 +82,7 @@ impl Fields {
             }
             let written = &body[field.start as usize..][..field.n_bytes as usize];
             let start = self.unhexed.len();
-            if text::unhex(written, &mut self.unhexed) {
+            if text::read_bytes(written, &mut self.unhexed) {
                 let n_bytes = (self.unhexed.len() - start) as i32;
                 *field = Field { start: start as u32, n_bytes, is_unhexed: true };
             }

@@ -74,9 +74,39 @@ pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
     read.unwrap_or(Value::Text(text))
 }
 
-/// Appends what `\x0a0b` stands for; false where it is not written so.
-pub(super) fn unhex(text: &[u8], out: &mut Vec<u8>) -> bool {
-    let Some(digits) = text.strip_prefix(b"\\x") else { return false };
+/// Appends the bytes that a text of `bytea` stands for, in either way that `bytea_output` knows
+/// (PostgreSQL manual, 8.4); false where it is neither. Escaped bytes never begin with `\x`, since
+/// a backslash is doubled there.
+pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
+    match text.strip_prefix(b"\\x") {
+        Some(digits) => unhex(digits, out),
+        None => unescape(text, out),
+    }
+}
+
+/// `\\` is a backslash, `\012` an octal byte, all else is itself.
+fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
+    let n_before = out.len();
+    while let Some((&first, rest)) = text.split_first() {
+        let (byte, rest) = match (first, rest) {
+            (b'\\', [b'\\', rest @ ..]) => (b'\\', rest),
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..]) => {
+                ((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'), rest)
+            }
+            (b'\\', _) => {
+                out.truncate(n_before);
+                return false;
+            }
+            (byte, rest) => (byte, rest),
+        };
+        out.push(byte);
+        text = rest;
+    }
+    true
+}
+
+/// Appends what `0a0b` stands for; false where these are no pairs of digits.
+fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     let (pairs, rest) = digits.as_chunks::<2>();
     let n_before = out.len();
     let nibble = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
@@ -221,13 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_read_from_hex() {
-        let mut out = vec![7];
-        assert!(unhex(b"\\x00fF", &mut out));
-        assert_eq!(out, [7, 0, 255]);
-        assert!(!unhex(b"\\x0", &mut out));
-        assert!(!unhex(b"\\x0g", &mut out));
-        assert!(!unhex(b"00", &mut out));
-        assert_eq!(out, [7, 0, 255]);
+    fn bytes_are_read_from_hex_and_from_escapes() {
+        let check = |text: &[u8], expect: Option<&[u8]>| {
+            let mut out = vec![7];
+            let is_read = read_bytes(text, &mut out);
+            assert_eq!(is_read.then_some(&out[1..]), expect, "{text:?}");
+            assert!(is_read || out == [7], "nothing is left of what cannot be read");
+        };
+        check(b"\\x00fF", Some(&[0, 255]));
+        check(b"\\x0", None);
+        check(b"\\x0g", None);
+        check(b"a\\\\x\\377\\000", Some(b"a\\x\xff\0"));
+        check(b"00\\8", None);
     }
 }
