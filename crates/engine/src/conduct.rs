@@ -398,7 +398,7 @@ fn run_in_time(
     };
     let blueprints = stage.blueprints();
     let started = match job.placement {
-        Placement::Loop => loops::start(blueprints, job.workers, &around),
+        Placement::Loop => loops::start(blueprints, job.workers, job.pin, &around),
         _ => threads::start(blueprints, &around),
     };
     let admitted = started.map_err(CannotRun::Place).and_then(|()| admit(&mut stage, &hear));

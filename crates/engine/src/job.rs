@@ -62,6 +62,8 @@ pub struct Job {
     pub share: Share,
     /// How many cores the engine may count on: event loops, and shards of the recorder.
     pub workers: usize,
+    /// Whether each event loop asks for a CPU of its own.
+    pub pin: bool,
     /// Sees every sample.
     pub tap: Option<Tap>,
 }

@@ -214,6 +214,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         connect: Connect::default(),
         recording: Recording { highest_ns: 3600 * NS_PER_S },
         share: Share::WHOLE,
+        pin: false,
         workers: 2,
         tap: None,
     }

@@ -138,6 +138,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         connect: model::Connect::default(),
         recording: Recording { highest_ns: 3600 * NS_PER_S },
         share: Share::WHOLE,
+        pin: false,
         workers: 1,
         tap: None,
     };

@@ -25,8 +25,10 @@ use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_heard, arrive};
 use crate::{Trouble, check, commits, wall};
 
-/// Beyond this many clients, `auto` puts them on event loops where it can; `selfcheck` measures
-/// where the crossover lies on a machine.
+/// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
+/// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
+/// crossover lies on a machine. Clients that never pause are put there as soon as they are more
+/// than cores: a loop switches between them for less than the kernel does.
 const THREADS_MOST: u32 = 512;
 /// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
 const THREADS_LIMIT: u32 = 16_000;
@@ -225,8 +227,9 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
     match plan.placement {
         PlacementChoice::Fixed(placement) => can(placement),
         PlacementChoice::Auto => {
-            let few = n_clients <= THREADS_MOST;
-            if few {
+            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+            if n_clients <= if is_closed { cores } else { THREADS_MOST } {
                 can(Placement::Thread).or_else(|_| can(Placement::Loop))
             } else {
                 can(Placement::Loop).or_else(|_| can(Placement::Thread))
@@ -643,6 +646,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         connect: plan.connect,
         recording: plan.recording,
         share: Share::WHOLE,
+        pin: plan.pin,
         workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
         tap: options.tap.clone(),
     }
@@ -659,6 +663,7 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     if let Some(granted) = ran.granted {
         list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
         list.push(Fact::new("client", "scheduling_slice_100us", granted.short_slice));
+        list.push(Fact::new("client", "loops_pinned", granted.pinned));
     }
     if ran.n_left_behind > 0 {
         list.push(Fact::new("client", "left_behind", ran.n_left_behind));

@@ -179,6 +179,7 @@ impl Calibration {
             phases: Phases { ramp_up_ns: 0, measure_ns: self.measure_ns, drain_ns: self.drain_ns },
             groups: vec![group],
             placement: PlacementChoice::Fixed(self.placement),
+            pin: true,
             retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
             connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S },

@@ -151,12 +151,19 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where.
     pub placement: PlacementChoice,
+    /// Each event loop stays on a CPU of its own, where there is one for each.
+    #[serde(default = "is_pinned")]
+    pub pin: bool,
     /// Connecting.
     pub connect: Connect,
     /// Trying again.
     pub retry: Retry,
     /// Keeping samples.
     pub recording: Recording,
+}
+
+fn is_pinned() -> bool {
+    true
 }
 
 /// Targets are stored as URLs, and never with their password.

@@ -12,13 +12,14 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use super::{Blueprint, Surroundings, Told, connect, guarded};
 use crate::clock::LoopClock;
-use crate::scheduling::prepare_thread;
+use crate::scheduling::{Granted, pin_thread, prepare_thread};
 use crate::seat::Seat;
 
 /// Starts `workers` loops and deals the clients out to them.
 pub(crate) fn start(
     blueprints: Vec<Blueprint>,
     workers: usize,
+    pin: bool,
     around: &Surroundings,
 ) -> io::Result<()> {
     let n_loops = workers.clamp(1, blueprints.len().max(1));
@@ -33,7 +34,8 @@ pub(crate) fn start(
         builder.spawn(move || {
             let tell = around.tell.clone();
             guarded(&tell, move || {
-                let granted = prepare_thread();
+                let pinned = pin && pin_thread(index, n_loops);
+                let granted = Granted { pinned, ..prepare_thread() };
                 around.granted.get_or_init(|| granted);
                 live(hand, n_at_once, &around)
                     .expect("an event loop needs an epoll and a timer descriptor");

@@ -54,6 +54,7 @@ pub fn decide(
         phases,
         groups,
         placement: decide_placement(draft)?,
+        pin: switch(draft, "pin")?,
         connect: decide_connect(draft)?,
         retry,
         recording: Recording { highest_ns },
@@ -299,6 +300,13 @@ fn duration(draft: &Draft, path: &'static str) -> Result<u64, BadPlan> {
     match draft.plan_setting(path)? {
         Some(Setting::Duration(value)) => Ok(value),
         _ => unreachable!("{path} is a duration with a default"),
+    }
+}
+
+fn switch(draft: &Draft, path: &'static str) -> Result<bool, BadPlan> {
+    match draft.plan_setting(path)? {
+        Some(Setting::Switch(value)) => Ok(value),
+        _ => unreachable!("{path} is a switch with a default"),
     }
 }
 

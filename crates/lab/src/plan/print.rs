@@ -11,6 +11,7 @@ pub fn to_toml(plan: &Plan) -> String {
     put(&mut top, "name", plan.name.as_str());
     put(&mut top, "seed", seed(plan.seed));
     put(&mut top, "placement", placement(plan.placement));
+    put(&mut top, "pin", plan.pin);
     put(&mut top, "target", table([("url", plan.target.to_string().into())]));
     let phases = plan.phases;
     let mut lengths = vec![("ramp_up", exact(phases.ramp_up_ns))];

@@ -41,6 +41,13 @@ pub static PLAN: &[Row] = &[
         "auto",
         "Where clients live: a thread each, event loops, or virtual time (sim: only)",
     ),
+    new(
+        "pin",
+        "pin",
+        ParameterKind::Switch,
+        "true",
+        "Each event loop stays on a CPU of its own, if there are as many as may be used",
+    ),
     new("phases.ramp_up", "ramp_up", ParameterKind::Duration, "2s", "Load before measuring begins"),
     new("phases.measure", "duration", ParameterKind::Duration, "30s", "Load that is measured"),
     new(
