@@ -162,7 +162,7 @@ impl Peer {
                 let (clients, seconds) = (clients.to_string(), seconds.to_string());
                 let mut all = vec!["-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds];
                 all.extend(options);
-                let database = if options.contains(&"-S") { "accounts" } else { "" };
+                let database = if options.contains(&"-S") { "accounts" } else { "tpcb" };
                 Program::pgbench(server, database, &all)
             }
         }

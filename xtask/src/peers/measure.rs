@@ -70,6 +70,10 @@ impl Program {
 
     fn dbdyno(dbdyno: &Path, server: &Server, command: &str, options: &[&str]) -> Program {
         let mut target = server.target();
+        // A database holds the data of one workload.
+        if options.contains(&"tpcb") {
+            target.path = "tpcb".to_owned();
+        }
         let password = target.password.take().expect("a managed server has one");
         let mut words = vec![dbdyno.display().to_string(), command.to_owned()];
         words.extend(options.iter().map(|word| (*word).to_owned()));
