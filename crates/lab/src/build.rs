@@ -26,8 +26,10 @@ use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::wall;
 
-/// Chunks are marked in the transaction that builds them.
-const INTERRUPTED: &str = "the build was interrupted; the same command goes on where it stopped";
+const INTERRUPTED: &str = "the build was interrupted";
+/// What is said of a build that was not ended: chunks are marked in the transaction that builds
+/// them.
+pub(crate) const GOES_ON: &str = "the same command goes on where it stopped";
 
 /// How a build is done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -162,9 +164,8 @@ pub fn build(
             break;
         }
         if pass == PASSES {
-            let why = "the server loses what it has acknowledged, again and again: see its log; \
-                       the same command goes on where it stopped";
-            return Err(Trouble::Failed(why.to_owned()));
+            let why = "the server loses what it has acknowledged, again and again: see its log";
+            return Err(Trouble::Failed(format!("{why}; {GOES_ON}")));
         }
         work = left;
     }
@@ -196,9 +197,13 @@ pub fn build_heard(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Trouble> {
     let (opened, word) = (opened.clone(), Arc::clone(stop));
-    heard(stop, INTERRUPTED, progress, move |tell| {
+    heard(stop, &interrupted(), progress, move |tell| {
         build(&opened, options, &|| word.is_asked(), tell)
     })
+}
+
+fn interrupted() -> String {
+    format!("{INTERRUPTED}; {GOES_ON}")
 }
 
 fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
@@ -376,10 +381,10 @@ fn load_all(
             progress(&far(work, table.map_or("", |table| &*table.name), began));
         }
         match first_refusal {
-            Some(refusal) => Err(Trouble::Failed(format!(
-                "the build stopped: {refusal}; the same command goes on where it stopped"
-            ))),
-            None if is_stopped() => Err(Trouble::Interrupted(INTERRUPTED.to_owned())),
+            Some(refusal) => {
+                Err(Trouble::Failed(format!("the build stopped: {refusal}; {GOES_ON}")))
+            }
+            None if is_stopped() => Err(Trouble::Interrupted(interrupted())),
             None => Ok(()),
         }
     })

@@ -109,6 +109,12 @@ impl Managed {
 }
 
 fn trouble(error: ServerError) -> Trouble {
+    if let Some(words) = refused_setting(&error) {
+        let mend = "spell it as the server's manual does, or leave it out";
+        return Trouble::Usage(format!(
+            "the target: the server refuses a setting: {words}; {mend}"
+        ));
+    }
     match error.kind {
         ServerErrorKind::BadOption => Trouble::Usage(format!("the target: {error}")),
         ServerErrorKind::NotInstalled
@@ -118,9 +124,48 @@ fn trouble(error: ServerError) -> Trouble {
     }
 }
 
+/// What a server said of a setting that it does not know or take, without time and program.
+fn refused_setting(error: &ServerError) -> Option<&str> {
+    const WORDS: [&str; 5] = [
+        "unknown variable",
+        "Unknown suffix",
+        "Error while setting value",
+        "unrecognized configuration parameter",
+        "invalid value for parameter",
+    ];
+    if error.kind != ServerErrorKind::Ended {
+        return None;
+    }
+    let of = |line: &'_ str| WORDS.iter().find_map(|words| line.find(words));
+    let found = error.text.lines().find_map(|line| Some(&line[of(line)?..]));
+    found.map(str::trim_end)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_setting_that_the_server_refuses_is_told_in_a_sentence() {
+        let check = |log: &str, expect: &str| {
+            let text =
+                format!("making the data ended with code 7; its last words:\n{log}\nAborting");
+            let error = ServerError { kind: ServerErrorKind::Ended, text };
+            let Trouble::Usage(told) = trouble(error) else { panic!("{log} is a failure") };
+            assert!(told.contains(expect) && !told.contains('\n'), "{told}");
+        };
+        check(
+            "0 [ERROR] mariadbd: unknown variable 'inodb_x=1'",
+            "setting: unknown variable 'inodb",
+        );
+        check(
+            "2026 GMT [9] FATAL:  unrecognized configuration parameter \"work_memory\"",
+            "setting: unrecognized configuration parameter \"work_memory\"; spell",
+        );
+        let text = "PostgreSQL ended at its start; its last words:\nout of memory".to_owned();
+        let error = ServerError { kind: ServerErrorKind::Ended, text };
+        assert!(matches!(trouble(error), Trouble::Failed(_)));
+    }
 
     fn split(url: &str) -> Result<Wanted, BadParameter> {
         read(&Target::parse(url).expect("a URL"))

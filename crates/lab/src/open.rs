@@ -9,6 +9,7 @@ use engine::Stop;
 use model::{Database, Identity, Settings, Target, Workload};
 
 use crate::Trouble;
+use crate::build::GOES_ON;
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::{self, Managed};
@@ -69,6 +70,16 @@ impl Site {
         let server = self.server.as_ref()?;
         let (name, folder) = (server.name(), server.folder().display());
         Some(format!("{name} was started in {folder}; it ends with this command, and its data"))
+    }
+
+    /// `trouble` as it is told here: no build goes on at a server that is gone with its command.
+    pub fn told(&self, trouble: Trouble) -> Trouble {
+        let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept");
+        match trouble {
+            Trouble::Failed(why) if self.server.is_some() => Trouble::Failed(mend(why)),
+            Trouble::Interrupted(why) if self.server.is_some() => Trouble::Interrupted(mend(why)),
+            trouble => trouble,
+        }
     }
 }
 

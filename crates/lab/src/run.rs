@@ -98,7 +98,8 @@ pub fn run(
     if let Some(path) = &options.store {
         Store::open(path).map_err(store_trouble)?;
     }
-    let groups = prepare(&plan, database, &options, stop, watcher, &mut said)?;
+    let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
+    let groups = groups.map_err(|trouble| site.told(trouble))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();

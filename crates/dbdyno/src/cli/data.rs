@@ -68,7 +68,7 @@ struct Found {
     target: Target,
     opened: Opened,
     /// A server that was started for it ends with this.
-    _site: Site,
+    site: Site,
 }
 
 /// Opens what the command line names. Only a build makes what is not there.
@@ -107,7 +107,7 @@ fn opened(
         live.note(&text);
     }
     let opened = agree_heard(&site.database, &target, entry.name, &parameters, seed, stop)?;
-    Ok(Found { target, opened, _site: site })
+    Ok(Found { target, opened, site })
 }
 
 fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
@@ -119,18 +119,19 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let loaders = number(matches, "loaders")? as usize;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, _site } = opened(matches, true, &stop, &mut live)?;
+    let Found { target, opened, site } = opened(matches, true, &stop, &mut live)?;
     let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
-        return tell_both(&target, &both?, matches);
+        let both = both.map_err(|trouble| site.told(trouble))?;
+        return tell_both(&target, &both, matches);
     }
     let built = build_heard(&opened, BuildOptions { loaders, method }, &stop, &mut |far| {
         live.building(far);
     });
     live.end();
-    let built = built?;
+    let built = built.map_err(|trouble| site.told(trouble))?;
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", built_json(&target, &built)));
     }
@@ -180,7 +181,7 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
@@ -235,7 +236,7 @@ fn told(result: &CheckResult) -> String {
 pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Trouble::Usage(format!("{name} has no data to drop")));

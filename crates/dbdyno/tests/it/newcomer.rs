@@ -57,7 +57,8 @@ fn a_wrong_address_is_told() {
             run_at(&format!("{scheme}://me:you@{place}/shop"), 1, fragments);
         };
         check("127.0.0.1:1", &["127.0.0.1:1", "nothing listens there; is the server up?"]);
-        check("no-such-host.invalid", &["no-such-host.invalid", "cannot be found"]);
+        let unknown = ["no-such-host.invalid", "cannot be found", "is it spelled right?"];
+        check("no-such-host.invalid", &unknown);
         run_at(&format!("{scheme}://127.0.0.1:1/shop"), 2, &[&format!("{scheme}://user@host")]);
     }
     run_at("marjadb://me@host/shop", 2, &["no driver serves 'marjadb:'", "'mariadb'"]);
@@ -67,8 +68,17 @@ fn a_wrong_address_is_told() {
 fn a_wrong_password_is_told() {
     for server in [MARIADB.shared(), POSTGRES.shared()] {
         let url = url_for(server, "dbdyno", "wrong");
-        run_at(&url, 1, &["check user and password"]);
+        run_at(&url, 1, &["check user and password", "--ask-password"]);
     }
+}
+
+#[test]
+fn a_setting_that_a_managed_server_refuses_is_told() {
+    let check = |target: &str, setting: &str| {
+        run_at(target, 2, &["the server refuses a setting:", setting, "or leave it out"]);
+    };
+    check("managed:mariadb?inodb_buffer_pool_size=1G", "'inodb_buffer_pool_size=1G'");
+    check("managed:postgres?shared_bufers=1G", "\"shared_bufers\"");
 }
 
 #[test]
@@ -104,7 +114,8 @@ fn tls_that_is_demanded_and_not_offered_is_told() {
 #[test]
 fn a_server_that_takes_no_local_files_is_loaded_by_inserts() {
     let target = "--target=managed:mariadb?local-infile=0&innodb_buffer_pool_size=64M";
-    refused(&["build", "tpcc", target], 1, &["local_infile", "--load-method insert"]);
+    let told = ["local_infile", "--load-method insert", "nothing of it is kept"];
+    refused(&["build", "tpcc", target], 1, &told);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn advice(code: u16) -> Option<&'static str> {
         1040 => "use fewer clients, or raise max_connections of the server",
         1044 => "GRANT the user this database",
         1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
-        1045 | 1698 => "check user and password in the target's URL",
+        1045 | 1698 => "check user and password of the target (--ask-password)",
         1049 => "make it with CREATE DATABASE, or name another in the target's URL",
         1130 => "CREATE USER and GRANT for the host that the client connects from",
         1148 | 3948 | 4166 => {

@@ -107,7 +107,7 @@ impl Connector {
 }
 
 fn unknown_host(host: &str, why: &dyn fmt::Display) -> Refusal {
-    let message = format!("the host '{host}' cannot be found: {why}");
+    let message = format!("the host '{host}' cannot be found: {why}; is it spelled right?");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 

@@ -247,7 +247,10 @@ pub(super) fn ended() -> Refusal {
 /// A connection that broke.
 pub(super) fn refusal(error: io::Error) -> Refusal {
     let message = match error.kind() {
-        io::ErrorKind::TimedOut => "the server does not answer in time".to_owned(),
+        io::ErrorKind::TimedOut => {
+            let advice = "are scheme, host and port right, or must connect_timeout be longer?";
+            format!("the server does not answer in time; {advice}")
+        }
         _ => format!("the connection broke: {error}"),
     };
     Refusal::new(RefusalKind::ConnectionLost, message)

@@ -133,6 +133,10 @@ pub(super) fn refusal(error: &Error) -> Refusal {
         Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => "; connect by the name in the certificate, or use tls=verify-ca",
+        Error::InvalidCertificate(other) if is_of_an_authority(other) => {
+            "; the certificate is an authority's own, as a self-signed one is: give the server one \
+             that it has signed, or accept any with tls=require"
+        }
         Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
         _ if is_too_old(error) => {
             "; the server has no TLS that is still safe (1.2 or later): use tls=disable"
@@ -145,6 +149,15 @@ pub(super) fn refusal(error: &Error) -> Refusal {
         _ => RefusalKind::ConnectionLost,
     };
     Refusal::new(kind, format!("TLS: {error}{advice}"))
+}
+
+/// The library has no word of its own for it.
+fn is_of_an_authority(error: &CertificateError) -> bool {
+    let words = match error {
+        CertificateError::Other(why) => format!("{why:?}"),
+        _ => return false,
+    };
+    words.contains("CaUsedAsEndEntity")
 }
 
 /// Both sides have TLS, and no version or cipher in common.

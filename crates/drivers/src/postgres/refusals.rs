@@ -98,7 +98,7 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
 /// What to do about an error that does not say so itself.
 fn remedy(sqlstate: &str) -> &'static str {
     match sqlstate {
-        "28P01" => "check user and password of the target",
+        "28P01" => "check user and password of the target (--ask-password)",
         "28000" => "pg_hba.conf on the server says who may sign in from where, and with TLS or not",
         "3D000" => "name another database in the target, or make it with CREATE DATABASE",
         "53100" => "make room where the server keeps its data",

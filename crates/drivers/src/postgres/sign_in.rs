@@ -199,7 +199,8 @@ impl PostgresSignIn {
             Some(password) => Ok(password.reveal()),
             None => {
                 let user = &self.account.user;
-                let message = format!("the server asks for the password of '{user}'; give one");
+                let asks = format!("the server asks for the password of '{user}'");
+                let message = format!("{asks}; give one (--ask-password)");
                 Err(Refusal::new(RefusalKind::Denied, message))
             }
         }

@@ -438,9 +438,9 @@ fn server_commits(report: &Report) -> Option<String> {
     }
     let why = match change - ours {
         0 => String::new(),
-        1.. => ", which is also what others and our own checks commit".to_owned(),
+        1.. => "; it counts what others and our own checks commit too".to_owned(),
         _ if facts.get("counts_single_statements").is_some_and(|is| is == "false") => {
-            ", which does not count statements outside of transactions".to_owned()
+            "; it does not count statements outside of transactions".to_owned()
         }
         _ => ", which is fewer".to_owned(),
     };
