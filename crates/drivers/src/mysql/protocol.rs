@@ -647,6 +647,7 @@ impl Protocol for Speaker {
             }
             Request::Begin => self.start_transaction("START TRANSACTION", out),
             Request::BeginReadOnly => self.start_transaction("START TRANSACTION READ ONLY", out),
+            Request::BeginPlain => self.start_transaction("BEGIN", out),
             Request::Commit if self.is_doomed => Err(doomed()),
             Request::Commit => {
                 self.is_committing = true;

@@ -363,7 +363,7 @@ impl Protocol for Postgres {
                 self.traffic.count(kind);
                 return Ok(());
             }
-            Request::Begin => (Exchange::Text, "BEGIN"),
+            Request::Begin | Request::BeginPlain => (Exchange::Text, "BEGIN"),
             Request::BeginReadOnly => (Exchange::Text, "BEGIN READ ONLY"),
             Request::Commit => (Exchange::Commit, "COMMIT"),
             Request::Rollback => (Exchange::Text, "ROLLBACK"),
