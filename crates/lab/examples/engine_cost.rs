@@ -229,7 +229,7 @@ impl Session for TracedSession {
                 Asked::Execute(call.statement, call.values.iter().map(owned).collect())
             }
             Request::Begin => Asked::Control("BEGIN IMMEDIATE"),
-            Request::BeginReadOnly => Asked::Control("BEGIN"),
+            Request::BeginReadOnly | Request::BeginPlain => Asked::Control("BEGIN"),
             Request::Commit => Asked::Control("COMMIT"),
             Request::Rollback => Asked::Control("ROLLBACK"),
             Request::Text { .. } | Request::Batch(_) => panic!("tpcc on SQLite asks row by row"),

@@ -269,11 +269,17 @@ pub(crate) struct Work {
 /// Creates the tables that are not there, and finds what is left to do.
 fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Result<Work, Trouble> {
     let database = opened.database.as_ref();
-    let done: HashSet<String> = meta::read_done(desk)?.into_iter().collect();
+    let mut done: HashSet<String> = meta::read_done(desk)?.into_iter().collect();
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
         if !desk.has_table(&table.name)? {
+            // It was there once, and somebody dropped it: its marks tell nothing any more.
+            let n_before = done.len();
+            done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
+            if done.len() < n_before {
+                meta::forget_done(desk, &table.name)?;
+            }
             create_table(desk, database.dialect(), population, index)?;
             if !database.dialect().indexes_after_load {
                 let inline = |index: &&Index| !database.dialect().is_made_with(table, index);
@@ -307,12 +313,16 @@ fn create_table(
     population: &dyn Population,
     index: usize,
 ) -> Result<(), Refusal> {
+    desk.write(&definition(dialect, population, index)).map(drop)
+}
+
+/// How a table is created.
+pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: usize) -> String {
     let table = &population.tables()[index];
-    let sql = match population.partitions(index) {
+    match population.partitions(index) {
         None => dialect.create_table(table),
         Some((column, count)) => dialect.create_partitioned(table, column, count),
-    };
-    desk.write(&sql).map(drop)
+    }
 }
 
 /// Puts the workload's routines into the database: those that are not there, or not as this
@@ -446,6 +456,12 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
                 .to_owned(),
         ));
     }
+    let mut known = None;
+    if found != Found::Nothing {
+        known = Some(meta::read_routines(&mut desk)?);
+        // Where this is interrupted, what is left is known to be a part.
+        meta::undo_complete(&mut desk)?;
+    }
     let mut dropped = Vec::new();
     let tables = opened.workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
@@ -456,7 +472,12 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
         }
     }
     for routine in opened.workload.routines_ever(opened.database.dialect()) {
-        desk.write(&routine.drop)?;
+        // To drop one that was never made may take a right that the user has not.
+        let is_there =
+            |known: &Vec<(String, String)>| known.iter().any(|(name, _)| name == routine.name);
+        if known.as_ref().is_none_or(is_there) {
+            desk.write(&routine.drop)?;
+        }
     }
     if found != Found::Nothing {
         meta::drop_table(&mut desk)?;

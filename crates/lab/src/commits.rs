@@ -27,7 +27,7 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
 fn ask(desk: &mut Desk, counter: CommitCounter) -> Result<Option<i64>, Refusal> {
     let mut count = None;
     desk.read(counter.sql, &mut |row: &dyn Row| {
-        let column = row.width() - 1;
+        let column = row.width().saturating_sub(1);
         count = match row.optional_int(column) {
             Ok(count) => count,
             Err(_) => row.text(column)?.parse().ok(),

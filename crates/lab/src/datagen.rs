@@ -13,10 +13,10 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Population, Table, Value, Workload, format_count};
+use model::{Index, Population, Value, Workload, format_count};
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
-use crate::build::Progress;
+use crate::build::{Progress, definition};
 use crate::{Trouble, wall};
 
 /// The estimate is made from one chunk of each table, so it may be a little short.
@@ -131,7 +131,7 @@ pub fn write_files(
         .iter()
         .map(|table| folder.join(format!("{}.{}", table.name, format.name())))
         .collect();
-    let schemas = schemas_of(tables, &folder);
+    let schemas = schemas_of(population, &folder);
     for path in paths.iter().chain(schemas.iter().map(|(_, path, _)| path)) {
         if path.exists() {
             let path = path.display();
@@ -161,16 +161,18 @@ pub fn write_files(
 }
 
 /// For each database that loads files: its name, the file, and what stands in it.
-fn schemas_of(tables: &[Table], folder: &Path) -> Vec<(&'static str, PathBuf, String)> {
+fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<(&'static str, PathBuf, String)> {
+    let tables = population.tables();
     let entries = drivers::ALL.iter().filter(|entry| ["mysql", "postgres"].contains(&entry.name));
     let schema = |entry: &&drivers::Entry| {
         let dialect = entry.dialect;
         let mut sql = String::new();
-        for table in tables {
-            sql += &format!("{};\n", dialect.create_table(table));
+        for index in 0..tables.len() {
+            sql += &format!("{};\n", definition(dialect, population, index));
         }
         for table in tables {
-            for index in &table.indexes {
+            let apart = |index: &&Index| !dialect.is_made_with(table, index);
+            for index in table.indexes.iter().filter(apart) {
                 sql += &format!("{};\n", dialect.create_index(table, index));
             }
         }
@@ -182,7 +184,9 @@ fn schemas_of(tables: &[Table], folder: &Path) -> Vec<(&'static str, PathBuf, St
 /// Refuses what would not fit.
 fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Result<(), Trouble> {
     let mut needed = 0;
-    for (index, _) in population.tables().iter().enumerate() {
+    // A table that begins empty has no chunk to look at.
+    let has_rows = |index: &usize| population.n_chunks(*index) > 0;
+    for index in (0..population.tables().len()).filter(has_rows) {
         let mut sample = Vec::new();
         let n_rows =
             write_chunk(population, index, 0, format, &mut sample).map_err(Trouble::failed)?;
@@ -446,6 +450,40 @@ mod tests {
         let mut line = Vec::new();
         put_row(&mut line, row, format);
         String::from_utf8(line).expect("text")
+    }
+
+    fn workload(name: &str, written: &[(&str, &str)]) -> Arc<dyn Workload> {
+        let entry = workloads::by_name(name).expect("it is in the list");
+        let settings = model::Settings::decide(entry.name, entry.parameters, written.to_vec());
+        let settings = settings.expect("valid");
+        let make = workloads::Make { settings: &settings, seed: 1, data: None };
+        (entry.make)(&make).expect("valid")
+    }
+
+    #[test]
+    fn a_table_that_begins_empty_is_an_empty_file() {
+        let workload = workload("oltp-bulk-insert", &[("tables", "1")]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = Stop::default();
+        let written = write_files(&workload, folder.path(), Format::Tsv, &stop, &mut |_| {});
+        let files = written.expect("written").files;
+        assert_eq!(files.iter().map(|file| file.n_bytes).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn definitions_are_those_of_a_build() {
+        let check = |name, written: &[(&str, &str)], text: &str, expect: [usize; 2]| {
+            let workload = workload(name, written);
+            let population = workload.population().expect("it has tables");
+            let schemas = schemas_of(population, Path::new("files"));
+            let counts: Vec<usize> =
+                schemas.iter().map(|(_, _, sql)| sql.matches(text).count()).collect();
+            assert_eq!(counts, expect, "{name} {text}");
+        };
+        // An index that is made with its table is not made again.
+        check("oltp-insert", &[("secondary", "true")], "xid_1", [1, 1]);
+        check("tpcc", &[("partitions", "3")], "PARTITION BY HASH", [8, 8]);
+        check("tpcc", &[("partitions", "3")], "PARTITION OF stock", [0, 3]);
     }
 
     #[test]

@@ -23,7 +23,8 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn at(database: &dyn Database) -> Result<Desk, Refusal> {
         let clock = Rc::new(ThreadClock::unstopped());
-        let place = Place { placement: Placement::Thread, clock, client: u32::MAX };
+        // Where there are several hosts, the first is the one to be written to.
+        let place = Place { placement: Placement::Thread, clock, client: 0 };
         let session = block_on(database.connect(place, Arc::from(Vec::new())))?;
         Ok(Desk { session })
     }

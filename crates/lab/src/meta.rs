@@ -113,6 +113,12 @@ pub(crate) fn read_done(desk: &mut Desk) -> Result<Vec<String>, Refusal> {
     Ok(done)
 }
 
+/// Forgets what is done of a table, which is not there any more.
+pub(crate) fn forget_done(desk: &mut Desk, table: &str) -> Result<(), Refusal> {
+    desk.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
+    Ok(())
+}
+
 /// Whether a chunk is done, by its name, which is ours and needs no quoting.
 pub(crate) fn is_done(desk: &mut Desk, name: &str) -> Result<bool, Refusal> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
@@ -148,6 +154,12 @@ pub(crate) fn write_routine(
 /// Says that the build is ended.
 pub(crate) fn complete(desk: &mut Desk) -> Result<(), Refusal> {
     desk.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;
+    Ok(())
+}
+
+/// Says that the data are not whole any more, before the first of them goes.
+pub(crate) fn undo_complete(desk: &mut Desk) -> Result<(), Refusal> {
+    desk.write(&format!("UPDATE {NAME} SET value = 'building' WHERE name = 'state'"))?;
     Ok(())
 }
 

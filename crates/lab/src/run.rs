@@ -188,7 +188,9 @@ fn prepare(
             said.push(built.sentence());
             opened = agree(plan, database, group, stop)?;
         }
-        let n_made = install_routines(&opened)?;
+        let to_install = opened.clone();
+        let interrupted = "interrupted while routines were put into the database";
+        let n_made = quietly(stop, interrupted, move || install_routines(&to_install))?;
         if n_made > 0 {
             said.push(format!("put {n_made} routines into the database"));
         }
@@ -452,7 +454,7 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
-    for fact in changed_settings(groups, &recount.tally) {
+    for fact in changed_settings(groups, stop, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
     let after = counts_in(groups, stop);
@@ -505,9 +507,14 @@ fn spread(plan: &Plan) -> Option<Fact> {
 
 /// Modes and settings of the database that are no longer what they were before the load. Sizes
 /// change by themselves.
-fn changed_settings(groups: &[Opened], tally: &Tally) -> Vec<Fact> {
+fn changed_settings(groups: &[Opened], stop: &Stop, tally: &Tally) -> Vec<Fact> {
+    let Some(database) = groups.first().map(|opened| Arc::clone(&opened.database)) else {
+        return Vec::new();
+    };
+    let interrupted = "interrupted while settings were looked at";
+    let now = quietly(stop, interrupted, move || Ok(database.facts()?));
     // A database that does not answer any more has its finding already.
-    let now = groups.first().and_then(|opened| opened.database.facts().ok()).unwrap_or_default();
+    let now = now.unwrap_or_default();
     let settings = now.into_iter().filter(|fact| {
         matches!(fact.about.as_str(), "mode" | "database") && fact.name != "size_bytes"
     });

@@ -49,6 +49,9 @@ pub enum Request<'a> {
     Begin,
     /// Begins a transaction that only reads.
     BeginReadOnly,
+    /// Begins a transaction that does not say whether it will write, by a bare `BEGIN`. Where a
+    /// database takes its lock by that word (SQLite), it begins as one that only reads.
+    BeginPlain,
     /// Commits. A connection lost meanwhile is [`RefusalKind::UnknownCommit`].
     Commit,
     /// Rolls back.

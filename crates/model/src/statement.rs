@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Refusal, RefusalKind};
+
 /// How a statement is counted: reads, writes and other statements apart, as sysbench does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,6 +39,16 @@ impl StatementId {
     /// Commits, as a call of a batch: its last.
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
+    /// The statement at `place` of those that a session knows. Refused where the numbers end.
+    pub fn numbered(place: usize) -> Result<StatementId, Refusal> {
+        let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
+        id.ok_or_else(|| {
+            let n_most = StatementId::COMMIT.0;
+            let message = format!("a session can know {n_most} statements, no more");
+            Refusal::new(RefusalKind::Unsupported, message)
+        })
+    }
+
     /// Whether it is no statement of anybody's, but begins or ends a transaction.
     pub fn is_control(self) -> bool {
         self.0 >= StatementId::COMMIT.0
@@ -60,5 +72,19 @@ impl Statement {
     /// A statement that is prepared.
     pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
         Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_statement_has_a_number_that_begins_or_ends_a_transaction() {
+        assert_eq!(StatementId::numbered(65_532), Ok(StatementId(65_532)));
+        for place in [65_533, 65_535, 65_536] {
+            let no = StatementId::numbered(place).expect_err("no number is left");
+            assert_eq!(no.kind, RefusalKind::Unsupported);
+        }
     }
 }

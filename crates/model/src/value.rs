@@ -74,7 +74,8 @@ pub trait Row {
     /// How many columns it has.
     fn width(&self) -> usize;
 
-    /// The value in `column` (from 0). Panics past the width: that is a mistake in our code.
+    /// The value in `column` (from 0). Past the width it is null where the width is a server's
+    /// word, since a broken server must not end us; elsewhere that is our mistake, and a panic.
     fn value(&self, column: usize) -> Value<'_>;
 
     /// Which result set of the reply it belongs to (from 0).

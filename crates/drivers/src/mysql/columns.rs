@@ -83,9 +83,9 @@ impl Columns {
         Some(())
     }
 
-    /// A column's name; empty where it is no UTF-8.
+    /// A column's name; empty where it is no UTF-8, or there is no such column.
     pub(super) fn name(&self, index: usize) -> &str {
-        let Column { name_start, name_end, .. } = self.list[index];
-        str::from_utf8(&self.names[name_start as usize..name_end as usize]).unwrap_or_default()
+        let Some(Column { name_start, name_end, .. }) = self.list.get(index) else { return "" };
+        str::from_utf8(&self.names[*name_start as usize..*name_end as usize]).unwrap_or_default()
     }
 }

@@ -116,6 +116,8 @@ pub(super) struct Speaker {
     is_autocommit_off: bool,
     /// A flight was refused in its midst: the transaction holds what came after it.
     is_doomed: bool,
+    /// The transaction under way has asked for something to be changed.
+    has_written: bool,
     load: Load,
     traffic: Traffic,
 }
@@ -149,6 +151,7 @@ impl Speaker {
             is_committing: false,
             is_autocommit_off: false,
             is_doomed: false,
+            has_written: false,
             load: Load::default(),
             traffic: Traffic::default(),
         }
@@ -188,6 +191,7 @@ impl Speaker {
         if self.is_doomed {
             return Err(doomed());
         }
+        self.has_written = writes || self.has_written && self.is_in_transaction();
         if !self.is_in_transaction() {
             self.is_committing = writes;
             if self.is_autocommit_off {
@@ -207,6 +211,15 @@ impl Speaker {
         self.traffic.count(kind);
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Text);
+    }
+
+    fn start_transaction(&mut self, sql: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        if self.is_doomed {
+            return Err(doomed());
+        }
+        self.has_written = false;
+        self.put_text(out, StatementKind::Other, sql);
+        Ok(())
     }
 
     fn place_of(&self, statement: StatementId) -> Result<usize, Refusal> {
@@ -269,7 +282,7 @@ impl Speaker {
         }
         match begins {
             true if self.is_doomed => return Err(doomed()),
-            true => {}
+            true => self.has_written = writes,
             false => self.precede(writes, out)?,
         }
         // The first no must be the end. Behind a no that ends the transaction (a deadlock) the
@@ -277,7 +290,7 @@ impl Speaker {
         // A COMMIT behind any no would commit what came before it.
         let is_flight = calls.len() > 1 && writes;
         self.in_turn = is_flight && !begins && !self.is_in_transaction();
-        self.commits_apart = is_flight && commits;
+        self.commits_apart = calls.len() > 1 && commits && self.has_written;
         if is_flight && !self.in_turn && !self.is_autocommit_off {
             self.put_quiet(out, "SET autocommit=0");
             self.is_autocommit_off = true;
@@ -301,7 +314,6 @@ impl Speaker {
             true => known.put_text(&mut self.held_bytes, call.values, escapes)?,
             false => known.put_execute(&mut self.held_bytes, call.values)?,
         }
-        self.traffic.count(known.statement.kind);
         let end = self.held_bytes.len();
         self.held.push_back(Held { place, n_values: call.values.len(), start, end });
         Ok(())
@@ -336,6 +348,7 @@ impl Speaker {
                 set_id(&mut self.held_bytes, held.start, id);
             }
             out.extend_from_slice(&self.held_bytes[held.start..held.end]);
+            self.traffic.count(self.known[held.place].statement.kind);
             self.expected.push_back(Expected::Call(held.place));
             self.is_committing |= self.controls[2] == Some(held.place);
         }
@@ -632,17 +645,10 @@ impl Protocol for Speaker {
                 let writes = kind != StatementKind::Read;
                 self.precede(writes, out).map(|()| self.put_text(out, kind, sql))
             }
-            Request::Begin | Request::BeginReadOnly | Request::Commit if self.is_doomed => {
-                Err(doomed())
-            }
-            Request::Begin => {
-                self.put_text(out, StatementKind::Other, "START TRANSACTION");
-                Ok(())
-            }
-            Request::BeginReadOnly => {
-                self.put_text(out, StatementKind::Other, "START TRANSACTION READ ONLY");
-                Ok(())
-            }
+            Request::Begin => self.start_transaction("START TRANSACTION", out),
+            Request::BeginReadOnly => self.start_transaction("START TRANSACTION READ ONLY", out),
+            Request::BeginPlain => self.start_transaction("BEGIN", out),
+            Request::Commit if self.is_doomed => Err(doomed()),
             Request::Commit => {
                 self.is_committing = true;
                 self.put_text(out, StatementKind::Other, "COMMIT");
@@ -722,12 +728,9 @@ impl Protocol for Speaker {
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        let Ok(number) = u16::try_from(self.known.len()) else {
-            let message = format!("a session can know {} statements, no more", 1 << 16);
-            return Err(Refusal::new(RefusalKind::Unsupported, message));
-        };
+        let id = StatementId::numbered(self.known.len())?;
         self.known.push(Known::new(statement, self.as_text));
-        Ok(StatementId(number))
+        Ok(id)
     }
 
     fn traffic(&self) -> Traffic {

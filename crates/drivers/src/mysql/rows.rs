@@ -102,7 +102,8 @@ impl Row for Found<'_> {
 
     #[inline]
     fn value(&self, column: usize) -> Value<'_> {
-        let Some((start, end)) = self.places[column] else { return Value::Null };
+        let Some(Some((start, end))) = self.places.get(column) else { return Value::Null };
+        let (start, end) = (*start, *end);
         let bytes = &self.payload[start as usize..end as usize];
         let column = self.columns.list[column];
         match self.form {
@@ -246,7 +247,9 @@ fn decimal(bytes: &[u8]) -> Value<'_> {
                     let digit = i64::from(byte - b'0');
                     let signed = if is_negative { -digit } else { digit };
                     unscaled = unscaled.checked_mul(10)?.checked_add(signed)?;
-                    scale = scale.map(|scale| scale + 1);
+                    if let Some(scale) = &mut scale {
+                        *scale = scale.checked_add(1)?;
+                    }
                     n_digits += 1;
                 }
                 _ => return None,
@@ -298,10 +301,20 @@ mod tests {
         check("12.50", Value::Decimal { unscaled: 1250, scale: 2 });
         check("-0.01", Value::Decimal { unscaled: -1, scale: 2 });
         check("7", Value::Decimal { unscaled: 7, scale: 0 });
+        let fine = format!("0.{}", "0".repeat(300));
+        check(&fine, Value::Text(&fine));
         check("-9223372036854775808", Value::Decimal { unscaled: i64::MIN, scale: 0 });
         check("99999999999999999999.9", Value::Text("99999999999999999999.9"));
         check("1.2.3", Value::Text("1.2.3"));
         check("", Value::Text(""));
+    }
+
+    #[test]
+    fn a_column_that_the_server_has_not_sent_is_null() {
+        let columns = Columns::default();
+        let (payload, form) = (&[][..], Form::Text);
+        let row = Found { payload, columns: &columns, places: &[], form, result_set: 0 };
+        assert_eq!((row.width(), row.value(2), row.name(2)), (0, Value::Null, ""));
     }
 
     #[test]

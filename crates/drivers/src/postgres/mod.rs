@@ -238,6 +238,9 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
     let mode = TlsMode::by_name(text("tls")).expect("one of the choices");
     let ca = Some(Path::new(text("tls_ca"))).filter(|path| !path.as_os_str().is_empty());
     let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
+    if timeout.is_zero() {
+        return Err(bad("connect_timeout: 0 is no time; write 10s"));
+    }
     let addresses = Connector::addresses(target, socket(target, text("socket")), PORT);
     let account = Account {
         user,

@@ -277,12 +277,15 @@ impl Postgres {
             _ => std::mem::take(&mut self.is_open),
         };
         self.n_sets += usize::from(had_rows);
+        let of = self.flight.get(self.at);
         self.at += 1;
         self.reply.n_affected += n_affected(body);
-        if self.exchange == Exchange::Commit && body.starts_with(b"ROLLBACK") {
+        let commits = self.exchange == Exchange::Commit
+            || of.is_some_and(|of| self.statements.is_commit(of.index));
+        if commits && body.starts_with(b"ROLLBACK") {
             let message = "nothing was committed: an earlier statement of this transaction failed, \
                            and the server has rolled it back";
-            self.refusal = Some(Refusal::new(RefusalKind::Other, message));
+            self.refusal.get_or_insert(Refusal::new(RefusalKind::Other, message));
         }
         Ok(())
     }
@@ -313,7 +316,7 @@ impl Postgres {
         self.status = read_status(body)?;
         let result = match self.refusal.take() {
             Some(no) => Err(no),
-            None if self.exchange == Exchange::Calls && self.at < self.flight.len() => {
+            None if self.at < self.n_answers_least() => {
                 return Err(garbled(&"fewer answers than questions"));
             }
             None => Ok(self.reply),
@@ -321,6 +324,12 @@ impl Postgres {
         self.exchange = Exchange::Nothing;
         self.is_committing = false;
         Ok(result)
+    }
+
+    /// A text may hold fewer statements than calls, but it holds one.
+    #[inline]
+    fn n_answers_least(&self) -> usize {
+        if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
     }
 
     #[inline]
@@ -354,7 +363,7 @@ impl Protocol for Postgres {
                 self.traffic.count(kind);
                 return Ok(());
             }
-            Request::Begin => (Exchange::Text, "BEGIN"),
+            Request::Begin | Request::BeginPlain => (Exchange::Text, "BEGIN"),
             Request::BeginReadOnly => (Exchange::Text, "BEGIN READ ONLY"),
             Request::Commit => (Exchange::Commit, "COMMIT"),
             Request::Rollback => (Exchange::Text, "ROLLBACK"),

@@ -106,10 +106,9 @@ impl Row for DataRow<'_> {
 
     #[inline]
     fn value(&self, column: usize) -> Value<'_> {
-        let field = self.fields.fields[column];
-        if field.n_bytes < 0 {
+        let Some(field) = self.fields.fields.get(column).filter(|field| field.n_bytes >= 0) else {
             return Value::Null;
-        }
+        };
         let from = if field.is_unhexed { &self.fields.unhexed } else { self.body };
         let bytes = &from[field.start as usize..][..field.n_bytes as usize];
         let of = self.columns[column].of;
@@ -125,6 +124,20 @@ impl Row for DataRow<'_> {
     }
 
     fn name(&self, column: usize) -> &str {
-        &self.columns[column].name
+        self.columns.get(column).map_or("", |column| &column.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_that_the_server_has_not_sent_is_null() {
+        let mut fields = Fields::default();
+        fields.find(&[0, 0], &[], Format::Binary).expect("a row without columns");
+        let (body, format) = (&[0, 0][..], Format::Binary);
+        let row = DataRow { body, fields: &fields, columns: &[], format, result_set: 0 };
+        assert_eq!((row.width(), row.value(2), row.name(2)), (0, Value::Null, ""));
     }
 }

@@ -71,13 +71,16 @@ impl Statements {
     }
 
     pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        let Ok(number) = u16::try_from(self.prepared.len()) else {
-            let message = format!("a session can know {} statements, no more", 1 << 16);
-            return Err(Refusal::new(RefusalKind::Unsupported, message));
-        };
+        let id = StatementId::numbered(self.prepared.len())?;
         self.late.push(statement);
         self.prepared.push(Prepared::default());
-        Ok(StatementId(number))
+        Ok(id)
+    }
+
+    /// Whether the statement at `index` is the COMMIT of a flight.
+    pub(super) fn is_commit(&self, index: usize) -> bool {
+        let [_, _, commit] = self.controls;
+        commit.is_some_and(|commit| usize::from(commit.0) == index)
     }
 
     /// The statement that is meant: one of ours where it begins or ends a transaction.

@@ -187,7 +187,11 @@ impl Session for SimSession {
                 self.serve(kind, None)
             }
             Request::Batch(calls) => self.begin_batch(calls)?,
-            Request::Begin | Request::BeginReadOnly | Request::Rollback | Request::Commit => {
+            Request::Begin
+            | Request::BeginReadOnly
+            | Request::BeginPlain
+            | Request::Rollback
+            | Request::Commit => {
                 self.traffic.count(StatementKind::Other);
                 self.control(matches!(request, Request::Commit))
             }

@@ -300,7 +300,7 @@ impl Session for SqliteSession {
                 return Ok(());
             }
             Request::Begin => Control::Begin,
-            Request::BeginReadOnly => Control::BeginReadOnly,
+            Request::BeginReadOnly | Request::BeginPlain => Control::BeginReadOnly,
             Request::Commit => Control::Commit,
             Request::Rollback => Control::Rollback,
         };

@@ -10,7 +10,7 @@ use std::thread;
 use model::{Clock, Placement};
 
 use super::{Blueprint, Surroundings, Told, connect, guarded};
-use crate::clock::ThreadClock;
+use crate::clock::{ThreadClock, through};
 use crate::scheduling::prepare_thread;
 
 /// Enough for SQLite's parser and our conversations; untouched pages cost nothing.
@@ -35,6 +35,9 @@ fn live(blueprint: Blueprint, around: &Surroundings) {
     around.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));
     let tell = |told| drop(around.tell.send(told));
+    // Whoever stood at the door before its turn would keep out those whose turn it is.
+    let turn_ns = around.door.turn_ns(blueprint.seating.client);
+    block_on(through(clock.as_ref(), turn_ns));
     let within = around.door.enter(&around.stop);
     let connecting = connect(blueprint, Placement::Thread, clock, &around.door, &tell);
     let seat = block_on(connecting);

@@ -234,7 +234,7 @@ impl Client for User {
             let session = world.session();
             let begin = match self.shared.script.begin {
                 None => return self.ask_all(session).await.map(|()| Done::Committed),
-                Some(Begin::ReadOnly) => Request::BeginReadOnly,
+                Some(Begin::Plain) => Request::BeginPlain,
                 Some(Begin::Write) => Request::Begin,
             };
             control(session, begin).await?;

@@ -32,6 +32,6 @@ pub(super) fn reads(settings: &Settings) -> [(Ask, u64); 5] {
 }
 
 fn script(settings: &Settings) -> Script {
-    let begin = (!settings.switch("skip_trx")).then_some(Begin::ReadOnly);
+    let begin = (!settings.switch("skip_trx")).then_some(Begin::Plain);
     Script::new(begin, &reads(settings))
 }

@@ -10,8 +10,8 @@ use super::parameters::Data;
 /// How a transaction begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// It only reads.
-    ReadOnly,
+    /// It only reads, and does not say so, as sysbench does not.
+    Plain,
     /// It may write.
     Write,
 }

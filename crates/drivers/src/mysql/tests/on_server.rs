@@ -229,6 +229,20 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     assert_eq!(reply, Reply { n_rows: 0, n_affected: 2 });
     speaker.ask(Request::Commit).expect("committed");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
+    // A read that is refused keeps back the COMMIT behind it where something was written before;
+    // what is kept back is not counted.
+    let two_rows = "SELECT (SELECT 1 UNION SELECT 2)";
+    let mut speaker = Speaker::connect(&database, &[(Write, insert), (Read, two_rows)]);
+    speaker.ask(Request::Begin).expect("begun");
+    speaker.call(0, &[Value::Int(100)]).expect("inserted");
+    let before = speaker.0.traffic();
+    let read = Call { statement: StatementId(1), values: &[] };
+    let batch = [read, Call::control(StatementId::COMMIT)];
+    refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Other);
+    let moved = speaker.0.traffic() - before;
+    assert_eq!((moved.reads, moved.others), (1, 0));
+    speaker.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
 }
 
 fn a_flight_of_more_than_any_buffer_comes_through(site: &Site) {

@@ -343,6 +343,33 @@ fn a_statement_that_commits_by_itself_is_a_commit_under_way() {
 }
 
 #[test]
+fn a_flight_whose_commit_was_answered_by_a_rollback_is_not_committed() {
+    let [commit, begin] = [StatementId::COMMIT, StatementId::BEGIN].map(Call::control);
+    for way in [Way::Named, Way::Simple] {
+        let mut protocol = protocol(way);
+        let described: Vec<u8> = match way {
+            Way::Simple => Vec::new(),
+            _ => [(b'3', &b""[..]), (b'1', b""), (b't', b"\0\0"), (b'n', b""), (b'2', b"")]
+                .into_iter()
+                .flat_map(|(tag, body)| message(tag, body))
+                .collect(),
+        };
+        let done = message(b'C', b"ROLLBACK\0");
+        let said = [&described[..], &done, &message(b'Z', b"I")].concat();
+        let heard = converse(&mut protocol, Request::Batch(&[commit]), &said, Cut::At(0));
+        let words = refused(heard.expect("in order").0, RefusalKind::Other);
+        assert!(words.contains("nothing was committed"), "{words}");
+    }
+    // Somebody else's word is no answer: nothing was done.
+    for request in [Request::Commit, text("SELECT 1"), Request::Batch(&[begin])] {
+        let idle = message(b'Z', b"I");
+        let heard = converse(&mut protocol(Way::Simple), request, &idle, Cut::At(0));
+        let no = heard.map(|_| ()).expect_err("fewer answers than questions");
+        assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    }
+}
+
+#[test]
 fn a_copy_in_a_statement_is_refused_and_the_connection_stays_in_order() {
     let mut protocol = protocol(Way::Named);
     let answer = [
