@@ -35,7 +35,7 @@ struct Asked {
 /// Runs the cases and prints the table.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
     let asked = Asked::read(arguments)?;
-    for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql-contrib")] {
+    for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql")] {
         if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
             bail!("{program} is not there: apt-get install {package}");
         }
