@@ -23,5 +23,5 @@ pub use conduct::{CannotRun, Ran, run};
 pub use job::{GroupJob, Job, Share, Tap};
 pub use place::threads::block_on;
 pub use schedule::Schedule;
-pub use scheduling::{Granted, prepare_thread};
+pub use scheduling::Granted;
 pub use stop::Stop;

@@ -192,6 +192,11 @@ impl Pacer {
         Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
     }
 
+    /// Whether transactions have instants to begin at.
+    pub(crate) fn keeps_time(&self) -> bool {
+        !matches!(self.pace, Pace::Closed)
+    }
+
     /// Which transaction is next; none when the load is over.
     pub(crate) fn claim(&mut self, clock: &dyn Clock) -> Option<Claim> {
         let own = Number::OfClient { client: self.client, nth: self.nth };

@@ -8,25 +8,28 @@ use std::num::NonZeroU64;
 use model::NS_PER_MS;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// What was granted to a pacing thread.
+/// What was granted to a thread that lives by the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// Timer slack of 1 ns.
     pub timer_slack: bool,
-    /// A scheduling slice of 0.1 ms (`sched_setattr(2)`, Linux 6.12 and later).
-    pub short_slice: bool,
+    /// A scheduling slice of 0.1 ms (`sched_setattr(2)`, Linux 6.12 and later); none was asked for
+    /// where nobody waits for an instant.
+    pub short_slice: Option<bool>,
     /// A CPU of its own, for an event loop that asked for one.
     pub pinned: bool,
 }
 
 const SLICE_NS: u64 = NS_PER_MS / 10;
 
-/// Prepares the calling thread for keeping time.
-pub fn prepare_thread() -> Granted {
+/// Prepares the calling thread for its clients. One that `keeps_time` has instants to meet; in
+/// closed load there are none, and a short slice would only have the server cut in on whoever is
+/// about to send to it.
+pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     let slack = NonZeroU64::new(1).expect("one is not zero");
     Granted {
         timer_slack: rustix::thread::set_current_timer_slack(Some(slack)).is_ok(),
-        short_slice: ask_for_short_slice(),
+        short_slice: keeps_time.then(ask_for_short_slice),
         pinned: false,
     }
 }

@@ -670,7 +670,9 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     }
     if let Some(granted) = ran.granted {
         list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
-        list.push(Fact::new("client", "scheduling_slice_100us", granted.short_slice));
+        if let Some(is_granted) = granted.short_slice {
+            list.push(Fact::new("client", "scheduling_slice_100us", is_granted));
+        }
         list.push(Fact::new("client", "loops_pinned", granted.pinned));
     }
     if ran.n_left_behind > 0 {

@@ -30,12 +30,13 @@ pub(crate) fn start(
     let n_at_once = (around.door.at_once as usize / n_loops).max(1);
     for (index, hand) in hands.into_iter().enumerate() {
         let around = around.clone();
+        let keeps_time = hand.iter().any(|blueprint| blueprint.seating.pacer.keeps_time());
         let builder = thread::Builder::new().name(format!("loop-{index}"));
         builder.spawn(move || {
             let tell = around.tell.clone();
             guarded(&tell, move || {
                 let pinned = pin && pin_thread(index, n_loops);
-                let granted = Granted { pinned, ..prepare_thread() };
+                let granted = Granted { pinned, ..prepare_thread(keeps_time) };
                 around.granted.get_or_init(|| granted);
                 live(hand, n_at_once, &around)
                     .expect("an event loop needs an epoll and a timer descriptor");

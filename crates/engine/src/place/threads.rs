@@ -31,7 +31,7 @@ pub(crate) fn start(blueprints: Vec<Blueprint>, around: &Surroundings) -> io::Re
 }
 
 fn live(blueprint: Blueprint, around: &Surroundings) {
-    let granted = prepare_thread();
+    let granted = prepare_thread(blueprint.seating.pacer.keeps_time());
     around.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));
     let tell = |told| drop(around.tell.send(told));
