@@ -356,6 +356,11 @@ fn refusals_have_kinds(database: &Arc<dyn Database>) {
     refused(speaker.call(0, &[Value::Int(2), Value::Null]), RefusalKind::Constraint);
     refused(speaker.text("SELECT * FROM law_nothing"), RefusalKind::Missing);
     refused(speaker.text("SELECT nobody FROM law_refusals"), RefusalKind::Missing);
+    let index = "CREATE INDEX law_refusals_v ON law_refusals (v)";
+    speaker.text(index).expect("made");
+    for twice in [index, "CREATE TABLE law_refusals (id INT)"] {
+        refused(speaker.text(twice), RefusalKind::Exists);
+    }
     refused(speaker.text("SELEKT"), RefusalKind::Other);
     speaker.ask(Request::BeginReadOnly).expect("begun");
     refused(speaker.call(0, &[Value::Int(3), Value::Int(3)]), RefusalKind::ReadOnly);

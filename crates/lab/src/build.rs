@@ -84,6 +84,20 @@ pub struct Built {
 }
 
 impl Built {
+    /// Nothing done yet.
+    fn of(opened: &Opened, options: BuildOptions) -> Built {
+        Built {
+            found: opened.data,
+            n_rows: 0,
+            n_rows_before: 0,
+            seconds: 0.0,
+            index_seconds: 0.0,
+            method: options.method,
+            loaders: n_loaders(opened, options),
+            reconnects: 0,
+        }
+    }
+
     /// A sentence about it.
     pub fn sentence(&self) -> String {
         let rows = format_count(self.n_rows);
@@ -126,18 +140,8 @@ pub fn build(
     let Some(population) = opened.workload.population() else {
         return Err(Trouble::Usage("this workload has no data to build".to_owned()));
     };
-    let mut built = Built {
-        found: opened.data,
-        n_rows: 0,
-        n_rows_before: 0,
-        seconds: 0.0,
-        index_seconds: 0.0,
-        method: options.method,
-        loaders: n_loaders(opened, options),
-        reconnects: 0,
-    };
     match opened.data {
-        Data::Built | Data::None => return Ok(built),
+        Data::Built | Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
             return Err(Trouble::Failed(
                 "tables of this workload are there, but no dbdyno_meta tells what is in them; \
@@ -151,25 +155,8 @@ pub fn build(
     if opened.data == Data::Absent {
         meta::begin(&mut desk, opened.database.as_ref(), &opened.workload.identity())?;
     }
-    let mut work = prepare(&mut desk, opened, population)?;
-    built.n_rows_before = work.n_rows_before;
-    for pass in 1.. {
-        load_all(opened, population, &work, &built, is_stopped, progress)?;
-        built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
-        // The first one may have been lost meanwhile, as those of the loaders.
-        desk = Desk::at(opened.database.as_ref())?;
-        // What a crash took back after it was acknowledged is loaded again.
-        let left = prepare(&mut desk, opened, population)?;
-        if left.chunks.is_empty() {
-            break;
-        }
-        if pass == PASSES {
-            let why = "the server loses what it has acknowledged, again and again: see its log";
-            return Err(Trouble::Failed(format!("{why}; {GOES_ON}")));
-        }
-        work = left;
-    }
-    built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
+    let mut built = Built::of(opened, options);
+    let work = load_all(&mut desk, opened, population, &mut built, is_stopped, progress)?;
     let indexing = wall::now();
     create_indexes(&mut desk, opened, population, is_stopped, &mut |name| {
         progress(&Progress {
@@ -187,6 +174,34 @@ pub fn build(
     built.index_seconds = indexing.elapsed().as_secs_f64();
     built.seconds = began.elapsed().as_secs_f64();
     Ok(built)
+}
+
+/// Creates the tables and fills them, again where a crash of the server took back what it had
+/// acknowledged. Leaves the number of rows in `built`, and a connection that lives in `desk`.
+fn load_all(
+    desk: &mut Desk,
+    opened: &Opened,
+    population: &dyn Population,
+    built: &mut Built,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Work, Trouble> {
+    let mut work = prepare(desk, opened, population)?;
+    built.n_rows_before = work.n_rows_before;
+    for _ in 0..PASSES {
+        load_once(opened, population, &work, built, is_stopped, progress)?;
+        built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+        // The first one may have been lost meanwhile, as those of the loaders.
+        *desk = Desk::at(opened.database.as_ref())?;
+        let left = prepare(desk, opened, population)?;
+        if left.chunks.is_empty() {
+            built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
+            return Ok(work);
+        }
+        work = left;
+    }
+    let why = "the server loses what it has acknowledged, again and again: see its log";
+    Err(Trouble::Failed(format!("{why}; {GOES_ON}")))
 }
 
 /// [`build`], with an ear for whoever asks to stop.
@@ -354,7 +369,7 @@ pub fn install_routines(opened: &Opened) -> Result<usize, Trouble> {
     Ok(n_made)
 }
 
-fn load_all(
+fn load_once(
     opened: &Opened,
     population: &dyn Population,
     work: &Work,

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Index, Population, Value, Workload, format_count};
+use model::{Civil, Index, Population, Value, Workload, format_count};
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
 use crate::build::{Progress, definition};
@@ -384,7 +384,8 @@ fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: Format) {
         (Value::Int(number), _) => number,
         (Value::Float(number), _) => number,
         (Value::Decimal { unscaled, scale }, _) => &decimal(*unscaled, *scale),
-        (Value::Timestamp(us), _) => &timestamp(*us),
+        // In UTC, without saying so: not every database takes a zone.
+        (Value::Timestamp(us), _) => return Civil::of_us(*us).write(line),
         (Value::Text(text), format) => return put_text(line, text.as_bytes(), format),
         (Value::Bytes(bytes), format) => return put_text(line, bytes, format),
     };
@@ -419,27 +420,6 @@ fn decimal(unscaled: i64, scale: u8) -> String {
         0 => format!("{sign}{digits}"),
         _ => format!("{sign}{}.{:0width$}", digits / unit, digits % unit),
     }
-}
-
-/// In UTC, without saying so: not every database takes a zone.
-fn timestamp(us: i64) -> String {
-    let (days, of_day) = (us.div_euclid(86_400_000_000), us.rem_euclid(86_400_000_000));
-    let (year, month, day) = civil(days);
-    let (seconds, us) = (of_day / 1_000_000, of_day % 1_000_000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{us:06}")
-}
-
-/// Year, month and day of a day since 1970-01-01 (Hinnant, chrono-compatible date algorithms).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -418,18 +418,7 @@ fn measure(
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     if options.check_before {
-        let results = check_all(groups, stop, recount)?;
-        let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
-        if !results.is_empty() {
-            recount.tell(Event::Checked { after: false, results });
-        }
-        if !failed.is_empty() {
-            return Err(Trouble::Failed(format!(
-                "the data are not consistent before the run, so it was not begun (--check off \
-                 runs all the same):\n{}",
-                failed.join("\n")
-            )));
-        }
+        check_before(groups, stop, recount)?;
     }
     let before = counts_in(groups, stop)?;
     let commits_before = commits_counted(groups, stop, None);
@@ -479,6 +468,27 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// Data that are not consistent before a run are a reason not to begin it.
+fn check_before(
+    groups: &[Opened],
+    stop: &Arc<Stop>,
+    recount: &mut Recount<'_>,
+) -> Result<(), Trouble> {
+    let results = check_all(groups, stop, recount)?;
+    let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
+    if !results.is_empty() {
+        recount.tell(Event::Checked { after: false, results });
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Trouble::Failed(format!(
+        "the data are not consistent before the run, so it was not begun (--check off runs all \
+         the same):\n{}",
+        failed.join("\n")
+    )))
 }
 
 /// Why there was no load, with what the server allows where that is the reason.

@@ -28,6 +28,8 @@ pub enum RefusalKind {
     Denied,
     /// The database, a table or a column is not there.
     Missing,
+    /// What is to be made is there already: a database, a table, an index, a routine.
+    Exists,
     /// The database or this session may only be read.
     ReadOnly,
     /// No space is left where the database lives.
@@ -48,7 +50,7 @@ pub enum RefusalKind {
 
 impl RefusalKind {
     /// Every kind, in the order in which they are shown.
-    pub const ALL: [RefusalKind; 18] = [
+    pub const ALL: [RefusalKind; 19] = [
         RefusalKind::Deadlock,
         RefusalKind::LockTimeout,
         RefusalKind::Serialization,
@@ -59,6 +61,7 @@ impl RefusalKind {
         RefusalKind::UnknownCommit,
         RefusalKind::Denied,
         RefusalKind::Missing,
+        RefusalKind::Exists,
         RefusalKind::ReadOnly,
         RefusalKind::DiskFull,
         RefusalKind::Corrupt,
@@ -93,6 +96,7 @@ impl RefusalKind {
             RefusalKind::UnknownCommit => "unknown_commit",
             RefusalKind::Denied => "denied",
             RefusalKind::Missing => "missing",
+            RefusalKind::Exists => "exists",
             RefusalKind::ReadOnly => "read_only",
             RefusalKind::DiskFull => "disk_full",
             RefusalKind::Corrupt => "corrupt",

@@ -4,6 +4,7 @@
 //! knows no clock, socket, file or runtime.
 
 mod empty;
+mod frame;
 mod oltp;
 mod tpcb;
 mod tpcc;

@@ -26,20 +26,8 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
                     .value_name("URL")
                     .help("Database [default: an embedded SQLite file of the workload]"),
             )
-            .arg(
-                Arg::new("seed")
-                    .long("seed")
-                    .value_name("N")
-                    .default_value("1")
-                    .help("Seed of the data"),
-            )
-            .arg(
-                Arg::new("quiet")
-                    .long("quiet")
-                    .short('q')
-                    .action(ArgAction::SetTrue)
-                    .help("No progress"),
-            );
+            .arg(flags::seed())
+            .arg(flags::quiet("No progress"));
         let what = named(words, name);
         add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
     };
@@ -98,7 +86,7 @@ fn opened(
         return Err(Trouble::Usage(why.to_owned()));
     }
     password::give(&mut target, matches)?;
-    let seed = number(matches, "seed")?;
+    let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
@@ -110,13 +98,8 @@ fn opened(
     Ok(Found { target, opened, site })
 }
 
-fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
-    let text = matches.get_one::<String>(name).expect("it has a default");
-    model::parse_count(text).map_err(|bad| Trouble::Usage(format!("--{name}: {bad}")))
-}
-
 pub(crate) fn build(matches: &ArgMatches) -> Outcome {
-    let loaders = number(matches, "loaders")? as usize;
+    let loaders = flags::number(matches, "loaders")? as usize;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
     let Found { target, opened, site } = opened(matches, true, &stop, &mut live)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
 use lab::Trouble;
 use lab::datagen::{Format, Written, write_files};
 use lab::run::Watcher;
@@ -35,20 +35,8 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .default_value("tsv")
                 .help("tsv is what LOAD DATA and COPY read by default; csv has a header"),
         )
-        .arg(
-            Arg::new("seed")
-                .long("seed")
-                .value_name("N")
-                .default_value("1")
-                .help("Seed of the data"),
-        )
-        .arg(
-            Arg::new("quiet")
-                .long("quiet")
-                .short('q')
-                .action(ArgAction::SetTrue)
-                .help("No progress"),
-        );
+        .arg(flags::seed())
+        .arg(flags::quiet("No progress"));
     add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
 }
 
@@ -73,8 +61,7 @@ fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Trouble> {
     let usage = |bad: model::BadParameter| Trouble::Usage(bad.0);
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name).map_err(usage)?;
-    let seed = matches.get_one::<String>("seed").expect("it has a default");
-    let seed = model::parse_count(seed).map_err(|bad| Trouble::Usage(format!("--seed: {bad}")))?;
+    let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let settings = Settings::decide(entry.name, entry.parameters, given).map_err(usage)?;
     (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).map_err(usage)

@@ -59,6 +59,22 @@ pub(crate) fn output() -> Arg {
         .help("How results are written (markdown: 'list parameters' alone) [default: text]")
 }
 
+/// `--seed`, of data alone.
+pub(crate) fn seed() -> Arg {
+    Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
+}
+
+/// `--quiet`, and what is not shown then.
+pub(crate) fn quiet(what: &'static str) -> Arg {
+    Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
+}
+
+/// The number that a flag with a default says.
+pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
+    let text = matches.get_one::<String>(name).expect("it has a default");
+    model::parse_count(text).map_err(|bad| Trouble::Usage(format!("--{name}: {bad}")))
+}
+
 /// `--no-store`.
 pub(crate) fn no_store() -> Arg {
     Arg::new("no_store")

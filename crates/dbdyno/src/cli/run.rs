@@ -52,13 +52,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .action(ArgAction::SetTrue)
                 .help("Tell the figures of each client too"),
         )
-        .arg(
-            Arg::new("quiet")
-                .long("quiet")
-                .short('q')
-                .action(ArgAction::SetTrue)
-                .help("No live view, no progress"),
-        );
+        .arg(flags::quiet("No live view, no progress"));
     command = password::add(command);
     for row in PLAN {
         command = command.arg(flags::of(&row.parameter, "Plan"));

@@ -100,9 +100,7 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<RunId, Trouble> {
 
 fn list(matches: &ArgMatches) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let limit = text("limit").unwrap_or_default();
-    let limit =
-        model::parse_count(&limit).map_err(|bad| Trouble::Usage(format!("--limit: {bad}")))?;
+    let limit = flags::number(matches, "limit")?;
     let label = text("label").map(|label| match label.split_once('=') {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),

@@ -40,6 +40,7 @@ fn kind(code: u16, sqlstate: &str) -> RefusalKind {
         1008 | 1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1146 | 1176 | 1305 => {
             RefusalKind::Missing
         }
+        1007 | 1050 | 1061 | 1304 => RefusalKind::Exists,
         1036 | 1223 | 1288 | 1290 | 1471 | 1792 | 1836 => RefusalKind::ReadOnly,
         1317 | 3169 => RefusalKind::Cancelled,
         1907 | 1969 | 3024 => RefusalKind::Timeout,
@@ -99,6 +100,9 @@ mod tests {
         check(4025, RefusalKind::Constraint);
         check(1045, RefusalKind::Denied);
         check(1049, RefusalKind::Missing);
+        check(1050, RefusalKind::Exists);
+        check(1061, RefusalKind::Exists);
+        check(1304, RefusalKind::Exists);
         check(1792, RefusalKind::ReadOnly);
         check(1317, RefusalKind::Cancelled);
         check(1969, RefusalKind::Timeout);

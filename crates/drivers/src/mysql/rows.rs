@@ -2,10 +2,10 @@
 //!
 //! Finding them proves that they are there, so reading cannot fail. Not here: packets.
 
-use model::{Row, Value};
+use model::{Civil, Row, Value};
 
 use super::columns::{Column, Columns, kind};
-use super::dates::{Civil, US_PER_S, read_span_us};
+use super::dates::{self, US_PER_S, read_span_us};
 use super::packets::Reader;
 
 /// In which form values come.
@@ -167,7 +167,7 @@ fn binary_instant(bytes: &[u8]) -> Value<'_> {
             civil.us = us.try_into().map_or(0, u32::from_le_bytes);
         }
     }
-    Value::Timestamp(civil.to_us())
+    Value::Timestamp(civil.to_us().expect("a year of two bytes is near enough"))
 }
 
 /// A span of time has no type of its own here: it is a number of microseconds.
@@ -203,7 +203,7 @@ fn text_value(bytes: &[u8], column: Column) -> Value<'_> {
             str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).map(Value::Float)
         }
         kind::DATE | kind::NEWDATE | kind::DATETIME | kind::TIMESTAMP => {
-            Civil::read(bytes).map(|civil| Value::Timestamp(civil.to_us()))
+            dates::read(bytes).and_then(Civil::to_us).map(Value::Timestamp)
         }
         kind::TIME => read_span_us(bytes).map(Value::Int),
         kind::NULL => Some(Value::Null),

@@ -4,7 +4,7 @@
 use model::{Refusal, RefusalKind, Value};
 
 use super::columns::kind;
-use super::dates::Civil;
+use super::dates;
 use super::packets::put_length;
 
 /// The type under which a value goes out.
@@ -43,7 +43,7 @@ pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Ref
             out.extend_from_slice(bytes);
         }
         Value::Timestamp(us) => {
-            let civil = Civil::from_us(us).ok_or_else(|| no_date(us))?;
+            let civil = dates::civil(us).ok_or_else(|| no_date(us))?;
             out.push(11);
             out.extend_from_slice(&(civil.year as u16).to_le_bytes());
             out.extend_from_slice(&[civil.month, civil.day]);
@@ -86,7 +86,7 @@ pub(super) fn put_literal(
         }
         Value::Timestamp(us) => {
             out.push(b'\'');
-            Civil::from_us(us).ok_or_else(|| no_date(us))?.write(out);
+            dates::civil(us).ok_or_else(|| no_date(us))?.write(out);
             out.push(b'\'');
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refu
         Value::Decimal { unscaled, scale } => put_decimal(out, unscaled, scale),
         Value::Text(text) => put_escaped(out, text.as_bytes()),
         Value::Bytes(bytes) => put_escaped(out, bytes),
-        Value::Timestamp(us) => Civil::from_us(us).ok_or_else(|| no_date(us))?.write(out),
+        Value::Timestamp(us) => dates::civil(us).ok_or_else(|| no_date(us))?.write(out),
     }
     Ok(())
 }

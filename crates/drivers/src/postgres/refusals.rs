@@ -76,6 +76,8 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
         "42501" => RefusalKind::Denied,
         // Nothing of that name: database, schema, table, column, function, object, statement.
         "3D000" | "3F000" | "42P01" | "42703" | "42883" | "42704" | "26000" => RefusalKind::Missing,
+        // Such a database, table or index, constraint or trigger, function.
+        "42P04" | "42P07" | "42710" | "42723" => RefusalKind::Exists,
         "53100" => RefusalKind::DiskFull,
         "53300" => RefusalKind::ConnectionLost,
         // The wrong number of values for a statement.
@@ -142,6 +144,9 @@ mod tests {
         check("42501", RefusalKind::Denied);
         check("3D000", RefusalKind::Missing);
         check("42P01", RefusalKind::Missing);
+        check("42P07", RefusalKind::Exists);
+        check("42710", RefusalKind::Exists);
+        check("42723", RefusalKind::Exists);
         check("25006", RefusalKind::ReadOnly);
         check("53100", RefusalKind::DiskFull);
         check("53300", RefusalKind::ConnectionLost);

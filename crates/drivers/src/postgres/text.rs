@@ -5,10 +5,10 @@
 use std::io::Write;
 use std::str;
 
-use model::Value;
+use model::{Civil, Value};
 
 use super::numeric;
-use super::types::{DAY_US, Type};
+use super::types::Type;
 
 /// Puts out a value in characters; the server reads them by the type that it expects. A null
 /// has none.
@@ -23,7 +23,7 @@ pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Decimal { unscaled, scale } => put_decimal(out, *unscaled, *scale),
         Value::Text(text) => out.write_all(text.as_bytes()),
         Value::Bytes(bytes) => put_bytes(out, bytes),
-        Value::Timestamp(us) => put_timestamp(out, *us),
+        Value::Timestamp(us) => return put_timestamp(out, *us),
     };
     written.expect("memory takes whatever is written");
 }
@@ -46,13 +46,12 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {
     bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
 }
 
-fn put_timestamp(out: &mut Vec<u8>, us: i64) -> std::io::Result<()> {
-    let (day, us) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US));
-    let (year, month, day) = civil_from_days(day);
-    let (year, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
-    let (s, us) = (us / 1_000_000, us % 1_000_000);
-    let (h, m, s) = (s / 3600, s / 60 % 60, s % 60);
-    write!(out, "{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}.{us:06}+00{era}")
+fn put_timestamp(out: &mut Vec<u8>, us: i64) {
+    let civil = Civil::of_us(us);
+    let is_before_christ = civil.year <= 0;
+    let year = if is_before_christ { 1 - civil.year } else { civil.year };
+    Civil { year, ..civil }.write(out);
+    out.extend_from_slice(if is_before_christ { b"+00 BC" } else { b"+00" });
 }
 
 /// Reads what the server wrote; what is not as expected stays text, or bytes.
@@ -137,10 +136,10 @@ fn read_timestamp(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(' ').unwrap_or((text, ""));
     let mut parts = date.splitn(3, '-');
     let year: i64 = parts.next()?.parse().ok().filter(|year| (1..=999_999).contains(year))?;
-    let month: i64 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
-    let day: i64 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
+    let month: u8 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
+    let day: u8 = parts.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
     let year = if is_before_christ { 1 - year } else { year };
-    let days_us = days_from_civil(year, month, day).checked_mul(DAY_US)?;
+    let days_us = Civil { year, month, day, ..Civil::default() }.to_us()?;
     let (time, zone_us) = match time.rfind(['+', '-']) {
         Some(at) => {
             let offset_us = read_time(&time[at + 1..])?;
@@ -173,34 +172,9 @@ fn read_time(text: &str) -> Option<i64> {
     Some(us)
 }
 
-/// Days since 1970-01-01 in the Gregorian calendar; year 0 is 1 BC. The method is Howard
-/// Hinnant's (`days_from_civil`, <https://howardhinnant.github.io/date_algorithms.html>).
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
-}
-
-/// The inverse (`civil_from_days`, in the same place).
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::types::DAY_US;
     use super::*;
 
     fn written(value: Value<'_>) -> String {

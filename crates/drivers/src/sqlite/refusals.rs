@@ -43,6 +43,7 @@ fn kind(code: i32, message: &str) -> RefusalKind {
         ffi::SQLITE_CANTOPEN | ffi::SQLITE_PERM | ffi::SQLITE_AUTH => RefusalKind::Denied,
         // SQLite has one number for all that is wrong with a statement.
         ffi::SQLITE_ERROR if is_missing(message) => RefusalKind::Missing,
+        ffi::SQLITE_ERROR if message.ends_with(" already exists") => RefusalKind::Exists,
         _ => RefusalKind::Other,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,22 +12,20 @@ use crate::another::busy;
 use crate::client::{ask, parent, run, start_small};
 use crate::waiting::ends_within;
 
-fn both(check: fn(Kind)) {
-    check(Kind::MariaDb);
-    check(Kind::Postgres);
-}
-
-fn filled(server: &Server) {
-    ask(server, "CREATE TABLE t (i int)");
-    ask(server, "INSERT INTO t VALUES (1), (2), (3)");
+/// A server of each family in a folder of its own, with a table of three rows.
+fn both(check: fn(Server, &Path)) {
+    for kind in [Kind::MariaDb, Kind::Postgres] {
+        let parent = parent();
+        let server = start_small(kind, parent.path());
+        ask(&server, "CREATE TABLE t (i int)");
+        ask(&server, "INSERT INTO t VALUES (1), (2), (3)");
+        check(server, parent.path());
+    }
 }
 
 #[test]
 fn a_restart_keeps_data_and_place_and_takes_new_settings() {
-    both(|kind| {
-        let parent = parent();
-        let mut server = start_small(kind, parent.path());
-        filled(&server);
+    both(|mut server, _| {
         let (target, pid) = (server.target(), server.process_id());
         server.set("max_connections", "77").expect("a setting");
         server.set("port", "5").expect_err("ours to say");
@@ -34,7 +33,7 @@ fn a_restart_keeps_data_and_place_and_takes_new_settings() {
         assert_eq!(server.target(), target);
         assert_ne!(server.process_id(), pid);
         assert_eq!(ask(&server, "SELECT count(*) FROM t"), "3");
-        let sql = if kind == Kind::Postgres {
+        let sql = if server.kind() == Kind::Postgres {
             "SHOW max_connections"
         } else {
             "SELECT @@max_connections"
@@ -45,16 +44,13 @@ fn a_restart_keeps_data_and_place_and_takes_new_settings() {
 
 #[test]
 fn a_killed_server_is_noticed_and_recovers_what_it_has_promised() {
-    both(|kind| {
-        let parent = parent();
-        let mut server = start_small(kind, parent.path());
-        filled(&server);
+    both(|mut server, _| {
         assert_eq!(server.ended(), None);
         let pid = server.process_id().expect("running");
         server.kill().expect("killed");
         assert!(ends_within(pid, Duration::ZERO));
         assert!(server.ended().expect("ended").starts_with("is not running"));
-        assert!(!run(kind, &server.target(), "SELECT 1").status.success());
+        assert!(!run(server.kind(), &server.target(), "SELECT 1").status.success());
         server.restart().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(ask(&server, "SELECT count(*) FROM t"), "3");
     });
@@ -62,11 +58,8 @@ fn a_killed_server_is_noticed_and_recovers_what_it_has_promised() {
 
 #[test]
 fn a_server_that_others_kill_is_noticed_with_its_signal() {
-    both(|kind| {
-        let parent = parent();
-        let mut server = start_small(kind, parent.path());
-        filled(&server);
-        let client = (kind == Kind::Postgres).then(|| busy(&server));
+    both(|mut server, _| {
+        let client = (server.kind() == Kind::Postgres).then(|| busy(&server));
         let pid = server.process_id().expect("running");
         let number = Pid::from_raw(i32::try_from(pid).expect("small")).expect("not 0");
         kill_process(number, Signal::KILL).expect("killed");
@@ -99,10 +92,7 @@ fn a_paused_server_does_not_answer_until_it_is_resumed() {
 
 #[test]
 fn a_paused_server_is_stopped_all_the_same() {
-    both(|kind| {
-        let parent = parent();
-        let mut server = start_small(kind, parent.path());
-        filled(&server);
+    both(|mut server, parent| {
         server.pause().expect("paused");
         server.restart().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(ask(&server, "SELECT count(*) FROM t"), "3");
@@ -110,7 +100,7 @@ fn a_paused_server_is_stopped_all_the_same() {
         let pid = server.process_id().expect("running");
         drop(server);
         assert!(ends_within(pid, Duration::ZERO));
-        assert_eq!(parent.path().read_dir().expect("a folder").count(), 0);
+        assert_eq!(parent.read_dir().expect("a folder").count(), 0);
     });
 }
 

@@ -15,6 +15,7 @@ use super::Oltp;
 use super::digits::{C, PAD, fill};
 use super::distribution::Sampler;
 use super::script::{Ask, Begin, Turn};
+use crate::frame::{control, end};
 
 /// Bits of an id below the client's own: each has room for a thousand billion rows.
 const OWN_ID_BITS: u32 = 40;
@@ -238,22 +239,8 @@ impl Client for User {
                 Some(Begin::Write) => Request::Begin,
             };
             control(session, begin).await?;
-            let mut ended = self.ask_all(session).await;
-            if ended.is_ok() {
-                ended = control(session, Request::Commit).await;
-            }
-            if let Err(refusal) = &ended
-                && !refusal.kind.breaks_session()
-            {
-                // Where the database has rolled back already this is refused or does nothing;
-                // either way the first refusal is the one to tell.
-                control(session, Request::Rollback).await.ok();
-            }
-            ended.map(|()| Done::Committed)
+            let said = self.ask_all(session).await;
+            end(session, said.map(|()| Done::Committed)).await
         })
     }
-}
-
-async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
-    query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }

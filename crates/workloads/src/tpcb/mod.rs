@@ -12,9 +12,10 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Conversation, Dialect, Dice, Done, Identity, Kind, KindIndex,
     Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Session, Statement,
-    StatementId, StatementKind, Value, Workload, World, execute, query,
+    StatementId, StatementKind, Value, Workload, World, execute,
 };
 
+use crate::frame::{control, end};
 use crate::{Entry, Make};
 
 /// The workload in the list.
@@ -188,18 +189,8 @@ impl Client for User {
         Box::pin(async move {
             let session = world.session();
             control(session, Request::Begin).await?;
-            let mut ended = transact(session, self.inputs).await;
-            if ended.is_ok() {
-                ended = control(session, Request::Commit).await;
-            }
-            if let Err(refusal) = &ended
-                && !refusal.kind.breaks_session()
-            {
-                // Where the database has rolled back already this is refused or does nothing;
-                // either way the first refusal is the one to tell.
-                control(session, Request::Rollback).await.ok();
-            }
-            ended.map(|()| Done::Committed)
+            let said = transact(session, self.inputs).await;
+            end(session, said.map(|()| Done::Committed)).await
         })
     }
 }
@@ -213,10 +204,6 @@ async fn transact(session: &mut dyn Session, inputs: Inputs) -> Result<(), Refus
     execute(session, BRANCH_UPDATE, &[delta, branch]).await?;
     execute(session, HISTORY_INSERT, &[teller, branch, account, delta]).await?;
     Ok(())
-}
-
-async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
-    query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
 #[cfg(test)]

@@ -26,9 +26,10 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
-    Session, Settings, Statement, Workload, World, query,
+    Settings, Statement, Workload, World,
 };
 
+use crate::frame::{control, end};
 use crate::{Entry, Make};
 use inputs::{Deck, Inputs};
 use parameters::{Calls, Decided};
@@ -284,25 +285,7 @@ async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal>
         Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
         Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
     };
-    let ended = match said {
-        Ok(done @ Done::Committed) => control(talk.session, Request::Commit).await.map(|()| done),
-        Ok(done @ Done::RolledBack) => {
-            control(talk.session, Request::Rollback).await.map(|()| done)
-        }
-        Err(refusal) => Err(refusal),
-    };
-    if let Err(refusal) = &ended
-        && !refusal.kind.breaks_session()
-    {
-        // Where the database has rolled back already this is refused or does nothing; either
-        // way the first refusal is the one to tell.
-        control(talk.session, Request::Rollback).await.ok();
-    }
-    ended
-}
-
-async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
-    query(session, request, &mut |_| Ok(())).await.map(|_| ())
+    end(talk.session, said).await
 }
 
 #[cfg(test)]

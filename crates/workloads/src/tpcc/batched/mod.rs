@@ -15,9 +15,9 @@ mod stock_level;
 
 use model::{Done, Refusal, Request, StatementId};
 
-use super::control;
 use super::inputs::Inputs;
 use super::talk::Talk;
+use crate::frame::{control, taken_back};
 
 pub(super) use statements::declare;
 
@@ -30,17 +30,11 @@ pub(super) async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Don
         Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
         Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
     };
-    match said {
-        Ok(Done::Committed) => said,
+    let ended = match said {
         Ok(Done::RolledBack) => control(talk.session, Request::Rollback).await.and(said),
-        Err(refusal) => {
-            if !refusal.kind.breaks_session() {
-                // The first refusal is the one to tell.
-                control(talk.session, Request::Rollback).await.ok();
-            }
-            Err(refusal)
-        }
-    }
+        said => said,
+    };
+    taken_back(talk.session, ended).await
 }
 
 const BEGIN: StatementId = StatementId::BEGIN;

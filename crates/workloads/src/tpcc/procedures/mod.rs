@@ -21,16 +21,6 @@ use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DE
 /// The SQLSTATE by which a function says that it rolled back because of an unused item.
 const ROLLED_BACK: &str = "TR001";
 
-/// A routine in the words of one language.
-struct Body {
-    /// What it takes.
-    takes: &'static str,
-    /// The columns of its rows, where the language wants them named.
-    returns: &'static str,
-    /// All that stands behind.
-    text: &'static str,
-}
-
 /// A routine: name, how a call is counted, and how many values it takes.
 struct Of {
     name: &'static str,
@@ -59,24 +49,12 @@ const STOCK_LEVEL: StatementId = StatementId(4);
 
 /// The routines in the dialect's language; none where it has none.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
-    let make = |make: fn(&'static str, &Body) -> Routine, bodies: [&Body; 5]| -> Vec<Routine> {
-        ALL.iter().zip(bodies).map(|(of, body)| make(of.name, body)).collect()
-    };
-    let mut routines = match dialect.routines {
+    let names = ALL.each_ref().map(|of| of.name);
+    match dialect.routines {
         None => Vec::new(),
-        Some(RoutineLanguage::Psm) => {
-            use psm::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
-            make(psm::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
-        }
-        Some(RoutineLanguage::PlPgSql) => {
-            use plpgsql::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT, STOCK_LEVEL};
-            make(plpgsql::routine, [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL])
-        }
-    };
-    for sql in routines.iter_mut().flat_map(|routine| &mut routine.create) {
-        *sql = sql.replace("{rolled back}", ROLLED_BACK);
+        Some(RoutineLanguage::Psm) => psm::routines(names),
+        Some(RoutineLanguage::PlPgSql) => plpgsql::routines(names),
     }
-    routines
 }
 
 /// The calls.

@@ -6,11 +6,39 @@
 
 use model::Routine;
 
-use super::Body;
+use super::ROLLED_BACK;
 
-/// A function whose rows have the columns `returns`.
-pub(super) fn routine(name: &'static str, body: &Body) -> Routine {
-    let Body { takes, returns, text } = body;
+/// A function: what it takes, the columns of its rows, and what it does.
+struct Body {
+    takes: &'static str,
+    returns: &'static str,
+    text: &'static str,
+}
+
+/// The customer's number: the one that is said, or that of the middle one of the name.
+const CUSTOMER: &str = "    r_c_id := p_c_id;
+    IF p_c_id = 0 THEN
+        SELECT count(*) INTO v_count FROM customer
+        WHERE c_w_id = {w} AND c_d_id = {d} AND c_last = p_c_last;
+        SELECT c_id INTO STRICT r_c_id FROM customer
+        WHERE c_w_id = {w} AND c_d_id = {d} AND c_last = p_c_last
+        ORDER BY c_first OFFSET greatest((v_count + 1) / 2 - 1, 0) LIMIT 1;
+    END IF;";
+
+/// The functions, named by the place of their kind.
+pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
+    let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
+    names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
+}
+
+fn routine(name: &'static str, body: &Body) -> Routine {
+    let customer = |w, d| CUSTOMER.replace("{w}", w).replace("{d}", d);
+    let text = body
+        .text
+        .replace("{rolled back}", ROLLED_BACK)
+        .replace("{customer of p_w_id, p_d_id}", &customer("p_w_id", "p_d_id"))
+        .replace("{customer of p_c_w_id, p_c_d_id}", &customer("p_c_w_id", "p_c_d_id"));
+    let Body { takes, returns, .. } = body;
     let create = format!(
         "CREATE FUNCTION {name}({takes}) RETURNS TABLE ({returns}) LANGUAGE plpgsql AS $routine$\n\
          #variable_conflict error\n{text}\n$routine$"
@@ -21,7 +49,7 @@ pub(super) fn routine(name: &'static str, body: &Body) -> Routine {
 
 /// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
 /// 2 of the quantity.
-pub(super) static NEW_ORDER: Body = Body {
+static NEW_ORDER: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_date timestamptz, \
             p_all_local integer, p_lines text",
     returns: "r_committed integer, r_o_id integer, r_d_tax numeric, r_w_tax numeric, \
@@ -87,7 +115,7 @@ END",
 };
 
 /// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
-pub(super) static PAYMENT: Body = Body {
+static PAYMENT: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_w_id integer, p_c_d_id integer, p_c_id integer, \
             p_c_last text, p_amount numeric, p_date timestamptz",
     returns: "r_c_id integer, r_w_name text, r_w_street_1 text, r_w_street_2 text, \
@@ -106,14 +134,7 @@ BEGIN
     UPDATE district SET d_ytd = d_ytd + p_amount WHERE d_w_id = p_w_id AND d_id = p_d_id
     RETURNING d_name, d_street_1, d_street_2, d_city, d_state, d_zip
     INTO STRICT r_d_name, r_d_street_1, r_d_street_2, r_d_city, r_d_state, r_d_zip;
-    r_c_id := p_c_id;
-    IF p_c_id = 0 THEN
-        SELECT count(*) INTO v_count FROM customer
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last;
-        SELECT c_id INTO STRICT r_c_id FROM customer
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last
-        ORDER BY c_first OFFSET greatest((v_count + 1) / 2 - 1, 0) LIMIT 1;
-    END IF;
+{customer of p_c_w_id, p_c_d_id}
     UPDATE customer SET
         c_balance = c_balance - p_amount,
         c_ytd_payment = c_ytd_payment + p_amount,
@@ -136,7 +157,7 @@ END",
 };
 
 /// Clause 2.6.2.2: a row a line, each with the customer and the order.
-pub(super) static ORDER_STATUS: Body = Body {
+static ORDER_STATUS: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_c_last text",
     returns: "r_c_id integer, r_c_balance numeric, r_c_first text, r_c_middle text, \
               r_c_last text, r_o_id integer, r_o_entry_d timestamptz, r_o_carrier_id smallint, \
@@ -145,14 +166,7 @@ pub(super) static ORDER_STATUS: Body = Body {
     text: "DECLARE
     v_count integer;
 BEGIN
-    r_c_id := p_c_id;
-    IF p_c_id = 0 THEN
-        SELECT count(*) INTO v_count FROM customer
-        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last;
-        SELECT c_id INTO STRICT r_c_id FROM customer
-        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last
-        ORDER BY c_first OFFSET greatest((v_count + 1) / 2 - 1, 0) LIMIT 1;
-    END IF;
+{customer of p_w_id, p_d_id}
     SELECT c_balance, c_first, c_middle, c_last
     INTO STRICT r_c_balance, r_c_first, r_c_middle, r_c_last
     FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = r_c_id;
@@ -169,7 +183,7 @@ END",
 };
 
 /// Clause 2.7.4.2, all ten districts in order.
-pub(super) static DELIVERY: Body = Body {
+static DELIVERY: Body = Body {
     takes: "p_w_id integer, p_carrier_id integer, p_date timestamptz",
     returns: "r_n_delivered integer, r_n_skipped integer, r_orders text",
     text: "DECLARE
@@ -205,7 +219,7 @@ END",
 };
 
 /// Clause 2.8.2.2.
-pub(super) static STOCK_LEVEL: Body = Body {
+static STOCK_LEVEL: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_threshold integer",
     returns: "r_low_stock bigint",
     text: "DECLARE

@@ -8,39 +8,76 @@
 
 use model::Routine;
 
-use super::Body;
-
-/// A procedure; what it returns is what its last SELECT names.
-pub(super) fn routine(name: &'static str, body: &Body) -> Routine {
-    let create = format!("CREATE PROCEDURE {name}({})\n{}", body.takes, body.text);
-    let drop = format!("DROP PROCEDURE IF EXISTS {name}");
-    Routine { name, create: vec![drop.clone(), create], drop }
+/// A procedure: what it takes, and what it does between its first and its last words. What it
+/// returns is what its last SELECT names.
+struct Body {
+    takes: &'static str,
+    writes: bool,
+    text: &'static str,
 }
 
-/// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
-/// 2 of the quantity.
-pub(super) static NEW_ORDER: Body = Body {
-    takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
-            p_lines VARCHAR(240)",
-    returns: "",
-    text: "MODIFIES SQL DATA
-whole: BEGIN
-    DECLARE v_o_id, v_item, v_supply, v_ordered, v_number, v_left INT;
-    DECLARE v_line, v_n_brand, v_missing, v_brand INT DEFAULT 0;
-    DECLARE v_d_tax, v_w_tax, v_discount DECIMAL(4,4);
-    DECLARE v_price, v_amount DECIMAL(6,2);
-    DECLARE v_sum DECIMAL(12,2) DEFAULT 0;
-    DECLARE v_c_last, v_name, v_info VARCHAR(24) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_c_credit CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_data, v_stock_data VARCHAR(50) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_lines VARCHAR(2000) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
+/// Stands behind the caller's declarations: whatever is missing is noted, whatever fails is
+/// taken back and told, and the transaction begins.
+const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
     BEGIN
         ROLLBACK;
         RESIGNAL;
     END;
-    START TRANSACTION;
+    START TRANSACTION{access};";
+
+/// Text is compared and kept as the tables do.
+const BIN: &str = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+
+/// The customer's number: the one that is said, or that of the middle one of the name.
+const CUSTOMER: &str = "    SET v_c_id = p_c_id;
+    IF p_c_id = 0 THEN
+        SELECT COUNT(*) INTO v_before FROM customer
+        WHERE c_w_id = {w} AND c_d_id = {d} AND c_last = p_c_last;
+        SET v_before = GREATEST((v_before + 1) DIV 2 - 1, 0);
+        SELECT c_id INTO v_c_id FROM customer
+        WHERE c_w_id = {w} AND c_d_id = {d} AND c_last = p_c_last
+        ORDER BY c_first LIMIT v_before, 1;
+    END IF;";
+
+/// The procedures, named by the place of their kind.
+pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
+    let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
+    names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
+}
+
+fn routine(name: &'static str, body: &Body) -> Routine {
+    let (data, access) = if body.writes { ("MODIFIES", "") } else { ("READS", " READ ONLY") };
+    let customer = |w, d| CUSTOMER.replace("{w}", w).replace("{d}", d);
+    let text = body
+        .text
+        .replace("{begin}", &BEGIN.replace("{access}", access))
+        .replace("{customer of p_w_id, p_d_id}", &customer("p_w_id", "p_d_id"))
+        .replace("{customer of p_c_w_id, p_c_d_id}", &customer("p_c_w_id", "p_c_d_id"));
+    let takes = body.takes;
+    let create =
+        format!("CREATE PROCEDURE {name}({takes})\n{data} SQL DATA\nwhole: BEGIN\n{text}\nEND");
+    let drop = format!("DROP PROCEDURE IF EXISTS {name}");
+    Routine { name, create: vec![drop.clone(), create.replace("{bin}", BIN)], drop }
+}
+
+/// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
+/// 2 of the quantity.
+static NEW_ORDER: Body = Body {
+    takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
+            p_lines VARCHAR(240)",
+    writes: true,
+    text: "    DECLARE v_o_id, v_item, v_supply, v_ordered, v_number, v_left INT;
+    DECLARE v_line, v_n_brand, v_brand INT DEFAULT 0;
+    DECLARE v_d_tax, v_w_tax, v_discount DECIMAL(4,4);
+    DECLARE v_price, v_amount DECIMAL(6,2);
+    DECLARE v_sum DECIMAL(12,2) DEFAULT 0;
+    DECLARE v_c_last, v_name, v_info VARCHAR(24){bin};
+    DECLARE v_c_credit CHAR(2){bin};
+    DECLARE v_data, v_stock_data VARCHAR(50){bin};
+    DECLARE v_lines VARCHAR(2000){bin} DEFAULT '';
+{begin}
     UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w_id AND d_id = p_d_id;
     SELECT d_next_o_id - 1, d_tax INTO v_o_id, v_d_tax FROM district
     WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
@@ -96,38 +133,28 @@ whole: BEGIN
     END WHILE;
     COMMIT;
     SELECT 1, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
-        ROUND(v_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax), 2), v_n_brand, v_lines;
-END",
+        ROUND(v_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax), 2), v_n_brand, v_lines;",
 };
 
 /// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
-pub(super) static PAYMENT: Body = Body {
+static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
-            p_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, \
+            p_c_last VARCHAR(16){bin}, \
             p_amount DECIMAL(6,2), p_date DATETIME(6)",
-    returns: "",
-    text: "MODIFIES SQL DATA
-BEGIN
-    DECLARE v_c_id, v_before INT;
-    DECLARE v_missing INT DEFAULT 0;
-    DECLARE v_w_name, v_d_name VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    writes: true,
+    text: "    DECLARE v_c_id, v_before INT;
+    DECLARE v_w_name, v_d_name VARCHAR(10){bin};
     DECLARE v_w_street_1, v_w_street_2, v_w_city, v_d_street_1, v_d_street_2, v_d_city,
         v_c_first, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_phone
-        VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+        VARCHAR(20){bin};
     DECLARE v_w_state, v_d_state, v_c_state, v_c_middle, v_c_credit
-        CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_w_zip, v_d_zip, v_c_zip CHAR(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+        CHAR(2){bin};
+    DECLARE v_w_zip, v_d_zip, v_c_zip CHAR(9){bin};
     DECLARE v_c_since DATETIME(6);
     DECLARE v_c_discount DECIMAL(4,4);
     DECLARE v_c_credit_lim, v_c_balance DECIMAL(12,2);
-    DECLARE v_c_data VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
-    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    START TRANSACTION;
+    DECLARE v_c_data VARCHAR(500){bin} DEFAULT '';
+{begin}
     UPDATE warehouse SET w_ytd = w_ytd + p_amount WHERE w_id = p_w_id;
     UPDATE district SET d_ytd = d_ytd + p_amount WHERE d_w_id = p_w_id AND d_id = p_d_id;
     SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip
@@ -136,15 +163,7 @@ BEGIN
     SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip
     INTO v_d_name, v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip
     FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
-    SET v_c_id = p_c_id;
-    IF p_c_id = 0 THEN
-        SELECT COUNT(*) INTO v_before FROM customer
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last;
-        SET v_before = GREATEST((v_before + 1) DIV 2 - 1, 0);
-        SELECT c_id INTO v_c_id FROM customer
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_last = p_c_last
-        ORDER BY c_first LIMIT v_before, 1;
-    END IF;
+{customer of p_c_w_id, p_c_d_id}
     SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone,
         c_since, c_credit, c_credit_lim, c_discount, c_balance - p_amount
     INTO v_c_first, v_c_middle, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip,
@@ -174,39 +193,21 @@ BEGIN
     SELECT v_c_id, v_w_name, v_w_street_1, v_w_street_2, v_w_city, v_w_state, v_w_zip, v_d_name,
         v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip, v_c_first, v_c_middle, v_c_last,
         v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip, v_c_phone, v_c_since, v_c_credit,
-        v_c_credit_lim, v_c_discount, v_c_balance, LEFT(v_c_data, 200);
-END",
+        v_c_credit_lim, v_c_discount, v_c_balance, LEFT(v_c_data, 200);",
 };
 
 /// Clause 2.6.2.2: a row a line, each with the customer and the order.
-pub(super) static ORDER_STATUS: Body = Body {
+static ORDER_STATUS: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, \
-            p_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
-    returns: "",
-    text: "READS SQL DATA
-BEGIN
-    DECLARE v_c_id, v_before, v_o_id, v_o_carrier_id INT;
-    DECLARE v_missing INT DEFAULT 0;
+            p_c_last VARCHAR(16){bin}",
+    writes: false,
+    text: "    DECLARE v_c_id, v_before, v_o_id, v_o_carrier_id INT;
     DECLARE v_c_balance DECIMAL(12,2);
-    DECLARE v_c_first, v_c_last VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
-    DECLARE v_c_middle CHAR(2) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+    DECLARE v_c_first, v_c_last VARCHAR(16){bin};
+    DECLARE v_c_middle CHAR(2){bin};
     DECLARE v_o_entry_d DATETIME(6);
-    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    START TRANSACTION READ ONLY;
-    SET v_c_id = p_c_id;
-    IF p_c_id = 0 THEN
-        SELECT COUNT(*) INTO v_before FROM customer
-        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last;
-        SET v_before = GREATEST((v_before + 1) DIV 2 - 1, 0);
-        SELECT c_id INTO v_c_id FROM customer
-        WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_last = p_c_last
-        ORDER BY c_first LIMIT v_before, 1;
-    END IF;
+{begin}
+{customer of p_w_id, p_d_id}
     SELECT c_balance, c_first, c_middle, c_last
     INTO v_c_balance, v_c_first, v_c_middle, v_c_last
     FROM customer WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = v_c_id;
@@ -219,28 +220,19 @@ BEGIN
     SELECT v_c_id, v_c_balance, v_c_first, v_c_middle, v_c_last, v_o_id, v_o_entry_d,
         v_o_carrier_id, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d
     FROM order_line WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = v_o_id;
-    COMMIT;
-END",
+    COMMIT;",
 };
 
 /// Clause 2.7.4.2, all ten districts in order.
-pub(super) static DELIVERY: Body = Body {
+static DELIVERY: Body = Body {
     takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
-    returns: "",
-    text: "MODIFIES SQL DATA
-BEGIN
-    DECLARE v_o_id, v_c_id INT;
+    writes: true,
+    text: "    DECLARE v_o_id, v_c_id INT;
     DECLARE v_district INT DEFAULT 1;
-    DECLARE v_n_delivered, v_missing INT DEFAULT 0;
+    DECLARE v_n_delivered INT DEFAULT 0;
     DECLARE v_amount DECIMAL(12,2);
-    DECLARE v_orders VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin DEFAULT '';
-    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    START TRANSACTION;
+    DECLARE v_orders VARCHAR(200){bin} DEFAULT '';
+{begin}
     WHILE v_district <= 10 DO
         SET v_missing = 0;
         SELECT no_o_id INTO v_o_id FROM new_order
@@ -268,25 +260,15 @@ BEGIN
         SET v_district = v_district + 1;
     END WHILE;
     COMMIT;
-    SELECT v_n_delivered, 10 - v_n_delivered, v_orders;
-END",
+    SELECT v_n_delivered, 10 - v_n_delivered, v_orders;",
 };
 
 /// Clause 2.8.2.2.
-pub(super) static STOCK_LEVEL: Body = Body {
+static STOCK_LEVEL: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_threshold INT",
-    returns: "",
-    text: "READS SQL DATA
-BEGIN
-    DECLARE v_next INT;
-    DECLARE v_missing INT DEFAULT 0;
-    DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    START TRANSACTION READ ONLY;
+    writes: false,
+    text: "    DECLARE v_next INT;
+{begin}
     SELECT d_next_o_id INTO v_next FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id;
     IF v_missing THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a district is missing';
@@ -295,6 +277,5 @@ BEGIN
     JOIN stock ON s_w_id = ol_w_id AND s_i_id = ol_i_id
     WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id < v_next
         AND ol_o_id >= v_next - 20 AND s_quantity < p_threshold;
-    COMMIT;
-END",
+    COMMIT;",
 };

@@ -1,0 +1,143 @@
+//! Instants as people write them: day and time of day, in UTC. Not here: zones, any clock.
+
+const US_PER_S: i64 = 1_000_000;
+const US_PER_DAY: i64 = 86_400 * US_PER_S;
+
+/// A day of the Gregorian calendar and a time of day, apart. Year 0 is 1 BC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Civil {
+    /// The year.
+    pub year: i64,
+    /// From 1; 0 only in dates that are none, such as MySQL's zero date.
+    pub month: u8,
+    /// From 1; 0 only in dates that are none.
+    pub day: u8,
+    /// From 0, as all that follows.
+    pub hour: u8,
+    /// Minutes of the hour.
+    pub minute: u8,
+    /// Seconds of the minute.
+    pub second: u8,
+    /// Microseconds of the second.
+    pub us: u32,
+}
+
+impl Civil {
+    /// From microseconds since 1970.
+    pub fn of_us(us: i64) -> Civil {
+        let (days, of_day) = (us.div_euclid(US_PER_DAY), us.rem_euclid(US_PER_DAY));
+        let (year, month, day) = civil_of_days(days);
+        let seconds = of_day / US_PER_S;
+        Civil {
+            year,
+            month,
+            day,
+            hour: (seconds / 3600) as u8,
+            minute: (seconds / 60 % 60) as u8,
+            second: (seconds % 60) as u8,
+            us: (of_day % US_PER_S) as u32,
+        }
+    }
+
+    /// To microseconds since 1970; none where those are too many. What is no date has a place
+    /// nevertheless: MySQL's zero date lies before all others.
+    pub fn to_us(self) -> Option<i64> {
+        let days = days_of_civil(self.year, self.month, self.day);
+        let seconds =
+            i64::from(self.hour) * 3600 + i64::from(self.minute) * 60 + i64::from(self.second);
+        days.checked_mul(US_PER_DAY)?.checked_add(seconds * US_PER_S + i64::from(self.us))
+    }
+
+    /// Writes `2026-01-31 23:59:59.000001`.
+    pub fn write(self, out: &mut Vec<u8>) {
+        if self.year < 0 {
+            out.push(b'-');
+        }
+        let year = self.year.unsigned_abs();
+        put_digits(out, year, 4.max(year.checked_ilog10().unwrap_or(0) as usize + 1));
+        for (before, part) in [
+            (b'-', self.month),
+            (b'-', self.day),
+            (b' ', self.hour),
+            (b':', self.minute),
+            (b':', self.second),
+        ] {
+            out.push(before);
+            put_digits(out, u64::from(part), 2);
+        }
+        out.push(b'.');
+        put_digits(out, u64::from(self.us), 6);
+    }
+}
+
+/// Writes a number with zeros in front.
+fn put_digits(out: &mut Vec<u8>, mut n: u64, width: usize) {
+    let start = out.len();
+    out.resize(start + width, b'0');
+    for digit in out[start..].iter_mut().rev() {
+        *digit = b'0' + (n % 10) as u8;
+        n /= 10;
+    }
+}
+
+/// Days since 1970-01-01 to year, month and day. Howard Hinnant, "chrono-Compatible Low-Level
+/// Date Algorithms", civil_from_days.
+fn civil_of_days(days: i64) -> (i64, u8, u8) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_shifted + 2) / 5 + 1;
+    let month = if month_shifted < 10 { month_shifted + 3 } else { month_shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month as u8, day as u8)
+}
+
+/// The reverse; same source, days_from_civil. Takes month and day 0 too.
+fn days_of_civil(year: i64, month: u8, day: u8) -> i64 {
+    let (month, day) = (i64::from(month), i64::from(day));
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month_shifted = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * month_shifted + 2) / 5 + day - 1;
+    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    era * 146_097 + of_era - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_taken_apart_and_put_together() {
+        let check = |us: i64, expect: &str| {
+            let civil = Civil::of_us(us);
+            let mut text = Vec::new();
+            civil.write(&mut text);
+            assert_eq!(String::from_utf8_lossy(&text), expect);
+            assert_eq!(civil.to_us(), Some(us), "{expect}");
+        };
+        check(0, "1970-01-01 00:00:00.000000");
+        check(-1, "1969-12-31 23:59:59.999999");
+        check(951_782_400 * US_PER_S, "2000-02-29 00:00:00.000000");
+        check(1_893_456_000_123_456, "2030-01-01 00:00:00.123456");
+        check(253_402_300_799_999_999, "9999-12-31 23:59:59.999999");
+        check(253_402_300_800_000_000, "10000-01-01 00:00:00.000000");
+        check(-62_167_219_200 * US_PER_S, "0000-01-01 00:00:00.000000");
+        check(-62_167_219_200 * US_PER_S - 1, "-0001-12-31 23:59:59.999999");
+        check(i64::MAX, "294247-01-10 04:00:54.775807");
+        for day in -800_000..800_000 {
+            let (year, month, date) = civil_of_days(day);
+            assert_eq!(days_of_civil(year, month, date), day);
+        }
+    }
+
+    #[test]
+    fn an_instant_that_no_number_holds_is_none() {
+        let beyond = Civil { year: 999_999, month: 1, day: 1, ..Civil::default() };
+        assert_eq!(beyond.to_us(), None);
+    }
+}

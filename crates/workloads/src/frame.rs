@@ -1,0 +1,41 @@
+//! How a transaction that goes statement by statement begins, ends and is taken back.
+//!
+//! Not here: what is asked in between (each workload).
+
+use model::{Done, Refusal, Request, Session, query};
+
+/// Says BEGIN, COMMIT or ROLLBACK.
+pub(crate) async fn control(
+    session: &mut dyn Session,
+    request: Request<'_>,
+) -> Result<(), Refusal> {
+    query(session, request, &mut |_| Ok(())).await.map(|_| ())
+}
+
+/// Ends the transaction under way as its conversation asks for.
+pub(crate) async fn end(
+    session: &mut dyn Session,
+    said: Result<Done, Refusal>,
+) -> Result<Done, Refusal> {
+    let ended = match said {
+        Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
+        Ok(Done::RolledBack) => control(session, Request::Rollback).await.and(said),
+        Err(refusal) => Err(refusal),
+    };
+    taken_back(session, ended).await
+}
+
+/// Takes back what a refused transaction has done so far.
+pub(crate) async fn taken_back(
+    session: &mut dyn Session,
+    ended: Result<Done, Refusal>,
+) -> Result<Done, Refusal> {
+    if let Err(refusal) = &ended
+        && !refusal.kind.breaks_session()
+    {
+        // Where the database has rolled back already this is refused or does nothing; either way
+        // the first refusal is the one to tell.
+        control(session, Request::Rollback).await.ok();
+    }
+    ended
+}
