@@ -154,8 +154,8 @@ impl<'a> Stage<'a> {
         let mut blueprints = Vec::new();
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
-            let (seed, share) = (self.job.seed, self.job.share);
-            let arrivals = arrivals_of(index, &group.load, group.until, seed, share, &self.stop);
+            let seed = self.job.seed;
+            let arrivals = arrivals_of(index, &group.load, group.until, &self.job, &self.stop);
             let shared = match group.until {
                 Until::Transactions(count) => Some(Arc::new(Budget::new(count))),
                 Until::Time | Until::TransactionsPerClient(_) => None,

@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::clock;
-use crate::job::Share;
+use crate::job::Job;
 use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 
@@ -324,14 +324,14 @@ pub(crate) fn arrivals_of(
     group: u16,
     load: &Load,
     until: Until,
-    seed: u64,
-    share: Share,
+    job: &Job,
     stop: &Arc<Stop>,
 ) -> Option<Arc<Arrivals>> {
-    let Load::Open { arrivals, rate_per_s, queue, queue_full } = load else {
+    let Load::Open { arrivals, rate, queue, queue_full } = load else {
         return None;
     };
-    let schedule = Schedule::new(seed, group, *arrivals, *rate_per_s, share, 0);
+    let ramp_up_ns = job.phases.ramp_up_ns;
+    let schedule = Schedule::new(job.seed, group, *arrivals, rate, ramp_up_ns, job.share);
     let stop = Arc::clone(stop);
     Some(Arc::new(Arrivals::new(group, schedule, *queue, *queue_full, until, stop)))
 }

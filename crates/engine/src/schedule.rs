@@ -3,7 +3,8 @@
 //! Gaps are drawn in blocks, block k from (seed, k) alone, so that any process can compute any
 //! block; agent i of n takes the arrivals that are i modulo n. Not here: who serves them.
 
-use model::{Arrivals, Dice, NS_PER_S, Stream};
+use model::{ArrivalRate, Arrivals, Dice, NS_PER_S, Stream};
+use stats::Intensity;
 
 use crate::job::Share;
 
@@ -14,37 +15,59 @@ pub struct Schedule {
     seed: u64,
     group: u16,
     arrivals: Arrivals,
-    gap_ns: f64,
+    pace: Pace,
     share: Share,
     origin_ns: u64,
     block: Vec<u64>,
     block_number: u64,
-    /// The instant of the last arrival of the block before.
-    block_base_ns: u64,
     next_nth: u64,
 }
 
+/// What makes instants of draws.
+enum Pace {
+    /// The mean gap, and the instant of the last arrival of the block before.
+    Constant { gap_ns: f64, before_ns: u64 },
+    /// How far the constant rate of one has come at the end of the block before.
+    Changing { intensity: Intensity, lead: Lead, before: f64 },
+}
+
+/// The ramp-up, in which a changing rate does not change yet.
+#[derive(Clone, Copy)]
+struct Lead {
+    seconds: f64,
+    per_s: f64,
+}
+
 impl Schedule {
-    /// The arrivals of `group` at `rate_per_s`, of which `share` is ours; they begin at
-    /// `origin_ns` of the run's clock.
+    /// The arrivals of `group` at a rate, of which `share` is ours; they begin at instant 0, and
+    /// the rate's own time `ramp_up_ns` later.
     pub fn new(
         seed: u64,
         group: u16,
         arrivals: Arrivals,
-        rate_per_s: f64,
+        rate: &ArrivalRate,
+        ramp_up_ns: u64,
         share: Share,
-        origin_ns: u64,
     ) -> Schedule {
+        let pace = match rate {
+            ArrivalRate::Constant(per_s) => {
+                Pace::Constant { gap_ns: NS_PER_S as f64 / per_s, before_ns: 0 }
+            }
+            changing => {
+                let seconds = ramp_up_ns as f64 / NS_PER_S as f64;
+                let lead = Lead { seconds, per_s: changing.first_per_s() };
+                Pace::Changing { intensity: changing.intensity(), lead, before: 0.0 }
+            }
+        };
         let mut schedule = Schedule {
             seed,
             group,
             arrivals,
-            gap_ns: NS_PER_S as f64 / rate_per_s,
+            pace,
             share,
-            origin_ns,
+            origin_ns: 0,
             block: Vec::with_capacity(BLOCK),
             block_number: 0,
-            block_base_ns: 0,
             next_nth: u64::from(share.index),
         };
         schedule.draw_block();
@@ -71,7 +94,6 @@ impl Schedule {
 
     fn skip_to_block(&mut self) {
         while self.next_nth / BLOCK as u64 > self.block_number {
-            self.block_base_ns = self.block[BLOCK - 1];
             self.block_number += 1;
             self.draw_block();
         }
@@ -80,22 +102,40 @@ impl Schedule {
     fn draw_block(&mut self) {
         self.block.clear();
         let first = self.block_number * BLOCK as u64;
-        match self.arrivals {
-            Arrivals::Uniform => {
-                let instant = |nth: u64| ((nth + 1) as f64 * self.gap_ns).round() as u64;
-                self.block.extend((first..first + BLOCK as u64).map(instant));
-            }
-            Arrivals::Poisson => {
-                let stream = Stream::Schedule(self.group);
-                let mut dice = Dice::new(self.seed, stream, self.block_number);
-                let mut instant_ns = self.block_base_ns;
-                for _ in 0..BLOCK {
-                    let gap_ns = stats::exponential_ns(dice.bits(), self.gap_ns);
-                    instant_ns = instant_ns.saturating_add(gap_ns);
-                    self.block.push(instant_ns);
+        let mut dice = Dice::new(self.seed, Stream::Schedule(self.group), self.block_number);
+        let is_uniform = self.arrivals == Arrivals::Uniform;
+        for nth in first..first + BLOCK as u64 {
+            let instant_ns = match &mut self.pace {
+                Pace::Constant { gap_ns, .. } if is_uniform => {
+                    ((nth + 1) as f64 * *gap_ns).round() as u64
                 }
-            }
+                Pace::Constant { gap_ns, before_ns } => {
+                    let further_ns = stats::exponential_ns(dice.bits(), *gap_ns);
+                    *before_ns = before_ns.saturating_add(further_ns);
+                    *before_ns
+                }
+                Pace::Changing { intensity, lead, before } => {
+                    *before = match is_uniform {
+                        true => (nth + 1) as f64,
+                        false => *before + stats::exponential(dice.bits()),
+                    };
+                    lead.instant_ns(intensity, *before)
+                }
+            };
+            self.block.push(instant_ns);
         }
+    }
+}
+
+impl Lead {
+    /// When so many have arrived; never is the last instant.
+    fn instant_ns(self, intensity: &Intensity, arrived: f64) -> u64 {
+        let led = self.seconds * self.per_s;
+        let at_s = match arrived < led {
+            true => arrived / self.per_s,
+            false => self.seconds + intensity.reached(arrived - led),
+        };
+        (at_s * NS_PER_S as f64).round() as u64
     }
 }
 
@@ -103,8 +143,24 @@ impl Schedule {
 mod tests {
     use super::*;
 
+    fn schedule_of(arrivals: Arrivals, rate: &str, ramp_up_s: u64, share: Share) -> Schedule {
+        Schedule::new(7, 0, arrivals, &rate.parse().unwrap(), ramp_up_s * NS_PER_S, share)
+    }
+
+    /// How many arrive before each of these seconds.
+    fn counts(mut schedule: Schedule, seconds: &[u64]) -> Vec<u64> {
+        let mut count = |second: &u64| {
+            while schedule.peek().1 < second * NS_PER_S {
+                schedule.advance();
+            }
+            schedule.peek().0
+        };
+        seconds.iter().map(&mut count).collect()
+    }
+
     fn instants(share: Share, n: usize) -> Vec<(u64, u64)> {
-        let mut schedule = Schedule::new(7, 0, Arrivals::Poisson, 1000.0, share, 50);
+        let mut schedule = schedule_of(Arrivals::Poisson, "1000", 0, share);
+        schedule.begin(50);
         let mut list = Vec::new();
         for _ in 0..n {
             list.push(schedule.peek());
@@ -134,10 +190,53 @@ mod tests {
 
     #[test]
     fn uniform_arrivals_never_drift() {
-        let mut schedule = Schedule::new(7, 0, Arrivals::Uniform, 3.0, Share::WHOLE, 0);
+        let mut schedule = schedule_of(Arrivals::Uniform, "3", 0, Share::WHOLE);
         for _ in 0..2_999_999 {
             schedule.advance();
         }
         assert_eq!(schedule.peek(), (2_999_999, 1_000_000 * NS_PER_S));
+    }
+
+    #[test]
+    fn uniform_arrivals_follow_the_area_below_a_changing_rate() {
+        let of = |rate, ramp_up_s, seconds: &[u64]| {
+            counts(schedule_of(Arrivals::Uniform, rate, ramp_up_s, Share::WHOLE), seconds)
+        };
+        // One arrives at the very instant, which is not before it.
+        assert_eq!(of("steps 100 for 10s, 300", 0, &[10, 20]), [999, 3999]);
+        assert_eq!(of("ramp 0 to 200 over 10s", 0, &[5, 10, 11]), [249, 999, 1199]);
+        assert_eq!(of("steps 100 for 10s, 300", 5, &[5, 15, 16]), [499, 1499, 1799]);
+    }
+
+    #[test]
+    fn poisson_arrivals_at_a_changing_rate_are_as_many_as_expected() {
+        let of = |rate| counts(schedule_of(Arrivals::Poisson, rate, 0, Share::WHOLE), &[50, 100]);
+        let near = |count: u64, expected: f64| {
+            let off = (count as f64 - expected) / expected.sqrt();
+            assert!(off.abs() < 4.0, "{count} of {expected}");
+        };
+        let sine = of("sine 1000 swing 900 every 100s");
+        near(sine[0], 50_000.0 + 900.0 * 100.0 / std::f64::consts::PI);
+        near(sine[1], 100_000.0);
+        let ramp = of("ramp 0 to 2000 over 100s");
+        near(ramp[0], 25_000.0);
+        near(ramp[1], 100_000.0);
+    }
+
+    #[test]
+    fn agents_share_a_changing_rate_as_they_share_a_constant_one() {
+        let of = |share, n: usize| {
+            let mut schedule =
+                schedule_of(Arrivals::Poisson, "sine 500 swing 400 every 1s", 0, share);
+            let mut next = || {
+                let next = schedule.peek();
+                schedule.advance();
+                next
+            };
+            (0..n).map(|_| next()).collect::<Vec<_>>()
+        };
+        let mut parts: Vec<_> = (0..3).flat_map(|index| of(Share { index, of: 3 }, 1000)).collect();
+        parts.sort_unstable();
+        assert_eq!(of(Share::WHOLE, 3000), parts);
     }
 }

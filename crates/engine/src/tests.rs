@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use model::{
-    Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts, Database,
-    Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number,
-    Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply, Request,
-    Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason, Table, Traffic,
-    Until, Value, Visit, Woken, Workload, World,
+    ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
+    Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
+    Number, Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply,
+    Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason, Table,
+    Traffic, Until, Value, Visit, Woken, Workload, World,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -221,7 +221,8 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
 }
 
 fn open(rate_per_s: f64, queue: u64) -> Load {
-    Load::Open { arrivals: Arrivals::Poisson, rate_per_s, queue, queue_full: QueueFull::Drop }
+    let rate = ArrivalRate::Constant(rate_per_s);
+    Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
 }
 
 /// What a run told, added up.
@@ -269,7 +270,8 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> T
 }
 
 fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
-    let mut schedule = Schedule::new(7, 0, Arrivals::Poisson, rate_per_s, Share::WHOLE, 0);
+    let mut schedule =
+        Schedule::new(7, 0, Arrivals::Poisson, &ArrivalRate::Constant(rate_per_s), 0, Share::WHOLE);
     let mut list = Vec::new();
     while schedule.peek().1 < until_ns {
         list.push(schedule.peek().1);
@@ -473,7 +475,7 @@ fn key_think_load_without_pauses_ends_with_its_window() {
 fn a_queue_that_may_not_be_full_ends_the_run() {
     let load = Load::Open {
         arrivals: Arrivals::Uniform,
-        rate_per_s: 1000.0,
+        rate: ArrivalRate::Constant(1000.0),
         queue: 10,
         queue_full: QueueFull::Stop,
     };
@@ -545,7 +547,7 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
     }
     let load = Load::Open {
         arrivals: Arrivals::Uniform,
-        rate_per_s: 4.0,
+        rate: ArrivalRate::Constant(4.0),
         queue: 10,
         queue_full: QueueFull::Drop,
     };

@@ -292,7 +292,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
-        load: group.load,
+        load: group.load.clone(),
         until: group.until,
         parameters: group.parameters.clone(),
         kinds: workload.kinds().iter().map(kind).collect(),
@@ -650,7 +650,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             statements: statements.into(),
             first_client,
             clients: group.clients,
-            load: group.load,
+            load: group.load.clone(),
             until: group.until,
         });
         first_client += group.clients;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Schedule, Share, Stop, Tap};
 use model::{
-    Arrivals, Event, Group, Load, NS_PER_MS, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
-    QueueFull, Recording, Retry, Sample, Target, Until,
+    ArrivalRate, Arrivals, Event, Group, Load, NS_PER_MS, NS_PER_S, Phases, Placement,
+    PlacementChoice, Plan, QueueFull, Recording, Retry, Sample, Target, Until,
 };
 use results::Tally;
 use results::report::Report;
@@ -159,7 +159,7 @@ impl Calibration {
             None => Load::Closed,
             Some(rate_per_s) => Load::Open {
                 arrivals: self.arrivals,
-                rate_per_s,
+                rate: ArrivalRate::Constant(rate_per_s),
                 queue: self.queue,
                 queue_full: QueueFull::Drop,
             },
@@ -188,8 +188,9 @@ impl Calibration {
 
     /// The arrivals that this plan offers, in nanoseconds from the start of its load.
     pub fn arrivals_ns(&self) -> Vec<u64> {
-        let rate_per_s = self.rate_per_s.expect("only an open load has arrivals");
-        let mut schedule = Schedule::new(self.seed, 0, self.arrivals, rate_per_s, Share::WHOLE, 0);
+        let per_s = self.rate_per_s.expect("only an open load has arrivals");
+        let rate = ArrivalRate::Constant(per_s);
+        let mut schedule = Schedule::new(self.seed, 0, self.arrivals, &rate, 0, Share::WHOLE);
         let mut arrivals = Vec::new();
         while schedule.peek().1 < self.measure_ns {
             arrivals.push(schedule.peek().1);

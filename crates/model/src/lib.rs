@@ -4,6 +4,7 @@
 //! by which drivers, workloads and the engine meet ([`Session`], [`Database`], [`Workload`],
 //! [`Client`], [`Clock`]). Not here: any socket, file, runtime, format or clock.
 
+mod arrival_rate;
 mod civil;
 mod clock;
 mod database;
@@ -26,6 +27,7 @@ mod units;
 mod value;
 mod workload;
 
+pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
 pub use database::{Cancel, Connecting, Database, Place, Placement, Places};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate};
+use crate::{ArrivalRate, did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate};
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,8 @@ pub enum ParameterKind {
     Duration,
     /// A rate.
     Rate,
+    /// Arrivals a second as they may change, or `file PATH`; see [`ArrivalRate`].
+    ArrivalRate,
     /// A size in bytes.
     Bytes,
     /// Yes or no.
@@ -118,6 +120,12 @@ impl ParameterKind {
             }
             ParameterKind::Duration => parse_duration(text).map(Setting::Duration).map_err(words),
             ParameterKind::Rate => parse_rate(text).map(Setting::Number).map_err(words),
+            ParameterKind::ArrivalRate if text.starts_with("file ") => {
+                Ok(Setting::Text(text.to_owned()))
+            }
+            ParameterKind::ArrivalRate => {
+                text.parse::<ArrivalRate>().map(|_| Setting::Text(text.to_owned())).map_err(words)
+            }
             ParameterKind::Bytes => parse_bytes(text).map(Setting::Count).map_err(words),
             ParameterKind::Switch => match text {
                 "true" | "yes" | "on" | "1" => Ok(Setting::Switch(true)),
@@ -149,7 +157,7 @@ impl ParameterKind {
             ParameterKind::Count { .. } => "N".to_owned(),
             ParameterKind::Number { .. } => "X".to_owned(),
             ParameterKind::Duration => "DURATION".to_owned(),
-            ParameterKind::Rate => "RATE".to_owned(),
+            ParameterKind::Rate | ParameterKind::ArrivalRate => "RATE".to_owned(),
             ParameterKind::Bytes => "BYTES".to_owned(),
             ParameterKind::Switch => "true|false".to_owned(),
             ParameterKind::Choice(choices) => choices.join("|"),

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Placement, RefusalKind, Target};
+use crate::{ArrivalRate, Placement, RefusalKind, Target};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub enum QueueFull {
 }
 
 /// How load is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
     /// Each client begins anew as soon as it has finished.
@@ -37,7 +37,8 @@ pub enum Load {
         /// In which order.
         arrivals: Arrivals,
         /// How many a second, over all agents.
-        rate_per_s: f64,
+        #[serde(rename = "rate_per_s")]
+        rate: ArrivalRate,
         /// How many may wait for a free client.
         queue: u64,
         /// What happens to the next one.

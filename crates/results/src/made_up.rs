@@ -51,7 +51,7 @@ impl Made {
     pub(crate) fn open_overloaded() -> Made {
         let mut made = Made::new(Load::Open {
             arrivals: Arrivals::Poisson,
-            rate_per_s: 500.0,
+            rate: model::ArrivalRate::Constant(500.0),
             queue: 1000,
             queue_full: QueueFull::Drop,
         });

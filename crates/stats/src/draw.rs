@@ -12,13 +12,18 @@ pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / UNIT_STEPS
 }
 
+/// An exponential draw with a mean of 1, by inversion: `-ln(1 - u)`.
+pub fn exponential(bits: u64) -> f64 {
+    -libm::log(1.0 - unit(bits))
+}
+
 /// An exponential draw with the given mean, by inversion: `-ln(1 - u) mean`, rounded to a
 /// nanosecond.
 ///
 /// `1 - u` is exact and at least 2^-53, so a draw is never longer than 53 ln 2 = 36.74 means:
 /// one in 9e15 is cut there. A mean that is negative or NaN counts as 0.
 pub fn exponential_ns(bits: u64, mean_ns: f64) -> u64 {
-    (-libm::log(1.0 - unit(bits)) * mean_ns).round() as u64
+    (exponential(bits) * mean_ns).round() as u64
 }
 
 /// An exponential draw, longer ones counted as `cap_ns`.

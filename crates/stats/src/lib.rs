@@ -9,14 +9,16 @@
 
 mod draw;
 mod histogram;
+mod intensity;
 mod median;
 mod moments;
 mod quantile;
 mod queueing;
 mod rate;
 
-pub use draw::{exponential_ns, truncated_exponential_ns, unit};
+pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
+pub use intensity::Intensity;
 pub use median::{Median, median};
 pub use moments::Moments;
 pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};

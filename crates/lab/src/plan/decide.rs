@@ -1,8 +1,9 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan, QueueFull,
-    Recording, RefusalKind, Retry, Setting, Settings, Target, Until, did_you_mean, parse_count,
+    ArrivalRate, Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice,
+    Plan, QueueFull, Recording, RefusalKind, Retry, Setting, Settings, Target, Until, did_you_mean,
+    parse_count,
 };
 
 use super::BadPlan;
@@ -156,7 +157,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let entry = workloads::by_name(&workload.text).map_err(|bad| workload.bad(bad))?;
     let until = decide_until(draft)?;
     let load = decide_load(draft)?;
-    if matches!((until, load), (Until::TransactionsPerClient(_), Load::Open { .. })) {
+    if matches!((until, &load), (Until::TransactionsPerClient(_), Load::Open { .. })) {
         let written = draft.group("until").expect("it was just read");
         let why = "arrivals of an open load belong to no client: give one count for all";
         return Err(written.bad(why));
@@ -261,17 +262,16 @@ fn decide_load(draft: &GroupDraft) -> Result<Load, BadPlan> {
 }
 
 fn decide_open(draft: &GroupDraft) -> Result<Load, BadPlan> {
-    let rate_per_s = match draft.group_setting("load.rate")? {
-        Some(Setting::Number(rate)) => rate,
+    let rate = match draft.group_setting("load.rate")? {
+        Some(Setting::Text(text)) => {
+            let written = draft.group("load.rate").expect("it was just read");
+            decide_rate(&text).map_err(|bad| written.bad(bad))?
+        }
         _ => {
             let model = draft.group("load.model").expect("it was just read");
             return Err(model.bad("an open load needs a rate: --rate 500, or load.rate = 500"));
         }
     };
-    if rate_per_s > 1e9 {
-        let written = draft.group("load.rate").expect("it was just read");
-        return Err(written.bad("a rate above 1,000,000,000/s cannot be told apart in time"));
-    }
     let queue = match draft.group_setting("load.queue")? {
         Some(Setting::Count(queue)) => queue,
         _ => 0,
@@ -283,10 +283,17 @@ fn decide_open(draft: &GroupDraft) -> Result<Load, BadPlan> {
         } else {
             Arrivals::Poisson
         },
-        rate_per_s,
+        rate,
         queue,
         queue_full: if is("load.queue_full", "stop")? { QueueFull::Stop } else { QueueFull::Drop },
     })
+}
+
+fn decide_rate(text: &str) -> Result<ArrivalRate, String> {
+    match text.strip_prefix("file ") {
+        Some(path) => super::rates_file::read(path.trim()),
+        None => text.parse().map_err(|bad: model::BadUnit| bad.0),
+    }
 }
 
 fn count(draft: &Draft, path: &'static str) -> Result<u64, BadPlan> {

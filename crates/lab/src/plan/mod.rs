@@ -6,6 +6,7 @@
 mod decide;
 mod draft;
 mod print;
+mod rates_file;
 mod table;
 mod toml_file;
 

@@ -1,7 +1,8 @@
 //! A plan as decided, in TOML that decides to the same plan.
 
 use model::{
-    Arrivals, Group, Load, Placement, PlacementChoice, Plan, QueueFull, Until, format_duration,
+    ArrivalRate, Arrivals, Group, Load, Placement, PlacementChoice, Plan, QueueFull, Until,
+    format_duration,
 };
 use toml::{Table, Value};
 
@@ -60,7 +61,7 @@ fn load(load: &Load) -> Value {
         Load::KeyThink { scale } => {
             table([("model", "keythink".into()), ("scale", (*scale).into())])
         }
-        Load::Open { arrivals, rate_per_s, queue, queue_full } => {
+        Load::Open { arrivals, rate, queue, queue_full } => {
             let arrivals = match arrivals {
                 Arrivals::Poisson => "poisson",
                 Arrivals::Uniform => "uniform",
@@ -69,9 +70,13 @@ fn load(load: &Load) -> Value {
                 QueueFull::Drop => "drop",
                 QueueFull::Stop => "stop",
             };
+            let rate = match rate {
+                ArrivalRate::Constant(per_s) => (*per_s).into(),
+                changing => changing.to_string().into(),
+            };
             table([
                 ("model", "open".into()),
-                ("rate", (*rate_per_s).into()),
+                ("rate", rate),
                 ("arrivals", arrivals.into()),
                 ("queue", i64::try_from(*queue).unwrap_or(i64::MAX).into()),
                 ("queue_full", full.into()),

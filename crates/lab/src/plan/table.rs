@@ -122,9 +122,11 @@ pub static GROUP: &[Row] = &[
     new(
         "load.rate",
         "rate",
-        ParameterKind::Rate,
+        ParameterKind::ArrivalRate,
         "",
-        "Transactions offered a second in open load (500, 500/s or 30000/min)",
+        "Transactions offered a second in open load: 500, 30000/min, 'ramp 100 to 3000 over 60s', \
+         'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' with \
+         lines of second and rate",
     ),
     new(
         "load.arrivals",

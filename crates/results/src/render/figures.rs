@@ -1,6 +1,6 @@
 //! Numbers as they are read: few digits, thousands apart, a unit that fits.
 
-use model::{Arrivals, Load, QueueFull};
+use model::{ArrivalRate, Arrivals, Load, QueueFull};
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -79,11 +79,27 @@ pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", model::format_count(n))
 }
 
+/// How many steps of a rate are named one by one.
+const STEPS_SHOWN_MAX: usize = 6;
+
+/// `500 arrivals/s`, or how they change.
+pub fn arrival_rate(rate: &ArrivalRate) -> String {
+    match rate {
+        ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
+        ArrivalRate::Steps(steps) if steps.len() > STEPS_SHOWN_MAX => {
+            let (first, last) = (steps[0].0, steps[steps.len() - 1].0);
+            let n_steps = model::format_count(steps.len() as u64);
+            format!("{n_steps} steps from {} to {} arrivals/s", exact(first), exact(last))
+        }
+        changing => format!("{changing} arrivals/s"),
+    }
+}
+
 /// How load is offered, in words.
 pub fn load(load: &Load) -> String {
     match load {
         Load::Closed => "closed".to_owned(),
-        Load::Open { arrivals, rate_per_s, queue, queue_full } => {
+        Load::Open { arrivals, rate, queue, queue_full } => {
             let order = match arrivals {
                 Arrivals::Poisson => "Poisson",
                 Arrivals::Uniform => "uniform",
@@ -92,8 +108,8 @@ pub fn load(load: &Load) -> String {
                 QueueFull::Drop => "then dropped",
                 QueueFull::Stop => "then the run stops",
             };
-            let (rate, queue) = (exact(*rate_per_s), model::format_count(*queue));
-            format!("open, {rate} arrivals/s ({order}), at most {queue} queued, {full}")
+            let (rate, queue) = (arrival_rate(rate), model::format_count(*queue));
+            format!("open, {rate} ({order}), at most {queue} queued, {full}")
         }
         Load::KeyThink { scale: 1.0 } => "keying and thinking times".to_owned(),
         Load::KeyThink { scale } => {

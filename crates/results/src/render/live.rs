@@ -46,10 +46,10 @@ fn what(tally: &Tally) -> String {
     let Some(told) = &tally.description else { return String::new() };
     let workloads: Vec<&str> = told.groups.iter().map(|group| group.workload.as_str()).collect();
     let clients: u32 = told.groups.iter().map(|group| group.clients).sum();
-    let load = match told.groups.first().map(|group| group.load) {
+    let load = match told.groups.first().map(|group| &group.load) {
         _ if told.groups.len() > 1 => String::new(),
-        Some(Load::Open { rate_per_s, .. }) => format!(", {}/s", figures::exact(rate_per_s)),
-        Some(load) => format!(", {}", figures::load(&load)),
+        Some(Load::Open { rate, .. }) => format!(", {}", figures::arrival_rate(rate)),
+        Some(load) => format!(", {}", figures::load(load)),
         None => String::new(),
     };
     let clients = count(clients.into(), "client");

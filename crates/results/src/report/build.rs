@@ -40,7 +40,7 @@ impl Report {
         let told = described.unwrap_or_else(undescribed);
         let (status, reason) = status(tally);
         let all: Vec<usize> = (0..tally.groups.len()).collect();
-        let load = told.groups.first().map(|first| first.load);
+        let load = told.groups.first().map(|first| first.load.clone());
         Report {
             schema: SCHEMA.to_owned(),
             run_id: tally.run.as_ref().map(|run| run.0.clone()).unwrap_or_default(),
@@ -174,7 +174,7 @@ fn groups(tally: &Tally, told: &[GroupDescription], options: Options) -> Vec<Gro
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
-        load: group.load,
+        load: group.load.clone(),
         until: group.until,
         parameters: Named(group.parameters.clone()),
         closed_form: group.closed_form.clone(),

@@ -40,7 +40,7 @@ fn group(workload: &str) -> GroupDescription {
         clients: 8,
         load: Load::Open {
             arrivals: model::Arrivals::Poisson,
-            rate_per_s: 0.1 + 0.2,
+            rate: model::ArrivalRate::Constant(0.1 + 0.2),
             queue: 100,
             queue_full: model::QueueFull::Drop,
         },

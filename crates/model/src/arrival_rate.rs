@@ -1,0 +1,308 @@
+//! How many transactions arrive a second, as that may change over a run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use stats::Intensity;
+
+use crate::{BadUnit, NS_PER_S, format_duration, parse_duration, parse_rate};
+
+/// Lines that a period of a sine is drawn with: off by at most 0.004 % of its swing.
+const SINE_LINES: u32 = 360;
+/// More steps than this are no plan that a person made, nor a day by seconds.
+const STEPS_MAX: usize = 100_000;
+
+/// Arrivals a second in open load, over all agents. Its time begins with the measured phase; in
+/// the ramp-up it is what it begins with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrivalRate {
+    /// Always this many.
+    Constant(f64),
+    /// So many for so many nanoseconds, then the next; the last one stays.
+    Steps(Vec<(f64, u64)>),
+    /// In a straight line from one to another; then it stays.
+    Ramp {
+        /// At the beginning.
+        from_per_s: f64,
+        /// At the end.
+        to_per_s: f64,
+        /// From the beginning to the end.
+        over_ns: u64,
+    },
+    /// Around a mean, from which it begins to rise.
+    Sine {
+        /// The mean.
+        mean_per_s: f64,
+        /// How far it goes up and down.
+        swing_per_s: f64,
+        /// From peak to peak.
+        period_ns: u64,
+    },
+}
+
+impl ArrivalRate {
+    /// What it begins with, a second.
+    pub fn first_per_s(&self) -> f64 {
+        match self {
+            ArrivalRate::Constant(per_s) => *per_s,
+            ArrivalRate::Steps(steps) => steps[0].0,
+            ArrivalRate::Ramp { from_per_s, .. } => *from_per_s,
+            ArrivalRate::Sine { mean_per_s, .. } => *mean_per_s,
+        }
+    }
+
+    /// As a curve over seconds.
+    pub fn intensity(&self) -> Intensity {
+        let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let points = match self {
+            ArrivalRate::Constant(per_s) => vec![(0.0, *per_s)],
+            ArrivalRate::Steps(steps) => {
+                let mut points = Vec::with_capacity(2 * steps.len());
+                let mut at_ns = 0;
+                for &(per_s, for_ns) in steps {
+                    points.push((seconds(at_ns), per_s));
+                    at_ns += for_ns;
+                    points.push((seconds(at_ns), per_s));
+                }
+                points
+            }
+            ArrivalRate::Ramp { from_per_s, to_per_s, over_ns } => {
+                vec![(0.0, *from_per_s), (seconds(*over_ns), *to_per_s)]
+            }
+            ArrivalRate::Sine { mean_per_s, swing_per_s, period_ns } => (0..=SINE_LINES)
+                .map(|line| {
+                    let turn = f64::from(line) / f64::from(SINE_LINES);
+                    let height = (turn * std::f64::consts::TAU).sin();
+                    let per_s = (mean_per_s + swing_per_s * height).max(0.0);
+                    (turn * seconds(*period_ns), per_s)
+                })
+                .collect(),
+        };
+        let repeats = matches!(self, ArrivalRate::Sine { .. });
+        Intensity::new(&points, repeats).expect("a rate is checked when it is read")
+    }
+
+    /// The mean a second over the first `for_ns` of its time.
+    pub fn mean_per_s(&self, for_ns: u64) -> f64 {
+        let for_s = for_ns as f64 / NS_PER_S as f64;
+        match self {
+            ArrivalRate::Constant(per_s) => *per_s,
+            _ if for_ns == 0 => self.first_per_s(),
+            _ => self.intensity().expected(for_s) / for_s,
+        }
+    }
+}
+
+const FORMS: &str = "write 500, 'ramp 100 to 3000 over 60s', 'sine 1000 swing 500 every 60s' or \
+                     'steps 500 for 30s, 2000 for 30s, 1000'";
+
+impl FromStr for ArrivalRate {
+    type Err = BadUnit;
+
+    fn from_str(text: &str) -> Result<ArrivalRate, BadUnit> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let no_form = || BadUnit(format!("'{text}' is not a rate of arrivals: {FORMS}"));
+        let rate = match words[..] {
+            ["steps", ..] => read_steps(text, &no_form)?,
+            ["ramp", from, "to", to, "over", over] => ArrivalRate::Ramp {
+                from_per_s: rate_or_zero(from)?,
+                to_per_s: rate_or_zero(to)?,
+                over_ns: parse_duration(over)?,
+            },
+            ["sine", mean, "swing", swing, "every", period] => ArrivalRate::Sine {
+                mean_per_s: parse_rate(mean)?,
+                swing_per_s: parse_rate(swing)?,
+                period_ns: parse_duration(period)?,
+            },
+            [one] => ArrivalRate::Constant(parse_rate(one)?),
+            _ => return Err(no_form()),
+        };
+        rate.checked().map_err(|why| BadUnit(format!("'{text}': {why}")))
+    }
+}
+
+fn read_steps(text: &str, no_form: &dyn Fn() -> BadUnit) -> Result<ArrivalRate, BadUnit> {
+    let listed = text.trim().trim_start_matches("steps");
+    let parts: Vec<&str> = listed.split(',').collect();
+    let mut steps = Vec::with_capacity(parts.len());
+    for (index, part) in parts.iter().enumerate() {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        steps.push(match words[..] {
+            [per_s, "for", time] => (rate_or_zero(per_s)?, parse_duration(time)?),
+            [per_s] if index + 1 == parts.len() => (rate_or_zero(per_s)?, 0),
+            _ => return Err(no_form()),
+        });
+    }
+    Ok(ArrivalRate::Steps(steps))
+}
+
+fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
+    if text == "0" { Ok(0.0) } else { parse_rate(text) }
+}
+
+impl ArrivalRate {
+    /// Itself, or why it makes no sense.
+    pub fn checked(self) -> Result<ArrivalRate, String> {
+        let highest_per_s = match &self {
+            ArrivalRate::Constant(per_s) => *per_s,
+            ArrivalRate::Steps(steps) if steps.len() > STEPS_MAX => {
+                return Err(format!("{} steps are too many: at most {STEPS_MAX}", steps.len()));
+            }
+            ArrivalRate::Steps(steps) => {
+                if steps[..steps.len() - 1].iter().any(|step| step.1 == 0) {
+                    return Err("a step that lasts no time is none".to_owned());
+                }
+                steps.iter().map(|step| step.0).fold(0.0, f64::max)
+            }
+            ArrivalRate::Ramp { over_ns: 0, .. } => {
+                return Err("a ramp takes some time".to_owned());
+            }
+            ArrivalRate::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
+            ArrivalRate::Sine { period_ns: 0, .. } => {
+                return Err("a sine has a period".to_owned());
+            }
+            ArrivalRate::Sine { mean_per_s, swing_per_s, .. } if swing_per_s > mean_per_s => {
+                return Err(
+                    "its swing is above its mean: nothing arrives at a rate below zero".to_owned()
+                );
+            }
+            ArrivalRate::Sine { mean_per_s, swing_per_s, .. } => mean_per_s + swing_per_s,
+        };
+        match highest_per_s {
+            0.0 => Err("nothing ever arrives".to_owned()),
+            highest if highest > 1e9 => {
+                Err("a rate above 1,000,000,000/s cannot be told apart in time".to_owned())
+            }
+            _ => Ok(self),
+        }
+    }
+}
+
+impl fmt::Display for ArrivalRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArrivalRate::Constant(per_s) => write!(f, "{per_s}"),
+            ArrivalRate::Ramp { from_per_s, to_per_s, over_ns } => {
+                write!(f, "ramp {from_per_s} to {to_per_s} over {}", exact_duration(*over_ns))
+            }
+            ArrivalRate::Sine { mean_per_s, swing_per_s, period_ns } => {
+                let every = exact_duration(*period_ns);
+                write!(f, "sine {mean_per_s} swing {swing_per_s} every {every}")
+            }
+            ArrivalRate::Steps(steps) => {
+                f.write_str("steps")?;
+                for (index, (per_s, for_ns)) in steps.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(f, "{comma} {per_s}")?;
+                    if *for_ns > 0 {
+                        write!(f, " for {}", exact_duration(*for_ns))?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// As it is read again: rounded to nothing.
+fn exact_duration(ns: u64) -> String {
+    let short = format_duration(ns);
+    if parse_duration(&short) == Ok(ns) { short } else { format!("{ns}ns") }
+}
+
+/// A number where it is constant, and words where it is not.
+impl Serialize for ArrivalRate {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ArrivalRate::Constant(per_s) => to.serialize_f64(*per_s),
+            changing => to.collect_str(changing),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ArrivalRate {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<ArrivalRate, D::Error> {
+        struct Either;
+        impl Visitor<'_> for Either {
+            type Value = ArrivalRate;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number, or a rate in words")
+            }
+
+            fn visit_f64<E: Error>(self, per_s: f64) -> Result<ArrivalRate, E> {
+                Ok(ArrivalRate::Constant(per_s))
+            }
+
+            fn visit_u64<E: Error>(self, per_s: u64) -> Result<ArrivalRate, E> {
+                Ok(ArrivalRate::Constant(per_s as f64))
+            }
+
+            fn visit_i64<E: Error>(self, per_s: i64) -> Result<ArrivalRate, E> {
+                Ok(ArrivalRate::Constant(per_s as f64))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<ArrivalRate, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        from.deserialize_any(Either)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> ArrivalRate {
+        text.parse().unwrap_or_else(|bad| panic!("{text}: {bad}"))
+    }
+
+    #[test]
+    fn a_rate_is_read_as_it_is_shown() {
+        for text in [
+            "500",
+            "0.25",
+            "ramp 100 to 3000 over 1m",
+            "ramp 0 to 5 over 1.5s",
+            "sine 1000 swing 500 every 1m30s",
+            "steps 500 for 30s, 0 for 10s, 2000",
+            "steps 500 for 30s, 1000 for 1ms",
+        ] {
+            assert_eq!(read(text).to_string(), text);
+        }
+        assert_eq!(read("30000/min"), ArrivalRate::Constant(500.0));
+        assert_eq!(read("ramp 1/s to 60/min over 1500ms").to_string(), "ramp 1 to 1 over 1.5s");
+    }
+
+    #[test]
+    fn what_cannot_be_a_rate_is_refused_with_the_reason() {
+        for (text, why) in [
+            ("fast", "is not a rate"),
+            ("-5", "above zero"),
+            ("ramp 1 to 2", "write 500"),
+            ("ramp 0 to 0 over 5s", "nothing ever arrives"),
+            ("ramp 1 to 2 over 0s", "takes some time"),
+            ("steps 500, 600", "write 500"),
+            ("steps 500 for 0s, 600", "no time"),
+            ("sine 100 swing 200 every 10s", "below zero"),
+            ("2000000000", "cannot be told apart"),
+        ] {
+            let bad = text.parse::<ArrivalRate>().expect_err(text);
+            assert!(bad.0.contains(why), "{text}: {bad}");
+        }
+    }
+
+    #[test]
+    fn means_are_areas() {
+        assert_eq!(read("ramp 0 to 100 over 10s").mean_per_s(10 * NS_PER_S), 50.0);
+        assert_eq!(read("steps 100 for 10s, 300").mean_per_s(20 * NS_PER_S), 200.0);
+        let sine = read("sine 100 swing 50 every 10s");
+        assert!((sine.mean_per_s(30 * NS_PER_S) - 100.0).abs() < 1e-9);
+        // The mean of the upper half of a sine is 2/pi of its swing.
+        let half = sine.mean_per_s(5 * NS_PER_S);
+        assert!((half - 100.0 - 50.0 * 2.0 / std::f64::consts::PI).abs() < 0.003, "{half}");
+    }
+}

@@ -1,0 +1,165 @@
+//! How often something happens as that changes over time, and the instants that follow from it.
+//!
+//! Arrivals at a changing rate are those at a constant rate of one, with their time stretched:
+//! the n-th comes when the area below the rate has reached the n-th of the constant ones (Çinlar,
+//! "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of draws serves
+//! every rate, and the count is exact. Not here: the draws.
+
+/// A rate over time, as straight lines between knots. From the last knot on it stays, or begins
+/// anew with the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Intensity {
+    /// In order of time; the first at 0. Two of one instant are a step.
+    knots: Vec<Knot>,
+    repeats: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knot {
+    at: f64,
+    rate: f64,
+    /// The area below the rate up to here.
+    area: f64,
+}
+
+impl Intensity {
+    /// Lines between points of time and rate (a unit of time's, never negative). The times begin
+    /// at 0 and do not fall; what `repeats` must last and have an area. None if that is not so.
+    pub fn new(points: &[(f64, f64)], repeats: bool) -> Option<Intensity> {
+        let (first, last) = (points.first()?, points.last()?);
+        let is_sound = |&(at, rate): &(f64, f64)| {
+            at.is_finite() && rate.is_finite() && at >= 0.0 && rate >= 0.0
+        };
+        let is_ordered = points.windows(2).all(|pair| pair[0].0 <= pair[1].0);
+        if first.0 != 0.0 || !is_ordered || !points.iter().all(is_sound) {
+            return None;
+        }
+        let mut knots = vec![Knot { at: 0.0, rate: first.1, area: 0.0 }];
+        for &(at, rate) in &points[1..] {
+            let before = knots[knots.len() - 1];
+            let area = before.area + (at - before.at) * (before.rate + rate) / 2.0;
+            knots.push(Knot { at, rate, area });
+        }
+        let has_area = knots[knots.len() - 1].area > 0.0;
+        (!repeats || (last.0 > 0.0 && has_area)).then_some(Intensity { knots, repeats })
+    }
+
+    /// The rate at an instant; behind a step where there is one.
+    pub fn rate(&self, at: f64) -> f64 {
+        let last = self.last();
+        let at = if self.repeats { at % last.at } else { at };
+        let next = self.knots.partition_point(|knot| knot.at <= at);
+        match (self.knots.get(next.wrapping_sub(1)), self.knots.get(next)) {
+            (Some(from), Some(to)) => {
+                from.rate + (to.rate - from.rate) * (at - from.at) / (to.at - from.at)
+            }
+            _ => last.rate,
+        }
+    }
+
+    /// How many are expected from 0 to an instant.
+    pub fn expected(&self, until: f64) -> f64 {
+        let last = self.last();
+        let rounds = if self.repeats { (until / last.at).floor() } else { 0.0 };
+        let at = until - rounds * last.at;
+        let next = self.knots.partition_point(|knot| knot.at <= at);
+        let from = self.knots[next.saturating_sub(1)];
+        rounds * last.area + from.area + (at - from.at) * (from.rate + self.rate(at)) / 2.0
+    }
+
+    /// The instant until which so many are expected; infinite if they never are.
+    pub fn reached(&self, expected: f64) -> f64 {
+        let last = self.last();
+        let rounds = if self.repeats { (expected / last.area).floor() } else { 0.0 };
+        let left = expected - rounds * last.area;
+        let next = self.knots.partition_point(|knot| knot.area <= left);
+        let from = self.knots[next.saturating_sub(1)];
+        let slope = match self.knots.get(next) {
+            Some(to) if to.at > from.at => (to.rate - from.rate) / (to.at - from.at),
+            _ => 0.0,
+        };
+        // The root of `rate t + slope t^2 / 2 = area` in the form that does not cancel.
+        let area = left - from.area;
+        let root = (from.rate * from.rate + 2.0 * slope * area).max(0.0).sqrt();
+        let further = if area > 0.0 { 2.0 * area / (from.rate + root) } else { 0.0 };
+        rounds * last.at + from.at + further
+    }
+
+    fn last(&self) -> Knot {
+        self.knots[self.knots.len() - 1]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
+    }
+
+    #[test]
+    fn a_constant_rate_is_a_straight_line() {
+        let constant = Intensity::new(&[(0.0, 4.0)], false).unwrap();
+        assert_eq!(constant.expected(2.5), 10.0);
+        assert_eq!(constant.reached(10.0), 2.5);
+        assert_eq!(constant.rate(1e9), 4.0);
+    }
+
+    #[test]
+    fn a_step_changes_the_rate_at_once() {
+        let steps = Intensity::new(&[(0.0, 1.0), (10.0, 1.0), (10.0, 5.0)], false).unwrap();
+        assert_eq!((steps.rate(9.9), steps.rate(10.0)), (1.0, 5.0));
+        assert_eq!(steps.expected(12.0), 20.0);
+        assert_eq!(steps.reached(20.0), 12.0);
+    }
+
+    #[test]
+    fn a_ramp_reaches_its_area_by_the_square_root() {
+        let ramp = Intensity::new(&[(0.0, 0.0), (10.0, 10.0)], false).unwrap();
+        assert!(near(ramp.reached(12.5), 5.0));
+        assert!(near(ramp.expected(20.0), 150.0));
+    }
+
+    #[test]
+    fn nothing_comes_any_more_where_the_rate_stays_zero() {
+        let ends = Intensity::new(&[(0.0, 2.0), (5.0, 2.0), (5.0, 0.0)], false).unwrap();
+        assert_eq!(ends.reached(9.0), 4.5);
+        assert_eq!(ends.reached(11.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        let none: &[&[(f64, f64)]] =
+            &[&[], &[(1.0, 1.0)], &[(0.0, -1.0)], &[(0.0, 1.0), (2.0, 1.0), (1.0, 1.0)]];
+        assert!(none.iter().all(|points| Intensity::new(points, false).is_none()));
+        assert!(Intensity::new(&[(0.0, 1.0)], true).is_none());
+        assert!(Intensity::new(&[(0.0, 0.0), (1.0, 0.0)], true).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn instants_and_expectations_are_each_others_inverse(
+            gaps in prop::collection::vec((0.0..20.0f64, 0.001..50.0f64), 1..12),
+            repeats: bool,
+            until in 0.0..500.0f64,
+        ) {
+            let mut at = 0.0;
+            let points: Vec<(f64, f64)> = gaps
+                .iter()
+                .enumerate()
+                .map(|(n, &(gap, rate))| {
+                    at += if n == 0 { 0.0 } else { gap + 0.01 };
+                    (at, rate)
+                })
+                .collect();
+            let repeats = repeats && points.len() > 1;
+            let intensity = Intensity::new(&points, repeats).unwrap();
+            let expected = intensity.expected(until);
+            prop_assert!((intensity.reached(expected) - until).abs() < 1e-6 * until.max(1.0));
+            prop_assert!(intensity.expected(until + 1.0) > expected);
+        }
+    }
+}
