@@ -15,6 +15,7 @@ mod moments;
 mod quantile;
 mod queueing;
 mod rate;
+mod scalability;
 
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
@@ -28,3 +29,4 @@ pub use queueing::{
 pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability, within_run,
 };
+pub use scalability::{NoFit, Scalability};
