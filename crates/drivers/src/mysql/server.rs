@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Secret, Statement};
+use model::{Dialect, Fact, Refusal, Secret, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
 use super::sign_in::MysqlSignIn;
+use super::{dialect, facts};
 use crate::net::{CancelKey, Connector, Server, WireSession};
 
 /// A server, and how one signs in to it.
@@ -74,6 +75,12 @@ impl MysqlServer {
 
 impl Server for MysqlServer {
     type SignIn = MysqlSignIn;
+
+    const DIALECT: &'static Dialect = &dialect::DIALECT;
+
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
+        facts::facts(self)
+    }
 
     fn connector(&self) -> &Connector {
         &self.connector

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement};
@@ -13,7 +13,7 @@ use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement}
 use super::address::{Address, Connector};
 use super::cancel::Handle;
 use super::input::Input;
-use super::session::{Line, cancelled};
+use super::session::{Line, cancelled, here};
 use super::socket::{Socket, Wait};
 use super::stream::{self, Channel, Stream};
 use super::{Protocol, Server, SignIn, Step};
@@ -48,6 +48,19 @@ pub(super) struct Recipe<S> {
     pub(super) home: Home,
     pub(super) statements: Arc<[Statement]>,
     pub(super) handle: Arc<Handle<S>>,
+}
+
+impl<S: Server> Recipe<S> {
+    /// Of a session on this thread that knows no statements; nobody can cancel it.
+    pub(super) fn here(server: &Arc<S>, place: usize) -> Recipe<S> {
+        Recipe {
+            server: Arc::clone(server),
+            place,
+            home: Home::Thread,
+            statements: Arc::from([]),
+            handle: Arc::new(Handle::new(None)),
+        }
+    }
 }
 
 impl<S> Clone for Recipe<S> {
@@ -256,13 +269,7 @@ async fn start_tls<T>(
 /// Tells a server something on a connection of its own, on this thread, and waits until it ends
 /// the connection.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
-    let recipe = Recipe {
-        server: Arc::clone(server),
-        place,
-        home: Home::Thread,
-        statements: Arc::from([]),
-        handle: Arc::new(Handle::new(None)),
-    };
+    let recipe = Recipe::here(server, place);
     let told = async {
         let stream = open(&recipe).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
@@ -271,8 +278,5 @@ pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Re
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };
-    match pin!(told).poll(&mut Context::from_waker(std::task::Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => std::unreachable!("a connection on a thread blocks instead of waiting"),
-    }
+    here(|context| pin!(told).poll(context))
 }

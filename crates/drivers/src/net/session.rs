@@ -39,7 +39,11 @@ impl<S: Server> Wire<S> {
     }
 
     /// Makes a session for a client, as [`model::Database::connect`] must.
-    pub(crate) fn connect(&self, place: Place, statements: Arc<[Statement]>) -> Connecting<'_> {
+    pub(super) fn connect_client(
+        &self,
+        place: Place,
+        statements: Arc<[Statement]>,
+    ) -> Connecting<'_> {
         Box::pin(async move {
             let home = Home::of(&place);
             let server_place = self.server.connector().place_of(place.client);
@@ -88,13 +92,7 @@ impl<S: Server> WireSession<S> {
 
     /// A session on this thread, which blocks; nobody can cancel it.
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<WireSession<S>, Refusal> {
-        let recipe = Recipe {
-            server: Arc::clone(server),
-            place,
-            home: Home::Thread,
-            statements: Arc::from([]),
-            handle: Arc::new(Handle::new(None)),
-        };
+        let recipe = Recipe::here(server, place);
         here(|context| std::pin::pin!(WireSession::connect(recipe)).poll(context))
     }
 
@@ -383,7 +381,7 @@ impl<P: Protocol> Line<P> {
 }
 
 /// Polls once: on a thread everything blocks instead of waiting.
-fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
+pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a session on a thread blocks instead of waiting"),

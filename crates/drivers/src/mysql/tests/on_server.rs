@@ -11,7 +11,9 @@ use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{
+    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+};
 
 keeps! {
     laws [
@@ -65,19 +67,7 @@ fn a_user_with_too_many_connections_is_told_so(site: &Site) {
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
         speaker.do_all(&[&grant]);
     }
-    let mut target = site.target_of("few");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
-    let few = opened(&target);
-    // The connection that tried the target may take a moment to end.
-    let first = loop {
-        if let Ok(first) = Speaker::try_connect(&few, &[]) {
-            break first;
-        }
-    };
-    let second = Speaker::try_connect(&few, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
-    assert!(words.contains("use fewer clients"), "{words}");
-    drop(first);
+    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
 /// Kills a session's connection while it does `request`; returns what came of that.

@@ -9,7 +9,7 @@ use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
 use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{Site, cannot_open, keeps, signed_in_as, too_many_are_told_so, with};
 use crate::postgres::ENTRY;
 
 keeps! {
@@ -204,25 +204,12 @@ fn a_target_without_a_user_is_not_opened() {
 fn too_many_connections_are_told_with_their_remedy(site: &Site) {
     let database = site.open("few", &[]);
     let mut admin = Speaker::connect(&database, &[]);
-    let Target { path, .. } = site.target_of("few");
     // Superusers are always let in.
     admin.do_all(&[
         "DROP ROLE IF EXISTS law_few",
         "CREATE ROLE law_few LOGIN PASSWORD 'x' CONNECTION LIMIT 1",
     ]);
-    let mut target = site.target_of("few");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
-    let few = opened(&target);
-    // The connection that tried the target may take a moment to end.
-    let first = loop {
-        if let Ok(first) = Speaker::try_connect(&few, &[]) {
-            break first;
-        }
-    };
-    let second = Speaker::try_connect(&few, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
-    assert!(words.contains("fewer clients"), "{words}");
-    drop((first, path));
+    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
 fn conflicts_are_told_by_their_kind(site: &Site) {
