@@ -14,12 +14,14 @@ use super::address::{Address, Connector};
 use super::cancel::Handle;
 use super::input::Input;
 use super::session::{Line, cancelled, here};
-use super::socket::{Socket, Wait};
+use super::socket::{Got, Socket, Wait};
 use super::stream::{self, Channel, Stream};
 use super::{Protocol, Server, SignIn, Step};
 
 /// How often a sign-in may wait for the server: a broken one could go on for ever.
 const WAITS_MAX: u32 = 1_000;
+/// After how many times `connect_timeout` a server that says nothing is looked after.
+const SILENCE_TIMES: u32 = 6;
 /// How long one waits when too many wait at a Unix socket already.
 const CROWDED_NS: u64 = NS_PER_MS;
 
@@ -142,7 +144,7 @@ async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
             found.inspect_err(|_| connector.forget(recipe.place))
         }
     };
-    let stream = Stream::new(socket?);
+    let mut stream = Stream::new(socket?);
     stream.set_patience(Some(connector.timeout)).map_err(no_socket)?;
     Ok(stream)
 }
@@ -216,12 +218,7 @@ async fn sign_in<S: Server>(
 ) -> Result<Line<ProtocolOf<S>>, Refusal> {
     let connector = recipe.server.connector();
     let address = connector.address(recipe.place);
-    let mut channel = Channel {
-        tls_mode: connector.tls.mode_for(address),
-        is_tls: false,
-        is_local: matches!(address, Address::Socket(_)),
-        certificate: None,
-    };
+    let mut channel = channel(connector, address);
     let sign_in = recipe.server.sign_in(Arc::clone(&recipe.statements));
     let input = Input::new(recipe.server.message_bytes_max());
     let mut line = Line::new(sign_in, stream, input, Vec::new());
@@ -232,7 +229,7 @@ async fn sign_in<S: Server>(
         poll_fn(|context| line.poll_send(context)).await?;
         match step {
             Step::Done(protocol) => {
-                line.stream.set_patience(None).map_err(no_socket)?;
+                watch_over(recipe, &mut line)?;
                 return Ok(line.with(protocol));
             }
             Step::StartTls => {
@@ -250,6 +247,56 @@ async fn sign_in<S: Server>(
             }
         }
     }
+}
+
+fn channel(connector: &Connector, address: &Address) -> Channel {
+    Channel {
+        tls_mode: connector.tls.mode_for(address),
+        is_tls: false,
+        is_local: matches!(address, Address::Socket(_)),
+        certificate: None,
+    }
+}
+
+/// A client waits until its run is cut off. Whoever builds, checks or asks for facts knows no
+/// statements beforehand, and nobody cuts it off: an index may take an hour, but a server that was
+/// stopped would be waited for in vain.
+fn watch_over<S: Server, P>(recipe: &Recipe<S>, line: &mut Line<P>) -> Result<(), Refusal> {
+    if !recipe.statements.is_empty() {
+        return line.stream.set_patience(None).map_err(no_socket);
+    }
+    let (server, place) = (Arc::clone(&recipe.server), recipe.place);
+    let timeout = server.connector().timeout;
+    let patience = timeout * SILENCE_TIMES;
+    line.vigil = Some(Box::new(move || match is_there(&server, place) {
+        true => Ok(()),
+        false => {
+            let message = format!(
+                "the server has said nothing for {patience:?}, and has not greeted a new \
+                 connection within {timeout:?}: it is stopped or hangs; see its log and its host"
+            );
+            Err(Refusal::new(RefusalKind::ConnectionLost, message))
+        }
+    }));
+    line.stream.set_patience(Some(patience)).map_err(no_socket)
+}
+
+/// Whether a server still says anything to somebody new: one that is busy or full does, even if it
+/// is no. Where no connection can be made, that tells nothing of those that there are.
+fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
+    let recipe = Recipe::here(server, place);
+    let (connector, address) = (server.connector(), server.connector().address(place));
+    let heard = async {
+        let stream = open(&recipe).await?;
+        let sign_in = server.sign_in(Arc::clone(&recipe.statements));
+        let mut line = Line::new(sign_in, stream, Input::new(1 << 16), Vec::new());
+        let Line { protocol, input, out, .. } = &mut line;
+        protocol.advance(input, out, &channel(connector, address))?;
+        poll_fn(|context| line.poll_send(context)).await?;
+        let Line { stream, input, .. } = &mut line;
+        poll_fn(|context| stream.poll_receive(context, input, Wait::Bytes)).await
+    };
+    !matches!(here(|context| pin!(heard).poll(context)), Ok(Got::Silence))
 }
 
 async fn start_tls<T>(

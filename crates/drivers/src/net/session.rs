@@ -262,7 +262,12 @@ pub(super) struct Line<P> {
     /// Whether something was sent since an answer was last waited for.
     is_unanswered: bool,
     round_trips: u64,
+    /// What looks after the server when nothing has come for long; none where that is the end.
+    pub(super) vigil: Option<Vigil>,
 }
+
+/// Refuses to wait any longer, or does not.
+pub(super) type Vigil = Box<dyn Fn() -> Result<(), Refusal>>;
 
 impl<P> Line<P> {
     pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
@@ -275,13 +280,15 @@ impl<P> Line<P> {
             has_sent: false,
             is_unanswered: false,
             round_trips: 0,
+            vigil: None,
         }
     }
 
     /// The same connection with another speaker.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
-        let Line { stream, input, out, n_sent, has_sent, is_unanswered, round_trips, .. } = self;
-        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips }
+        let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
+        let Line { round_trips, vigil, .. } = self;
+        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips, vigil }
     }
 
     fn begin(&mut self) {
@@ -359,7 +366,18 @@ impl<P> Line<P> {
             self.round_trips += 1;
         }
         let got = ready!(self.stream.poll_receive(context, &mut self.input, wait))?;
+        if got == Got::Silence {
+            self.look_after_it()?;
+        }
         Poll::Ready(Ok(matches!(got, Got::Bytes(_))))
+    }
+
+    #[cold]
+    fn look_after_it(&self) -> Result<(), Refusal> {
+        match &self.vigil {
+            Some(vigil) => vigil(),
+            None => Err(stream::silent()),
+        }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use model::{
-    Column, ColumnType, Database, RefusalKind, Request, RowSource, Table, Target, Value, load,
-    reconnect,
+    Column, ColumnType, Database, RefusalKind, Request, RowSource, StatementKind, Table, Target,
+    Value, load, reconnect,
 };
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::packets::HandshakePacket;
@@ -185,4 +185,42 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             assert!(asked.elapsed() < Duration::from_secs(1));
         });
     });
+}
+
+#[test]
+fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_not() {
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let (greeted, wait_for_greeted) = mpsc::channel();
+    let wait_for_greeted = Arc::new(Mutex::new(wait_for_greeted));
+    let stopped = Arc::clone(&is_stopped);
+    let port = server(move |stream| {
+        if stopped.load(Ordering::SeqCst) {
+            hear(stream);
+            return;
+        }
+        let _ = greeted.send(());
+        sign_in(stream);
+        while let Some(asked) = hear(stream) {
+            match asked.as_slice() {
+                b"\x03slow" => {
+                    let greetings = wait_for_greeted.lock().expect("nobody panics");
+                    greetings.try_iter().for_each(drop);
+                    greetings.recv().expect("somebody looks after us");
+                }
+                b"\x03stop" => {
+                    stopped.store(true, Ordering::SeqCst);
+                    hear(stream);
+                    return;
+                }
+                _ => {}
+            }
+            say(stream, 1, OK);
+        }
+    });
+    let mut speaker = Speaker::connect(&opened(port), &[]);
+    speaker.text("slow").expect("it is waited for");
+    let kind = StatementKind::Read;
+    let no = speaker.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
+    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
