@@ -108,6 +108,10 @@ pub(super) struct Speaker {
     controls: [Option<usize>; 3],
     reply: Reply,
     refusal: Option<Refusal>,
+    /// It is that of the one who reads the rows: the server did not hear of it.
+    is_unread: bool,
+    /// Something of the request under way is committed for certain.
+    has_committed: bool,
     /// Results with rows so far: in the request, and in the reply that is being read.
     n_sets: usize,
     n_sets_of_call: usize,
@@ -146,6 +150,8 @@ impl Speaker {
             controls: [None; 3],
             reply: Reply::default(),
             refusal: None,
+            is_unread: false,
+            has_committed: false,
             n_sets: 0,
             n_sets_of_call: 0,
             is_committing: false,
@@ -179,6 +185,7 @@ impl Speaker {
         assert!(self.expected.is_empty(), "one request is under way at a time");
         self.reply = Reply::default();
         self.refusal = None;
+        (self.is_unread, self.has_committed) = (false, false);
         self.n_sets = 0;
         self.is_committing = false;
         self.held.clear();
@@ -548,7 +555,7 @@ impl Speaker {
         } else if self.refusal.is_none() {
             self.reply.n_rows += 1;
             if let Err(no) = visit(&row) {
-                self.refusal = Some(no);
+                (self.refusal, self.is_unread) = (Some(no), true);
             }
         }
         Ok(())
@@ -569,6 +576,9 @@ impl Speaker {
             _ => {}
         }
         if done.status & MORE_RESULTS == 0 {
+            if self.is_committing && done.status & IN_TRANSACTION == 0 {
+                self.has_committed |= self.is_change(expected);
+            }
             self.expected.pop_front();
             self.n_sets_of_call = 0;
         }
@@ -591,12 +601,10 @@ impl Speaker {
         self.expected.pop_front();
         self.phase = Phase::Header;
         self.n_sets_of_call = 0;
-        let is_write = |expected: &Expected| match expected {
-            Expected::Call(place) => self.known[*place].statement.kind != StatementKind::Read,
-            _ => false,
-        };
-        if self.is_autocommit_off && self.expected.iter().any(is_write) {
-            self.is_doomed = true;
+        let is_call = |expected: &&Expected| matches!(expected, Expected::Call(_));
+        if self.is_autocommit_off {
+            let mut calls = self.expected.iter().filter(is_call);
+            self.is_doomed |= calls.any(|call| self.is_change(*call));
         }
         if expected == Expected::Load {
             self.load.stop();
@@ -620,8 +628,18 @@ impl Speaker {
     fn outcome(&mut self) -> Result<Reply, Refusal> {
         self.is_committing = false;
         match self.refusal.take() {
+            Some(no) if self.is_unread && self.has_committed => Err(no.of_committed()),
             Some(no) => Err(no),
             None => Ok(self.reply),
+        }
+    }
+
+    /// Whether it is more than a read.
+    fn is_change(&self, expected: Expected) -> bool {
+        match expected {
+            Expected::Call(place) => self.known[place].statement.kind != StatementKind::Read,
+            Expected::Text | Expected::Load => true,
+            Expected::Quiet | Expected::Prepare(_) | Expected::Warnings => false,
         }
     }
 }

@@ -10,6 +10,7 @@ use model::{
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
+use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
 use crate::on_servers::{
     Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
@@ -29,6 +30,7 @@ keeps! {
         facts_tell_version_and_modes,
         loads_can_be_switched_off,
         statements_are_prepared_once_a_session,
+        a_text_that_nobody_reads_is_told_as_it_ended,
     ];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
     named Kind::MariaDb, Kind::MySql;
@@ -346,4 +348,8 @@ fn statements_are_prepared_once_a_session(site: &Site) {
     block_on(reconnect(&mut *speaker.0)).expect("made anew");
     speaker.call_rows(1, &[]);
     assert_eq!(prepared(&mut speaker), count(1));
+}
+
+fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
+    a_text_is_told_as_it_ended(&site.open("unread", &[]));
 }

@@ -8,6 +8,7 @@ use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
+use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
 use crate::on_servers::{Site, cannot_open, keeps, signed_in_as, too_many_are_told_so, with};
 use crate::postgres::ENTRY;
@@ -25,6 +26,7 @@ keeps! {
         what_is_wrong_with_a_target_is_told_with_its_remedy,
         too_many_connections_are_told_with_their_remedy,
         conflicts_are_told_by_their_kind,
+        a_text_that_nobody_reads_is_told_as_it_ended,
     ];
     on postgres: POSTGRES, postgres_18: POSTGRES_18;
     named Kind::Postgres;
@@ -252,4 +254,8 @@ fn conflicts_are_told_by_their_kind(site: &Site) {
     let victims: Vec<RefusalKind> = victims.into_iter().flatten().collect();
     assert_eq!(victims, [RefusalKind::Deadlock]);
     first.do_all(&["DROP TABLE conflicts"]);
+}
+
+fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
+    a_text_is_told_as_it_ended(&site.open("unread", &[]));
 }
