@@ -78,12 +78,8 @@ static PARAMETERS: &[Parameter] = &[
         "0s",
         "The server ends statements that take longer (MySQL: only SELECT); 0 is never",
     ),
-    Parameter::option(
-        "max_packet",
-        ParameterKind::Bytes,
-        "64MiB",
-        "The longest row (or other packet) that is accepted from the server",
-    ),
+    net::MAX_PACKET,
+    net::CLEAR_PASSWORD,
 ];
 
 fn open(target: &Target, opening: Opening) -> Opened {
@@ -102,10 +98,6 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     }
     let socket = settings.text_given("socket").map(PathBuf::from);
     let connector = net::connector(target, &settings, socket, 3306)?;
-    let packet_bytes_max = settings.count("max_packet");
-    if !(1 << 16..=1 << 30).contains(&packet_bytes_max) {
-        return Err(BadParameter("max_packet: it must be from 64KiB to 1GiB".to_owned()));
-    }
     Ok(MysqlServer {
         connector,
         user,
@@ -114,7 +106,8 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         as_text: settings.text("statements") == "text",
         compress: settings.text("compress") == "zlib",
         local_infile: settings.switch("local_infile"),
-        packet_bytes_max: packet_bytes_max as usize,
+        clear_password: settings.switch("clear_password"),
+        packet_bytes_max: net::packet_bytes_max(&settings)?,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
         version: Mutex::default(),
     })

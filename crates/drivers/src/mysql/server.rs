@@ -23,6 +23,8 @@ pub(super) struct MysqlServer {
     pub(super) compress: bool,
     /// The server may be asked to load what we send.
     pub(super) local_infile: bool,
+    /// The password may be shown to a server that has not proven to be the right one.
+    pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
     /// The server's own limit for a statement, in nanoseconds; 0 is none.
     pub(super) statement_timeout_ns: u64,

@@ -25,7 +25,10 @@ use model::{
 pub(crate) use address::Connector;
 pub(crate) use connect::tell;
 pub(crate) use input::Input;
-pub(crate) use options::{CONNECT_TIMEOUT, TLS, TLS_CA, connector, open};
+pub(crate) use options::{
+    CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, check_clear, connector, open,
+    packet_bytes_max,
+};
 pub(crate) use session::{Wire, WireSession};
 pub(crate) use stream::Channel;
 pub(crate) use tls::{Tls, TlsMode};

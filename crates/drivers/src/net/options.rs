@@ -10,7 +10,7 @@ use model::{
     Refusal, RefusalKind, Settings, Statement, Target,
 };
 
-use super::{Connector, Server, Tls, TlsMode, Wire, WireSession};
+use super::{Channel, Connector, Server, Tls, TlsMode, Wire, WireSession};
 use crate::{CannotOpen, Opened, Opening};
 
 pub(crate) const TLS: Parameter = Parameter::option(
@@ -33,6 +33,42 @@ pub(crate) const CONNECT_TIMEOUT: Parameter = Parameter::option(
     "10s",
     "How long connecting and signing in may wait for the server",
 );
+
+pub(crate) const MAX_PACKET: Parameter = Parameter::option(
+    "max_packet",
+    ParameterKind::Bytes,
+    "64MiB",
+    "The longest row (or other packet) that is accepted from the server",
+);
+
+pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
+    "clear_password",
+    ParameterKind::Switch,
+    "false",
+    "Give the password in clear text even to a server that has not proven itself (tls=verify-ca)",
+);
+
+/// The longest packet that is accepted, in bytes.
+pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
+    let n_bytes = settings.count("max_packet");
+    if !(1 << 16..=1 << 30).contains(&n_bytes) {
+        return Err(BadParameter("max_packet: it must be from 64KiB to 1GiB".to_owned()));
+    }
+    Ok(n_bytes as usize)
+}
+
+/// Whether the password may be shown to whoever is at the other end of `channel`; `may_be_clear`
+/// is what was asked for.
+pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), Refusal> {
+    let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
+    if channel.is_local || is_verified || may_be_clear {
+        return Ok(());
+    }
+    let message = "the server wants the password in clear text, and nothing proves that it is the \
+                   right server; that is done only with tls=verify-full, tls=verify-ca or over a \
+                   socket, unless clear_password=true in the target's URL asks for it";
+    Err(Refusal::new(RefusalKind::Denied, message))
+}
 
 /// How connections are made to `target`, as its options say: to the Unix socket at `socket` where
 /// it has one, else to its hosts.

@@ -27,8 +27,8 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use model::{
-    BadParameter, Dialect, Fact, Parameter, ParameterKind, Refusal, RefusalKind, Settings,
-    Statement, Target,
+    BadParameter, Dialect, Fact, NS_PER_MS, Parameter, ParameterKind, Refusal, RefusalKind,
+    Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
 
@@ -67,6 +67,14 @@ static PARAMETERS: &[Parameter] = &[
         "Prepared once (named), at each call (unnamed), or sent as text (simple: old PgBouncer)",
     ),
     net::CONNECT_TIMEOUT,
+    Parameter::option(
+        "statement_timeout",
+        ParameterKind::Duration,
+        "0s",
+        "The server ends statements that take longer; 0 is never",
+    ),
+    net::MAX_PACKET,
+    net::CLEAR_PASSWORD,
     Parameter::option(
         "application_name",
         ParameterKind::Text,
@@ -107,6 +115,7 @@ impl Way {
 /// A server, or several of them, and who signs in there.
 struct Server {
     connector: Connector,
+    packet_bytes_max: usize,
     account: Arc<Account>,
 }
 
@@ -130,7 +139,7 @@ impl net::Server for Server {
     }
 
     fn message_bytes_max(&self) -> usize {
-        messages::ROW_BYTES_MAX
+        self.packet_bytes_max
     }
 
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]) {
@@ -206,9 +215,13 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         database,
         application_name: settings.text("application_name").to_owned(),
         way: Way::by_name(settings.text("statements")),
+        clear_password: settings.switch("clear_password"),
+        // Less than a millisecond would be no limit at all.
+        statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         keys: KeyCache::default(),
     };
-    Ok(Server { connector, account: Arc::new(account) })
+    let packet_bytes_max = net::packet_bytes_max(&settings)?;
+    Ok(Server { connector, packet_bytes_max, account: Arc::new(account) })
 }
 
 /// The Unix socket of a target: in `directory`, or in a host that is written as a path

@@ -10,7 +10,9 @@ use servers::for_tests::{POSTGRES, POSTGRES_18};
 use crate::Opening;
 use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, signed_in_as, too_many_are_told_so, with};
+use crate::on_servers::{
+    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+};
 use crate::postgres::ENTRY;
 
 keeps! {
@@ -27,6 +29,7 @@ keeps! {
         too_many_connections_are_told_with_their_remedy,
         conflicts_are_told_by_their_kind,
         a_text_that_nobody_reads_is_told_as_it_ended,
+        a_statement_has_its_time_and_a_row_its_size,
     ];
     on postgres: POSTGRES, postgres_18: POSTGRES_18;
     named Kind::Postgres;
@@ -258,4 +261,17 @@ fn conflicts_are_told_by_their_kind(site: &Site) {
 
 fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
     a_text_is_told_as_it_ended(&site.open("unread", &[]));
+}
+
+fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {
+    site.open("limits", &[]);
+    let limits = [("statement_timeout", "50ms"), ("max_packet", "64KiB")];
+    let database = opened(&with(site.target_of("limits"), &limits));
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT pg_sleep(100)")]);
+    refused(speaker.call(0, &[]), RefusalKind::Timeout);
+    assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
+    speaker.text("SELECT repeat('x', 65000)").expect("it fits");
+    let request = Request::Text { kind: Read, sql: "SELECT repeat('x', 66000)" };
+    let words = refused(speaker.ask(request), RefusalKind::ConnectionLost);
+    assert!(words.contains("max_packet"), "{words}");
 }
