@@ -132,7 +132,11 @@ async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
         }
         Address::Host(..) => {
             let mut found = Err(unreachable(io::ErrorKind::AddrNotAvailable.into()));
-            for address in connector.resolve(recipe.place)? {
+            let addresses = match &recipe.home {
+                Home::Thread => connector.resolve(recipe.place)?,
+                Home::Loop(_) => connector.resolved(recipe.place)?,
+            };
+            for address in addresses {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
                 recipe.handle.watch(socket.descriptor());
                 let made = open_tcp(recipe, socket, &address).await;
@@ -141,7 +145,7 @@ async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
                     break;
                 }
             }
-            found.inspect_err(|_| connector.forget(recipe.place))
+            found.inspect_err(|_| connector.doubt(recipe.place))
         }
     };
     let mut stream = Stream::new(socket?);

@@ -103,6 +103,7 @@ pub(crate) fn open<S: Server>(
         }
         Err(no) => return Err(CannotOpen::Refused(no)),
     }
+    wire.server().connector().resolve_all();
     Ok(Arc::new(wire))
 }
 

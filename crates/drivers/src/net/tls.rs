@@ -108,10 +108,7 @@ impl Tls {
 
     /// A client's side of TLS with the server at `address`.
     pub(super) fn begin(&self, address: &Address) -> Result<ClientConnection, Refusal> {
-        let host = match address {
-            Address::Host(host, _) => host.as_str(),
-            Address::Socket(_) => "localhost",
-        };
+        let host = address.host();
         let Some(config) = &self.config else {
             let message = "TLS was begun although it is disabled".to_owned();
             return Err(Refusal::new(RefusalKind::Unsupported, message));
