@@ -94,9 +94,9 @@ impl Connector {
         self.places.len()
     }
 
-    /// The place of a client.
-    pub(crate) fn place_of(&self, client: u32) -> usize {
-        client as usize % self.places.len()
+    /// The place of a client that was refused so many times before.
+    pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
+        (client as usize).wrapping_add(n_refused) % self.places.len()
     }
 
     /// The address of a place.
@@ -199,8 +199,9 @@ mod tests {
         let shown: Vec<String> = addresses.iter().map(Address::to_string).collect();
         assert_eq!(shown, ["h1:3306", "h2:7", "[::1]:3306"]);
         let connector = Connector::new(addresses, Tls::disabled(), Duration::from_secs(1));
-        let places: Vec<usize> = (0..5).map(|client| connector.place_of(client)).collect();
+        let places: Vec<usize> = (0..5).map(|client| connector.place_of(client, 0)).collect();
         assert_eq!(places, [0, 1, 2, 0, 1]);
+        assert_eq!(connector.place_of(2, 2), 1);
     }
 
     #[test]

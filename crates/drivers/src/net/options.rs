@@ -109,7 +109,7 @@ pub(crate) fn open<S: Server>(
 
 impl<S: Server> Database for Wire<S> {
     fn dialect(&self) -> &Dialect {
-        S::DIALECT
+        Wire::dialect(self)
     }
 
     fn places(&self) -> Places {
@@ -121,6 +121,12 @@ impl<S: Server> Database for Wire<S> {
     }
 
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        S::facts(self.server())
+        let mut facts = S::facts(self.server())?;
+        let n_places = self.server().connector().n_places();
+        if let (2.., Some(counter)) = (n_places, S::DIALECT.commit_counter) {
+            let why = format!("{} is not read: there are {n_places} hosts", counter.name);
+            facts.push(Fact::new("commits", "server_counter", why));
+        }
+        Ok(facts)
     }
 }

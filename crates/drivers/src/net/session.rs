@@ -3,14 +3,15 @@
 //! A round trip on a thread is one call that sends and one that receives. Not here: what the
 //! bytes mean (protocols), and how a connection is made (connect).
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use model::{
-    Cancel, Connecting, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session, Statement,
-    StatementId, StatementKind, Table, Traffic, Visit,
+    Cancel, Connecting, Dialect, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session,
+    Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::cancel::{Handle, Sweeper};
@@ -24,13 +25,27 @@ use super::{Protocol, Server, SignIn, Step};
 pub(crate) struct Wire<S> {
     server: Arc<S>,
     sweeper: Arc<Sweeper<S>>,
+    dialect: Dialect,
+    /// How often in a row a client has found nobody; no entry where it was let in.
+    n_refused: Mutex<BTreeMap<u32, usize>>,
 }
 
 impl<S: Server> Wire<S> {
     /// The target that `server` is.
     pub(crate) fn new(server: S) -> Wire<S> {
         let server = Arc::new(server);
-        Wire { sweeper: Arc::new(Sweeper::new(Arc::clone(&server))), server }
+        let mut dialect = *S::DIALECT;
+        if server.connector().n_places() > 1 {
+            // Each counts for itself, and perhaps what it hears from the others.
+            dialect.commit_counter = None;
+        }
+        let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
+        Wire { sweeper, server, dialect, n_refused: Mutex::default() }
+    }
+
+    /// How it is spelled, and what it can do.
+    pub(super) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     /// The server as its driver knows it.
@@ -46,13 +61,47 @@ impl<S: Server> Wire<S> {
     ) -> Connecting<'_> {
         Box::pin(async move {
             let home = Home::of(&place);
-            let server_place = self.server.connector().place_of(place.client);
+            let client = place.client;
+            // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
+            let is_client = !statements.is_empty();
+            let n_refused = if is_client { self.n_refused(client) } else { 0 };
+            let server_place = self.server.connector().place_of(client, n_refused);
             let handle = Arc::new(Handle::new(Some(Arc::clone(&self.sweeper))));
             let server = Arc::clone(&self.server);
             let recipe = Recipe { server, place: server_place, home, statements, handle };
-            let session = WireSession::<S>::connect(recipe).await?;
-            Ok(Box::new(session) as Box<dyn Session>)
+            let made = WireSession::<S>::connect(recipe).await;
+            if is_client {
+                self.note(client, made.as_ref().err());
+            }
+            Ok(Box::new(made?) as Box<dyn Session>)
         })
+    }
+
+    fn n_refused(&self, client: u32) -> usize {
+        self.counts().get(&client).copied().unwrap_or(0)
+    }
+
+    /// Where there are several servers, a client that finds nobody tries the next one.
+    fn note(&self, client: u32, no: Option<&Refusal>) {
+        let mut counts = self.counts();
+        match no {
+            Some(no) if no.kind == RefusalKind::ConnectionLost => {
+                *counts.entry(client).or_default() += 1;
+            }
+            _ => drop(counts.remove(&client)),
+        }
+    }
+
+    /// No panic can leave them half changed.
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<u32, usize>> {
+        self.n_refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was cancelled is ended on the server before the target is let go.
+impl<S> Drop for Wire<S> {
+    fn drop(&mut self) {
+        self.sweeper.wait();
     }
 }
 

@@ -22,12 +22,13 @@ mod tests;
 mod text;
 mod types;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::BytesMut;
 use model::{
-    BadParameter, Dialect, Fact, NS_PER_MS, Parameter, ParameterKind, Refusal, RefusalKind,
+    BadParameter, Dialect, Fact, NS_PER_MS, Parameter, ParameterKind, Refusal, RefusalKind, Row,
     Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
@@ -143,29 +144,50 @@ impl net::Server for Server {
     }
 
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]) {
-        let mut processes = Vec::new();
-        for key in keys {
-            if let CancelKey::Secret(process, secret) = *key {
-                processes.push(process.to_string());
-                let mut request = BytesMut::new();
-                frontend::cancel_request(process, secret, &mut request);
-                // The server has done it when it ends the connection; nobody hears of trouble.
-                let _ = net::tell(self, place, &request);
+        let mut keys: BTreeMap<i64, i32> = keys
+            .iter()
+            .filter_map(|key| match *key {
+                CancelKey::Secret(process, secret) => Some((i64::from(process), secret)),
+                CancelKey::KillQuery(_) => None,
+            })
+            .collect();
+        // Nobody hears of trouble.
+        let _ = terminate(self, place, &mut keys);
+        // Of a pooler's keys a server knows nothing, and a full one lets nobody in: what is left
+        // takes a connection each, for as long as anybody answers.
+        for (process, secret) in keys {
+            let mut request = BytesMut::new();
+            frontend::cancel_request(process as i32, secret, &mut request);
+            if net::tell(self, place, &request).is_err() {
+                return;
             }
         }
-        // A request that comes before the statement has been read is lost, and a server does not
-        // look whether anybody waits for what it does.
-        let sql = format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({}) AND \
-             usename = current_user AND application_name = current_setting('application_name')",
-            processes.join(", ")
-        );
-        if let (false, Ok(mut session)) =
-            (processes.is_empty(), WireSession::connect_here(self, place))
-        {
-            let _ = session.ask_here(&sql, &mut |_| Ok(()));
-        }
     }
+}
+
+/// Ends sessions that nobody listens to any more, and takes their `keys` away. A server does not
+/// look whether anybody waits for what it does, and a cancel that comes before the statement has
+/// been read is lost.
+fn terminate(
+    server: &Arc<Server>,
+    place: usize,
+    keys: &mut BTreeMap<i64, i32>,
+) -> Result<(), Refusal> {
+    let processes: Vec<String> = keys.keys().map(i64::to_string).collect();
+    if processes.is_empty() {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({}) AND \
+         usename = current_user AND application_name = current_setting('application_name')",
+        processes.join(", ")
+    );
+    let mut session = WireSession::connect_here(server, place)?;
+    session.ask_here(&sql, &mut |row: &dyn Row| {
+        keys.remove(&row.int(0)?);
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn open(target: &Target, opening: Opening) -> Opened {
