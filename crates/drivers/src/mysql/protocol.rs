@@ -19,12 +19,11 @@ use super::packets::{
 };
 use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
-use super::statements::{COM_QUERY, Known, set_id};
+use super::statements::{COM_QUERY, Known, Words, set_id};
 use super::values::Escapes;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
 const COM_QUIT: u8 = 0x01;
-const COM_STMT_PREPARE: u8 = 0x16;
 
 /// How a connection was agreed on.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +135,9 @@ impl Speaker {
         Speaker {
             agreed,
             as_text,
-            known: declared.iter().map(|of| Known::new(of.clone(), as_text)).collect(),
+            known: (0..declared.len())
+                .map(|place| Known::new(Words::Declared(Arc::clone(declared), place), as_text))
+                .collect(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
             phase: Phase::Header,
@@ -209,6 +210,8 @@ impl Speaker {
         Ok(())
     }
 
+    /// Says something that nobody asked for. Like a preparation it is not counted as a statement;
+    /// its bytes are.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -267,7 +270,7 @@ impl Speaker {
             return self.start_calls(std::slice::from_ref(call), out);
         }
         let known = &self.known[place];
-        let kind = known.statement.kind;
+        let kind = known.kind;
         known.check_count(call.values.len())?;
         self.precede(kind != StatementKind::Read, out)?;
         self.known[place].put_execute(out, call.values)?;
@@ -284,7 +287,7 @@ impl Speaker {
             match call.statement {
                 StatementId::COMMIT => commits = true,
                 StatementId::BEGIN | StatementId::BEGIN_READ_ONLY => begins = true,
-                _ => writes |= self.known[place].statement.kind != StatementKind::Read,
+                _ => writes |= self.known[place].kind != StatementKind::Read,
             }
         }
         match begins {
@@ -329,9 +332,9 @@ impl Speaker {
     fn put_prepares(&mut self, out: &mut Vec<u8>) {
         for held in &self.held {
             let asked = Expected::Prepare(held.place);
-            let known = &self.known[held.place];
+            let known = &mut self.known[held.place];
             if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
-                put_command(out, COM_STMT_PREPARE, known.statement.sql.as_bytes());
+                known.put_prepare(out);
                 self.expected.push_back(asked);
             }
         }
@@ -355,7 +358,7 @@ impl Speaker {
                 set_id(&mut self.held_bytes, held.start, id);
             }
             out.extend_from_slice(&self.held_bytes[held.start..held.end]);
-            self.traffic.count(self.known[held.place].statement.kind);
+            self.traffic.count(self.known[held.place].kind);
             self.expected.push_back(Expected::Call(held.place));
             self.is_committing |= self.controls[2] == Some(held.place);
         }
@@ -637,7 +640,7 @@ impl Speaker {
     /// Whether it is more than a read.
     fn is_change(&self, expected: Expected) -> bool {
         match expected {
-            Expected::Call(place) => self.known[place].statement.kind != StatementKind::Read,
+            Expected::Call(place) => self.known[place].kind != StatementKind::Read,
             Expected::Text | Expected::Load => true,
             Expected::Quiet | Expected::Prepare(_) | Expected::Warnings => false,
         }
@@ -747,7 +750,7 @@ impl Protocol for Speaker {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let id = StatementId::numbered(self.known.len())?;
-        self.known.push(Known::new(statement, self.as_text));
+        self.known.push(Known::new(Words::Own(statement), self.as_text));
         Ok(id)
     }
 
