@@ -3,17 +3,18 @@
 //!
 //! Not here: the laws. A driver lists its own, and which server keeps which.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use model::{
     Column, ColumnType, Database, Fact, Refusal, RefusalKind, Reply, RowSource, Secret, Table,
-    Target, Value,
+    Target, Value, reconnect,
 };
 use servers::for_tests::{self, TestServer};
 use servers::{Kind, Server};
 
 use crate::certificates::Certificates;
-use crate::conformance::{Speaker, block_on, refused};
+use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
 /// A server to keep laws on.
@@ -161,6 +162,48 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
         Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
     let mut speaker = Speaker::connect(database, &[]);
     block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+}
+
+/// How a server's session is ended while it does something. Its number stands behind each text.
+pub(crate) struct Killing {
+    /// Asks a session for its number.
+    pub(crate) number: &'static str,
+    /// Counts the session while it does it.
+    pub(crate) under_way: &'static str,
+    /// Ends it.
+    pub(crate) kill: &'static str,
+    /// What stands behind the number there.
+    pub(crate) end: &'static str,
+}
+
+impl Killing {
+    /// Ends a session while it does `sql` by itself; returns what came of that.
+    pub(crate) fn during(
+        &self,
+        database: &Arc<dyn Database>,
+        sql: &str,
+        writes: bool,
+    ) -> RefusalKind {
+        let kind = if writes { Write } else { Read };
+        let mut killer = Speaker::connect(database, &[]);
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            let victim = scope.spawn(move || {
+                let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
+                sender.send(speaker.int(self.number)).expect("somebody listens");
+                let no = speaker.call(0, &[]).expect_err("it is ended");
+                refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
+                block_on(reconnect(&mut *speaker.0)).expect("made anew");
+                // Prepared once more, since the old connection's statements are gone.
+                assert_eq!(speaker.call_rows(1, &[]), [[Kept::Int(7)]]);
+                no.kind
+            });
+            let number = receiver.recv().expect("its number");
+            while killer.int(&format!("{}{number}", self.under_way)) == 0 {}
+            killer.do_all(&[&format!("{}{number}{}", self.kill, self.end)]);
+            victim.join().expect("no panic")
+        })
+    }
 }
 
 /// Makes a test of each law on each server, so that each is told by itself; and one for real

@@ -1,15 +1,14 @@
 //! Servers that are set up as ours would not be, and users who may do little: what can be had is
 //! had, and what cannot is told with its remedy.
 
-use std::sync::{Arc, mpsc};
 use std::thread;
 
-use model::{Database, Refusal, RefusalKind, Reply, Request, Target, reconnect};
+use model::{Refusal, RefusalKind, Reply, Request, Target, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
-use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
-use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
+use crate::conformance::{Speaker, Write, block_on, holds, refused};
+use crate::on_servers::{Killing, Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 use crate::{Opening, open};
 
 keeps! {
@@ -89,30 +88,12 @@ fn a_database_that_is_missing_is_made_once(site: &Site) {
     });
 }
 
-/// Ends a session while it does `sql` by itself; returns what came of that.
-fn ended_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> RefusalKind {
-    let kind = if writes { Write } else { Read };
-    let mut killer = Speaker::connect(database, &[]);
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let victim = scope.spawn(move || {
-            let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
-            sender.send(speaker.int("SELECT pg_backend_pid()")).expect("somebody listens");
-            let no = speaker.call(0, &[]).expect_err("it is ended");
-            refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
-            block_on(reconnect(&mut *speaker.0)).expect("made anew");
-            speaker.call(1, &[]).expect("prepared once more");
-            no.kind
-        });
-        let pid = receiver.recv().expect("its number");
-        let under_way = format!(
-            "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event = 'PgSleep'"
-        );
-        while killer.int(&under_way) == 0 {}
-        killer.do_all(&[&format!("SELECT pg_terminate_backend({pid})")]);
-        victim.join().expect("no panic")
-    })
-}
+const KILLING: Killing = Killing {
+    number: "SELECT pg_backend_pid()",
+    under_way: "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND pid = ",
+    kill: "SELECT pg_terminate_backend(",
+    end: ")",
+};
 
 fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
     let database = site.open("gone", &[]);
@@ -122,7 +103,7 @@ fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
                 $$ BEGIN INSERT INTO law_odd VALUES (2); PERFORM pg_sleep(100); END $$";
     speaker.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
     let check = |sql: &str, writes: bool, expect: RefusalKind| {
-        assert_eq!(ended_during(&database, sql, writes), expect, "{sql}");
+        assert_eq!(KILLING.during(&database, sql, writes), expect, "{sql}");
     };
     check("SELECT pg_sleep(100)", false, RefusalKind::ConnectionLost);
     let update = "UPDATE law_odd SET id = 3 FROM (SELECT pg_sleep(100)) AS waits";
