@@ -3,14 +3,18 @@
 //!
 //! Not here: the laws. A driver lists its own, and which server keeps which.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::thread;
 
-use model::{Database, Fact, RefusalKind, Target};
+use model::{
+    Column, ColumnType, Database, Fact, Refusal, RefusalKind, Reply, RowSource, Secret, Table,
+    Target, Value, reconnect,
+};
 use servers::for_tests::{self, TestServer};
 use servers::{Kind, Server};
 
 use crate::certificates::Certificates;
-use crate::conformance::Speaker;
+use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
 /// A server to keep laws on.
@@ -119,6 +123,87 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("127.0.0.1", "verify-full", ca), "use tls=verify-ca");
     refused(at("127.0.0.1", "verify-ca", stranger), "tls_ca=");
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
+}
+
+/// A target with another user, whose password is `x`.
+pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
+    (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));
+    target
+}
+
+/// Whether a user who may have one connection hears so at the second.
+pub(crate) fn too_many_are_told_so(target: &Target) {
+    let database = opened(target);
+    // The connection that tried the target may take a moment to end.
+    let first = loop {
+        if let Ok(first) = Speaker::try_connect(&database, &[]) {
+            break first;
+        }
+    };
+    let second = Speaker::try_connect(&database, &[]).map(|_| ());
+    let words = refused(second, RefusalKind::ConnectionLost);
+    assert!(words.contains("use fewer clients"), "{words}");
+    drop(first);
+}
+
+struct One(bool);
+
+impl RowSource for One {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        emit(&[Value::Int(1)]);
+        !std::mem::replace(&mut self.0, true)
+    }
+}
+
+/// Loads a row or two into `law_odd (id INT)`.
+pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
+    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
+    let table =
+        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let mut speaker = Speaker::connect(database, &[]);
+    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+}
+
+/// How a server's session is ended while it does something. Its number stands behind each text.
+pub(crate) struct Killing {
+    /// Asks a session for its number.
+    pub(crate) number: &'static str,
+    /// Counts the session while it does it.
+    pub(crate) under_way: &'static str,
+    /// Ends it.
+    pub(crate) kill: &'static str,
+    /// What stands behind the number there.
+    pub(crate) end: &'static str,
+}
+
+impl Killing {
+    /// Ends a session while it does `sql` by itself; returns what came of that.
+    pub(crate) fn during(
+        &self,
+        database: &Arc<dyn Database>,
+        sql: &str,
+        writes: bool,
+    ) -> RefusalKind {
+        let kind = if writes { Write } else { Read };
+        let mut killer = Speaker::connect(database, &[]);
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            let victim = scope.spawn(move || {
+                let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
+                sender.send(speaker.int(self.number)).expect("somebody listens");
+                let no = speaker.call(0, &[]).expect_err("it is ended");
+                refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
+                block_on(reconnect(&mut *speaker.0)).expect("made anew");
+                // Prepared once more, since the old connection's statements are gone.
+                assert_eq!(speaker.call_rows(1, &[]), [[Kept::Int(7)]]);
+                no.kind
+            });
+            let number = receiver.recv().expect("its number");
+            while killer.int(&format!("{}{number}", self.under_way)) == 0 {}
+            killer.do_all(&[&format!("{}{number}{}", self.kill, self.end)]);
+            victim.join().expect("no panic")
+        })
+    }
 }
 
 /// Makes a test of each law on each server, so that each is told by itself; and one for real

@@ -10,8 +10,11 @@ use model::{
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
+use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{
+    Killing, Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+};
 
 keeps! {
     laws [
@@ -27,6 +30,7 @@ keeps! {
         facts_tell_version_and_modes,
         loads_can_be_switched_off,
         statements_are_prepared_once_a_session,
+        a_text_that_nobody_reads_is_told_as_it_ended,
     ];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
     named Kind::MariaDb, Kind::MySql;
@@ -65,54 +69,25 @@ fn a_user_with_too_many_connections_is_told_so(site: &Site) {
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
         speaker.do_all(&[&grant]);
     }
-    let mut target = site.target_of("few");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
-    let few = opened(&target);
-    // The connection that tried the target may take a moment to end.
-    let first = loop {
-        if let Ok(first) = Speaker::try_connect(&few, &[]) {
-            break first;
-        }
-    };
-    let second = Speaker::try_connect(&few, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
-    assert!(words.contains("use fewer clients"), "{words}");
-    drop(first);
+    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
-/// Kills a session's connection while it does `request`; returns what came of that.
-fn killed_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> RefusalKind {
-    let kind = if writes { Write } else { Read };
-    let mut killer = Speaker::connect(database, &[]);
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let victim = scope.spawn(move || {
-            let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
-            sender.send(speaker.int("SELECT connection_id()")).expect("somebody listens");
-            let no = speaker.call(0, &[]).expect_err("it is killed");
-            refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
-            block_on(reconnect(&mut *speaker.0)).expect("made anew");
-            // Prepared once more, since the old connection's statements are gone.
-            assert_eq!(speaker.call_rows(1, &[]), [[Kept::Int(7)]]);
-            no.kind
-        });
-        let id = receiver.recv().expect("its number");
-        let under_way = "SELECT count(*) FROM information_schema.processlist WHERE info IS NOT \
-                         NULL AND command IN ('Query', 'Execute') AND id = ";
-        while killer.int(&format!("{under_way}{id}")) == 0 {}
-        killer.do_all(&[&format!("KILL {id}")]);
-        victim.join().expect("no panic")
-    })
-}
+const KILLING: Killing = Killing {
+    number: "SELECT connection_id()",
+    under_way: "SELECT count(*) FROM information_schema.processlist WHERE info IS NOT NULL AND \
+                command IN ('Query', 'Execute') AND id = ",
+    kill: "KILL ",
+    end: "",
+};
 
 fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site) {
     let database = site.open("gone", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     speaker.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
     speaker.do_all(&["INSERT INTO law_gone VALUES (1)"]);
-    let kind = killed_during(&database, "SELECT SLEEP(100)", false);
+    let kind = KILLING.during(&database, "SELECT SLEEP(100)", false);
     assert_eq!(kind, RefusalKind::ConnectionLost);
-    let kind = killed_during(&database, "UPDATE law_gone SET v = SLEEP(100)", true);
+    let kind = KILLING.during(&database, "UPDATE law_gone SET v = SLEEP(100)", true);
     assert_eq!(kind, RefusalKind::UnknownCommit, "nobody knows whether it was committed");
 }
 
@@ -356,4 +331,8 @@ fn statements_are_prepared_once_a_session(site: &Site) {
     block_on(reconnect(&mut *speaker.0)).expect("made anew");
     speaker.call_rows(1, &[]);
     assert_eq!(prepared(&mut speaker), count(1));
+}
+
+fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
+    a_text_is_told_as_it_ended(&site.open("unread", &[]));
 }

@@ -1,18 +1,14 @@
 //! Servers that are set up as ours would not be, and users who may do little: what can be had is
 //! had, and what cannot is told with its remedy.
 
-use std::sync::{Arc, mpsc};
 use std::thread;
 
-use model::{
-    Column, ColumnType, Database, Refusal, RefusalKind, Reply, Request, RowSource, Secret, Table,
-    Target, Value, reconnect,
-};
+use model::{Refusal, RefusalKind, Reply, Request, Target, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
-use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened};
+use crate::conformance::{Speaker, Write, block_on, holds, refused};
+use crate::on_servers::{Killing, Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 use crate::{Opening, open};
 
 keeps! {
@@ -35,27 +31,7 @@ fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
     }
     admin.do_all(&[&format!("CREATE ROLE {name} LOGIN PASSWORD 'x'")]);
     admin.do_all(sql);
-    let mut target = site.target_of(law);
-    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x")));
-    target
-}
-
-struct One(bool);
-
-impl RowSource for One {
-    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        emit(&[Value::Int(1)]);
-        !std::mem::replace(&mut self.0, true)
-    }
-}
-
-/// Loads a row into `law_odd (id int)`.
-fn load(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
-    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
-    let table =
-        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    let mut speaker = Speaker::connect(database, &[]);
-    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+    signed_in_as(site.target_of(law), name)
 }
 
 const MAKE: [&str; 2] = ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id int)"];
@@ -73,7 +49,7 @@ fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
     };
     check(speaker.call(0, &[]), "GRANT");
     check(speaker.text("CREATE TABLE public.law_more (a int)"), "GRANT CREATE ON SCHEMA");
-    check(load(&database), "GRANT");
+    check(load_odd(&database), "GRANT");
     let nowhere = Target { path: "law_never".to_owned(), ..target };
     match open(&nowhere, Opening { create: true, seed: 1 }) {
         Err(no) => assert!(no.to_string().contains("CREATEDB"), "{no}"),
@@ -94,7 +70,7 @@ fn a_session_that_may_only_read_says_why(site: &Site) {
     speaker.ask(Request::Begin).expect("begun");
     refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
     speaker.ask(Request::Rollback).expect("rolled back");
-    refused(load(&database), RefusalKind::ReadOnly);
+    refused(load_odd(&database), RefusalKind::ReadOnly);
 }
 
 fn a_database_that_is_missing_is_made_once(site: &Site) {
@@ -112,30 +88,12 @@ fn a_database_that_is_missing_is_made_once(site: &Site) {
     });
 }
 
-/// Ends a session while it does `sql` by itself; returns what came of that.
-fn ended_during(database: &Arc<dyn Database>, sql: &str, writes: bool) -> RefusalKind {
-    let kind = if writes { Write } else { Read };
-    let mut killer = Speaker::connect(database, &[]);
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        let victim = scope.spawn(move || {
-            let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
-            sender.send(speaker.int("SELECT pg_backend_pid()")).expect("somebody listens");
-            let no = speaker.call(0, &[]).expect_err("it is ended");
-            refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
-            block_on(reconnect(&mut *speaker.0)).expect("made anew");
-            speaker.call(1, &[]).expect("prepared once more");
-            no.kind
-        });
-        let pid = receiver.recv().expect("its number");
-        let under_way = format!(
-            "SELECT count(*) FROM pg_stat_activity WHERE pid = {pid} AND wait_event = 'PgSleep'"
-        );
-        while killer.int(&under_way) == 0 {}
-        killer.do_all(&[&format!("SELECT pg_terminate_backend({pid})")]);
-        victim.join().expect("no panic")
-    })
-}
+const KILLING: Killing = Killing {
+    number: "SELECT pg_backend_pid()",
+    under_way: "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND pid = ",
+    kill: "SELECT pg_terminate_backend(",
+    end: ")",
+};
 
 fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
     let database = site.open("gone", &[]);
@@ -145,7 +103,7 @@ fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
                 $$ BEGIN INSERT INTO law_odd VALUES (2); PERFORM pg_sleep(100); END $$";
     speaker.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
     let check = |sql: &str, writes: bool, expect: RefusalKind| {
-        assert_eq!(ended_during(&database, sql, writes), expect, "{sql}");
+        assert_eq!(KILLING.during(&database, sql, writes), expect, "{sql}");
     };
     check("SELECT pg_sleep(100)", false, RefusalKind::ConnectionLost);
     let update = "UPDATE law_odd SET id = 3 FROM (SELECT pg_sleep(100)) AS waits";
