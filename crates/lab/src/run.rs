@@ -17,13 +17,13 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::build::{BuildOptions, Progress, build_heard, install_routines};
+use crate::build::{BuildOptions, Progress, build_heard};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_heard, arrive};
-use crate::{Trouble, check, commits, wall};
+use crate::{Trouble, check, commits, routines, wall};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
@@ -190,7 +190,7 @@ fn prepare(
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while routines were put into the database";
-        let n_made = quietly(stop, interrupted, move || install_routines(&to_install))?;
+        let n_made = quietly(stop, interrupted, move || routines::install(&to_install))?;
         if n_made > 0 {
             said.push(format!("put {n_made} routines into the database"));
         }

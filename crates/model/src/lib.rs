@@ -11,6 +11,7 @@ mod dialect;
 mod dice;
 mod event;
 mod finding;
+mod hash;
 mod nearest;
 mod parameter;
 mod plan;
@@ -35,6 +36,7 @@ pub use dialect::{
 pub use dice::{Dice, Stream};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use finding::{Fact, Finding, Severity};
+pub use hash::fnv1a;
 pub use nearest::{did_you_mean, nearest};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{

@@ -130,7 +130,7 @@ impl Site {
     fn install(&mut self) {
         let dialect = *self.database.dialect();
         for routine in workload("procedures").routines(&dialect) {
-            routine.create.iter().for_each(|sql| self.write(sql));
+            self.write(&routine.create);
         }
     }
 
