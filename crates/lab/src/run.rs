@@ -83,6 +83,7 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
     raise_descriptor_limit();
+    has_descriptors(&plan)?;
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
@@ -136,6 +137,26 @@ pub fn run(
 fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Descriptors of a run beside one for each client: the store, what checks and watches, a server.
+const DESCRIPTORS_BESIDE: u64 = 32;
+
+/// Refuses more clients than connections can be had, before any is tried.
+fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
+    // What lives in memory alone has no limit.
+    if drivers::by_scheme(&plan.target.scheme).is_ok_and(|entry| !entry.dialect.keeps_data) {
+        return Ok(());
+    }
+    let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
+    let needed = clients + DESCRIPTORS_BESIDE;
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < needed => Err(Trouble::Failed(format!(
+            "{clients} clients need {needed} open files, and this process may have {limit}: raise \
+             that first (ulimit -n {needed}), or use fewer clients"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
