@@ -16,6 +16,7 @@ pub mod managed;
 mod meta;
 pub mod open;
 pub mod plan;
+mod room;
 pub mod routines;
 pub mod run;
 pub mod selfcheck;

@@ -254,3 +254,24 @@ impl Client for User {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_written_before_it_is_timed_once_the_last_id_is_known() {
+        let (sql, first) = Default::default();
+        let mut user = User { client: 1, n_tables: 2, bulk_rows: 2, last: None, sql, first };
+        user.inputs(Number::OfClient { client: 1, nth: 0 });
+        assert_eq!(user.sql, "", "the database must be asked");
+        user.last = Some(4);
+        for _attempt in 0..2 {
+            user.inputs(Number::OfClient { client: 1, nth: 1 });
+            assert_eq!(user.sql, "INSERT INTO sbtest2 (id, k) VALUES(5,5),(6,6)");
+        }
+        user.last = Some(6);
+        user.inputs(Number::OfClient { client: 1, nth: 2 });
+        assert_eq!(user.sql, "INSERT INTO sbtest2 (id, k) VALUES(7,7),(8,8)");
+    }
+}
