@@ -2,7 +2,11 @@
 
 use std::io::Write;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_RSA_SHA256,
+};
 use tempfile::NamedTempFile;
 
 /// A server's certificate for the name `localhost`, and who vouches for it.
@@ -28,6 +32,22 @@ impl Certificates {
             certificate: certificate.pem(),
             key: key.serialize_pem(),
         }
+    }
+
+    /// For a server with an old library (yaSSL): RSA alone, vouched for by nobody else, and its key
+    /// in the form that came before PKCS #8.
+    pub(crate) fn make_old() -> Certificates {
+        let key = KeyPair::generate_for(&PKCS_RSA_SHA256).expect("a key");
+        let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        let certificate = params.self_signed(&key).expect("signed");
+        // PKCS #8 (RFC 5208) is PKCS #1 behind 26 bytes that say so, for a key of 2048 bits.
+        let bare = STANDARD.encode(&key.serialized_der()[26..]);
+        let lines: Vec<&str> =
+            bare.as_bytes().chunks(64).map(|line| str::from_utf8(line).expect("letters")).collect();
+        let label = "RSA PRIVATE KEY";
+        let key = format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"));
+        let (ca, stranger) = (file(&certificate.pem()), file(&authority("another").pem()));
+        Certificates { ca, stranger, certificate: certificate.pem(), key }
     }
 
     /// The file of the authority that vouches for the server.

@@ -4,7 +4,7 @@
 //! database does (that driver's own tests), and the simulated one, which keeps nothing.
 
 mod as_text;
-mod as_transaction;
+pub(crate) mod as_transaction;
 
 use std::cell::OnceCell;
 use std::pin::pin;
@@ -40,6 +40,10 @@ const LAWS: &[(&str, Law)] = &[
     ("a batch is carried out in order until its first no", batches_end_at_the_first_no),
     ("a batch may be a whole transaction", as_transaction::is_whole),
     ("a batch commits nothing behind a no", as_transaction::commits_nothing_behind_a_no),
+    (
+        "what is committed is told so, even if unread",
+        as_transaction::is_told_as_it_ended_where_nobody_reads,
+    ),
     ("statements can be prepared at run time", statements_are_prepared_late),
     ("a statement as text says the same as a prepared one", as_text::says_the_same),
     ("statements as text share batches with prepared ones", as_text::shares_batches),

@@ -5,12 +5,15 @@
 
 use std::sync::Arc;
 
-use model::{Database, Fact, RefusalKind, Target};
+use model::{
+    Column, ColumnType, Database, Fact, Refusal, RefusalKind, Reply, RowSource, Secret, Table,
+    Target, Value,
+};
 use servers::for_tests::{self, TestServer};
 use servers::{Kind, Server};
 
 use crate::certificates::Certificates;
-use crate::conformance::Speaker;
+use crate::conformance::{Speaker, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
 /// A server to keep laws on.
@@ -119,6 +122,45 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("127.0.0.1", "verify-full", ca), "use tls=verify-ca");
     refused(at("127.0.0.1", "verify-ca", stranger), "tls_ca=");
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
+}
+
+/// A target with another user, whose password is `x`.
+pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
+    (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));
+    target
+}
+
+/// Whether a user who may have one connection hears so at the second.
+pub(crate) fn too_many_are_told_so(target: &Target) {
+    let database = opened(target);
+    // The connection that tried the target may take a moment to end.
+    let first = loop {
+        if let Ok(first) = Speaker::try_connect(&database, &[]) {
+            break first;
+        }
+    };
+    let second = Speaker::try_connect(&database, &[]).map(|_| ());
+    let words = refused(second, RefusalKind::ConnectionLost);
+    assert!(words.contains("use fewer clients"), "{words}");
+    drop(first);
+}
+
+struct One(bool);
+
+impl RowSource for One {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        emit(&[Value::Int(1)]);
+        !std::mem::replace(&mut self.0, true)
+    }
+}
+
+/// Loads a row or two into `law_odd (id INT)`.
+pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
+    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
+    let table =
+        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
+    let mut speaker = Speaker::connect(database, &[]);
+    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
 }
 
 /// Makes a test of each law on each server, so that each is told by itself; and one for real

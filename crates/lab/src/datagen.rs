@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Civil, Index, Population, Value, Workload, format_count};
+use model::{Civil, Index, Population, Value, Workload, format_count, put_decimal};
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
 use crate::build::{Progress, definition};
@@ -383,7 +383,9 @@ fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: Format) {
         (Value::Null, Format::Csv) => &"NULL",
         (Value::Int(number), _) => number,
         (Value::Float(number), _) => number,
-        (Value::Decimal { unscaled, scale }, _) => &decimal(*unscaled, *scale),
+        (Value::Decimal { unscaled, scale }, _) => {
+            return put_decimal(line, *unscaled, *scale);
+        }
         // In UTC, without saying so: not every database takes a zone.
         (Value::Timestamp(us), _) => return Civil::of_us(*us).write(line),
         (Value::Text(text), format) => return put_text(line, text.as_bytes(), format),
@@ -409,16 +411,6 @@ fn put_text(line: &mut Vec<u8>, text: &[u8], format: Format) {
     }
     if format == Format::Csv {
         line.push(b'"');
-    }
-}
-
-fn decimal(unscaled: i64, scale: u8) -> String {
-    let unit = 10_u64.pow(u32::from(scale));
-    let (sign, digits) = (if unscaled < 0 { "-" } else { "" }, unscaled.unsigned_abs());
-    let width = usize::from(scale);
-    match scale {
-        0 => format!("{sign}{digits}"),
-        _ => format!("{sign}{}.{:0width$}", digits / unit, digits % unit),
     }
 }
 

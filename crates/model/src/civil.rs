@@ -1,5 +1,7 @@
 //! Instants as people write them: day and time of day, in UTC. Not here: zones, any clock.
 
+use crate::put_unsigned;
+
 const US_PER_S: i64 = 1_000_000;
 const US_PER_DAY: i64 = 86_400 * US_PER_S;
 
@@ -53,8 +55,7 @@ impl Civil {
         if self.year < 0 {
             out.push(b'-');
         }
-        let year = self.year.unsigned_abs();
-        put_digits(out, year, 4.max(year.checked_ilog10().unwrap_or(0) as usize + 1));
+        put_unsigned(out, self.year.unsigned_abs(), 4);
         for (before, part) in [
             (b'-', self.month),
             (b'-', self.day),
@@ -63,20 +64,10 @@ impl Civil {
             (b':', self.second),
         ] {
             out.push(before);
-            put_digits(out, u64::from(part), 2);
+            put_unsigned(out, u64::from(part), 2);
         }
         out.push(b'.');
-        put_digits(out, u64::from(self.us), 6);
-    }
-}
-
-/// Writes a number with zeros in front.
-fn put_digits(out: &mut Vec<u8>, mut n: u64, width: usize) {
-    let start = out.len();
-    out.resize(start + width, b'0');
-    for digit in out[start..].iter_mut().rev() {
-        *digit = b'0' + (n % 10) as u8;
-        n /= 10;
+        put_unsigned(out, u64::from(self.us), 6);
     }
 }
 

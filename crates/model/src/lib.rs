@@ -9,6 +9,7 @@ mod clock;
 mod database;
 mod dialect;
 mod dice;
+mod digits;
 mod event;
 mod finding;
 mod hash;
@@ -34,6 +35,7 @@ pub use dialect::{
     CommitCounter, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial,
 };
 pub use dice::{Dice, Stream};
+pub use digits::{put_decimal, put_unsigned};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use finding::{Fact, Finding, Severity};
 pub use hash::fnv1a;

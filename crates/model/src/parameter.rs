@@ -56,6 +56,16 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// A row that shapes no data, such as an option of a target's URL.
+    pub const fn option(
+        name: &'static str,
+        kind: ParameterKind,
+        default: &'static str,
+        help: &'static str,
+    ) -> Parameter {
+        Parameter { name, kind, default, help, shapes_data: false }
+    }
+
     /// The flag on the command line, without dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
@@ -265,6 +275,14 @@ impl Settings {
             Setting::Text(value) => value,
             other => panic!("parameter '{name}' is {other:?}, not text"),
         }
+    }
+
+    /// A text without a default; none where nobody gave it, or gave it empty.
+    pub fn text_given(&self, name: &str) -> Option<&str> {
+        if !self.has(name) {
+            return None;
+        }
+        Some(self.text(name)).filter(|text| !text.is_empty())
     }
 
     /// Whole numbers. Panics as [`Settings::count`] does.

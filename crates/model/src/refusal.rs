@@ -22,7 +22,8 @@ pub enum RefusalKind {
     Constraint,
     /// The connection broke outside of a commit, or could not be made.
     ConnectionLost,
-    /// The connection broke while a commit was under way: nobody knows its outcome.
+    /// The connection broke while a commit was under way, or its answer cannot be read: the one
+    /// who asked does not know its outcome.
     UnknownCommit,
     /// User, password or privilege are not accepted.
     Denied,
@@ -131,6 +132,13 @@ impl Refusal {
     /// A refusal of ours, without a number of the product's.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
         Refusal { kind, code: 0, sqlstate: String::new(), message: message.into() }
+    }
+
+    /// What the one who reads the rows refused, of work that was committed all the same: whoever
+    /// hears of it must not take the work for undone.
+    pub fn of_committed(mut self) -> Refusal {
+        self.kind = RefusalKind::UnknownCommit;
+        self.during("the answer cannot be read, but the work is committed")
     }
 
     /// The same refusal with words in front that say what was being done.

@@ -31,6 +31,23 @@ pub enum ColumnType {
     Timestamp,
 }
 
+impl ColumnType {
+    /// Its name in CREATE TABLE as the SQL standard has it (and `SERIAL`, which it has not).
+    pub fn standard_name(self) -> String {
+        match self {
+            ColumnType::SmallInt => "SMALLINT".to_owned(),
+            ColumnType::Int => "INTEGER".to_owned(),
+            ColumnType::Serial => "SERIAL".to_owned(),
+            ColumnType::BigInt => "BIGINT".to_owned(),
+            ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
+            ColumnType::Char(n) => format!("CHAR({n})"),
+            ColumnType::VarChar(n) => format!("VARCHAR({n})"),
+            ColumnType::Double => "DOUBLE PRECISION".to_owned(),
+            ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+        }
+    }
+}
+
 /// One column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {

@@ -41,7 +41,7 @@ pub struct Host {
 
 /// A target as written: `scheme://user:password@host:port,host/path?option=value`, or
 /// `scheme:path?option=value` for a database that is a file or no server at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     /// Which driver: `sqlite`, `mariadb`, `sim`...
     pub scheme: String,
@@ -129,29 +129,40 @@ impl Target {
     }
 }
 
-/// Without its password, so that it can be shown and stored.
+/// As it is shown: what is in it may be secret.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({self})")
+    }
+}
+
+/// Without its password, so that it can be shown and stored; otherwise it is read as it was
+/// written. An option that looks like a secret is masked: no driver has one.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
         if !self.hosts.is_empty() || self.user.is_some() {
             f.write_str("//")?;
             if let Some(user) = &self.user {
-                write!(f, "{user}@")?;
+                write!(f, "{}@", encode(user, ":@/?"))?;
             }
             for (index, host) in self.hosts.iter().enumerate() {
                 let comma = if index > 0 { "," } else { "" };
                 let v6 = host.name.contains(':');
                 let (open, close) = if v6 { ("[", "]") } else { ("", "") };
-                write!(f, "{comma}{open}{}{close}", host.name)?;
+                let name = encode(&host.name, if v6 { "[]@/?," } else { "[]@/?,:" });
+                write!(f, "{comma}{open}{name}{close}")?;
                 if let Some(port) = host.port {
                     write!(f, ":{port}")?;
                 }
             }
             f.write_str("/")?;
         }
-        f.write_str(&self.path)?;
+        f.write_str(&encode(&self.path, "?"))?;
         for (index, (name, value)) in self.options.iter().enumerate() {
-            write!(f, "{}{name}={value}", if index == 0 { "?" } else { "&" })?;
+            let before = if index == 0 { "?" } else { "&" };
+            let value = if is_secret(name) { "***".to_owned() } else { encode(value, "&") };
+            write!(f, "{before}{}={value}", encode(name, "&="))?;
         }
         Ok(())
     }
@@ -161,9 +172,14 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
     let mut options = Vec::new();
     for part in text.split('&').filter(|part| !part.is_empty()) {
         let Some((name, value)) = part.split_once('=') else {
-            return Err(BadTarget(format!(
-                "the target's option '{part}' has no value (name=value)"
-            )));
+            // What stands there may be a piece of a password that has a '?'.
+            let why = match text.contains('@') {
+                true => "an option of the target (behind '?') has no value (name=value); write ? \
+                         in a password as %3F"
+                    .to_owned(),
+                false => format!("the target's option '{part}' has no value (name=value)"),
+            };
+            return Err(BadTarget(why));
         };
         let (name, value) = (decode(name)?, decode(value)?);
         if options.iter().any(|(other, _)| *other == name) {
@@ -198,6 +214,29 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     Ok(Host { name: decode(name)?, port })
 }
 
+/// Whether an option's name says that its value is to be hidden.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["pass", "pwd", "secret", "token"].iter().any(|word| name.contains(word))
+}
+
+/// Percent-encoding (RFC 3986, 2.1) of `reserved` characters and of what would not be read as it
+/// stands. All else stays, so that people can read it.
+fn encode(text: &str, reserved: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter == '%' || letter.is_control() || reserved.contains(letter) {
+            let mut bytes = [0; 4];
+            for byte in letter.encode_utf8(&mut bytes).bytes() {
+                encoded.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            encoded.push(letter);
+        }
+    }
+    encoded
+}
+
 /// Percent-decoding (RFC 3986, 2.1).
 fn decode(text: &str) -> Result<String, BadTarget> {
     if !text.contains('%') {
@@ -212,8 +251,9 @@ fn decode(text: &str) -> Result<String, BadTarget> {
             rest = tail;
             continue;
         }
-        let digits = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()).ok_or_else(bad)?;
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| bad())?);
+        let digit = |at: usize| char::from(*tail.get(at)?).to_digit(16);
+        let (high, low) = digit(0).zip(digit(1)).ok_or_else(bad)?;
+        bytes.push((high << 4 | low) as u8);
         rest = &tail[2..];
     }
     String::from_utf8(bytes).map_err(|_| BadTarget("the target is not UTF-8".to_owned()))
@@ -245,6 +285,33 @@ mod tests {
             let error = Target::parse(&format!("mariadb://{bad}")).expect_err("port");
             assert!(!error.0.contains("hunter2"), "{error}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_as_it_was_written() {
+        let check = |url: &str, expect: &str| {
+            let target = Target::parse(url).expect("valid");
+            assert_eq!(target.to_string(), expect);
+            let again = Target::parse(expect).expect("valid");
+            assert_eq!(again, Target { password: None, ..target });
+        };
+        check(
+            "postgres://a%40b%3Ac@%2Fvar%2Frun:5433,h2/d%3Fx%25y?o%26=%26%3D&p=a%20b=c",
+            "postgres://a%40b%3Ac@%2Fvar%2Frun:5433,h2/d%3Fx%25y?o%26=%26=&p=a b=c",
+        );
+        check("mariadb://%C3%A9@[::1]:1/%0A", "mariadb://\u{e9}@[::1]:1/%0A");
+        check("sqlite:/a%20b/c:d@e?journal=wal", "sqlite:/a b/c:d@e?journal=wal");
+    }
+
+    #[test]
+    fn an_option_that_looks_like_a_secret_is_masked() {
+        for name in ["password", "sslPassword", "passwd", "pwd", "client_secret"] {
+            let target = Target::parse(&format!("mysql://a@h/d?{name}=hunter2")).expect("valid");
+            assert_eq!(target.to_string(), format!("mysql://a@h/d?{name}=***"));
+            assert!(!format!("{target:?}").contains("hunter2"));
+        }
+        let error = Target::parse("mysql://a:hun?ter2@h/d").expect_err("a '?' in the password");
+        assert!(!error.0.contains("ter2") && error.0.contains("%3F"), "{error}");
     }
 
     #[test]

@@ -102,19 +102,25 @@ fn path_of(command: &Command, words: &[String]) -> String {
 }
 
 /// `text` without the passwords of URLs among `words`, which may stand where none is expected
-/// and be repeated by whoever complains of it.
+/// and be repeated by whoever complains of it. A password is masked behind its user; by itself
+/// only if it is long: a short one would be masked within other words, and so be told.
 fn without_passwords(text: &str, words: &[String]) -> String {
-    let behind_users = words.iter().filter_map(|word| {
-        let (_, authority) = word.split_once("://")?;
-        Some(authority.split_once(':')?.1)
-    });
-    let passwords = behind_users.flat_map(|rest| {
+    const LETTERS_ALONE: usize = 8;
+    let mut text = text.to_owned();
+    for word in words {
+        let Some((_, authority)) = word.split_once("://") else { continue };
+        let Some((user, rest)) = authority.split_once(':') else { continue };
         let whole = rest.rsplit_once('@').map(|(password, _)| password);
         // Without its '@', or with a '/' in it, it looks like a port.
         let part = rest.split(['@', '/']).next().filter(|part| part.parse::<u64>().is_err());
-        whole.into_iter().chain(part).filter(|password| !password.is_empty())
-    });
-    passwords.fold(text.to_owned(), |text, password| text.replace(password, "***"))
+        for password in whole.into_iter().chain(part).filter(|password| !password.is_empty()) {
+            text = text.replace(&format!("://{user}:{password}"), &format!("://{user}:***"));
+            if password.chars().count() >= LETTERS_ALONE {
+                text = text.replace(password, "***");
+            }
+        }
+    }
+    text
 }
 
 /// Says something on stderr; when nobody reads there any more, that is no error.
@@ -239,4 +245,24 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
 /// The positional argument that names a workload.
 pub(crate) fn workload_argument() -> Arg {
     Arg::new("workload").required(true).value_name("WORKLOAD").help("Workload, such as tpcc")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_masked_where_it_stands_and_nowhere_else() {
+        let check = |url: &str, text: &str, expect: &str| {
+            assert_eq!(without_passwords(text, &["run".to_owned(), url.to_owned()]), expect);
+        };
+        let url = "mariadb://bench:a@host/data";
+        let text = "unexpected argument 'mariadb://bench:a@host/data' found; what a pity";
+        check(url, text, "unexpected argument 'mariadb://bench:***@host/data' found; what a pity");
+        let slash = "mariadb://bench:12/34@host/data";
+        check(slash, &format!("'{slash}'"), "'mariadb://bench:***@host/data'");
+        check("mariadb://bench:pw", "'mariadb://bench:pw'", "'mariadb://bench:***'");
+        check("mariadb://host:3306/pw", "'mariadb://host:3306/pw'", "'mariadb://host:3306/pw'");
+        check("mysql://b:hunter2hunter2@h/d", "who is hunter2hunter2?", "who is ***?");
+    }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use model::{Call, Database, RefusalKind, Request, Row, StatementId, Value, query};
+use model::{
+    Call, Database, Refusal, RefusalKind, Request, Row, StatementId, Value, query, reconnect,
+};
 
 use super::{Kept, Read, Speaker, Write, block_on, items, keep, refused};
 
@@ -55,4 +57,38 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     }
     speaker.ask(Request::Batch(&[begin, insert(0), commit])).expect("committed");
     assert_eq!(Speaker::connect(database, &[]).int(COUNT), 1);
+}
+
+/// Who does not understand the answer must not take what is committed for undone.
+pub(super) fn is_told_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
+    let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
+    let values = [Value::Int(1), Value::Int(10)];
+    let insert = Call { statement: StatementId(0), values: &values };
+    let read = Call { statement: StatementId(1), values: &[] };
+    is_told_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
+}
+
+/// The same where a server carries out a whole text, whoever reads its rows.
+pub(crate) fn a_text_is_told_as_it_ended(database: &Arc<dyn Database>) {
+    let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
+    is_told_as_it_ended(database, Request::Text { kind: Write, sql });
+}
+
+fn is_told_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
+    let mut speaker = Speaker::connect(database, &[(Write, INSERT), (Read, READ)]);
+    items(&mut speaker, database, "law_flight");
+    let refuse = &mut |_: &dyn Row| Err(Refusal::new(RefusalKind::Shape, "not understood"));
+    let no = block_on(query(&mut *speaker.0, request, refuse)).expect_err("nobody reads it");
+    assert!(no.message.contains("not understood"), "{no}");
+    let n_committed = match no.kind {
+        RefusalKind::UnknownCommit => 1,
+        kind => {
+            assert_eq!(kind, RefusalKind::Shape);
+            // Of no use where the transaction is over, and no harm.
+            let _ = speaker.ask(Request::Rollback);
+            0
+        }
+    };
+    block_on(reconnect(&mut *speaker.0)).expect("made anew");
+    assert_eq!(speaker.int(COUNT), n_committed);
 }

@@ -27,14 +27,10 @@ pub(super) static DIALECT: Dialect = Dialect {
 
 fn type_name(of: ColumnType) -> String {
     match of {
-        ColumnType::SmallInt => "SMALLINT".to_owned(),
         ColumnType::Int => "INT".to_owned(),
         ColumnType::Serial => "INT AUTO_INCREMENT".to_owned(),
-        ColumnType::BigInt => "BIGINT".to_owned(),
-        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
-        ColumnType::Char(n) => format!("CHAR({n})"),
-        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
         ColumnType::Double => "DOUBLE".to_owned(),
         ColumnType::Timestamp => "DATETIME(6)".to_owned(),
+        of => of.standard_name(),
     }
 }

@@ -20,17 +20,13 @@ mod statements;
 mod tests;
 mod values;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use model::{
-    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Places,
-    Refusal, RefusalKind, Settings, Statement, Target,
-};
+use model::{BadParameter, Parameter, ParameterKind, Refusal, Settings, Target};
 
-use crate::net::{Connector, Tls, TlsMode, Wire, WireSession};
-use crate::{CannotOpen, Entry, Opened, Opening};
+use crate::net::{self, WireSession};
+use crate::{Entry, Opened, Opening};
 use server::MysqlServer;
 
 /// MariaDB and MySQL in the list of databases.
@@ -48,87 +44,51 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    help: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, help, shapes_data: false }
-}
-
 static PARAMETERS: &[Parameter] = &[
-    parameter("socket", ParameterKind::Text, "", "Path of a Unix socket, instead of a host"),
-    parameter(
-        "tls",
-        ParameterKind::Choice(TlsMode::NAMES),
-        "prefer",
-        "prefer and require accept any certificate, verify-ca a trusted one, verify-full the host's",
-    ),
-    parameter(
-        "tls_ca",
+    Parameter::option(
+        "socket",
         ParameterKind::Text,
         "",
-        "File of trusted authorities (PEM); else the system's",
+        "Path of a Unix socket, instead of a host",
     ),
-    parameter(
+    net::TLS,
+    net::TLS_CA,
+    Parameter::option(
         "statements",
         ParameterKind::Choice(&["binary", "text"]),
         "binary",
         "Prepared once a session and executed in binary form, or sent as text each time",
     ),
-    parameter(
+    Parameter::option(
         "compress",
         ParameterKind::Choice(&["none", "zlib"]),
         "none",
         "Whether packets are deflated on their way, both ways",
     ),
-    parameter(
+    Parameter::option(
         "local_infile",
         ParameterKind::Switch,
         "true",
         "Bulk loads by LOAD DATA LOCAL, streamed from memory; no file is ever read",
     ),
-    parameter("connect_timeout", ParameterKind::Duration, "10s", "How long a connection may take"),
-    parameter(
+    net::CONNECT_TIMEOUT,
+    Parameter::option(
         "statement_timeout",
         ParameterKind::Duration,
         "0s",
         "The server ends statements that take longer (MySQL: only SELECT); 0 is never",
     ),
-    parameter(
-        "max_packet",
-        ParameterKind::Bytes,
-        "64MiB",
-        "The longest row (or other packet) that is accepted from the server",
-    ),
+    net::MAX_PACKET,
+    net::CLEAR_PASSWORD,
 ];
 
-/// An opened target.
-struct Mysql {
-    wire: Wire<MysqlServer>,
-}
-
 fn open(target: &Target, opening: Opening) -> Opened {
-    let wire = Wire::new(decide(target).map_err(CannotOpen::Bad)?);
-    // Whatever is wrong with the target, it is told before a thousand clients meet it.
-    match WireSession::connect_here(wire.server(), 0) {
-        Ok(_) => {}
-        Err(no) if no.kind == RefusalKind::Missing && opening.create => {
-            make_database(target).map_err(CannotOpen::Refused)?;
-        }
-        Err(no) => return Err(CannotOpen::Refused(no)),
-    }
-    Ok(Arc::new(Mysql { wire }))
+    net::open(decide(target), opening, || make_database(target))
 }
 
 fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("mysql", PARAMETERS, written)?;
-    let text = |name: &str| {
-        let text = if settings.has(name) { settings.text(name) } else { "" };
-        (!text.is_empty()).then(|| text.to_owned())
-    };
     let missing =
         |what: &str| BadParameter(format!("{what}: write {}://user@host/database", target.scheme));
     let user = target.user.clone().ok_or_else(|| missing("say who signs in"))?;
@@ -136,26 +96,18 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     if database.is_empty() {
         return Err(missing("name a database"));
     }
-    let mode = TlsMode::by_name(settings.text("tls")).expect("the table has these names only");
-    let tls = Tls::new(mode, text("tls_ca").as_deref().map(Path::new))?;
-    let addresses = Connector::addresses(target, text("socket").map(PathBuf::from), 3306);
-    let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
-    let packet_bytes_max = settings.count("max_packet");
-    if timeout.is_zero() {
-        return Err(BadParameter("connect_timeout: 0 is no time; write 10s".to_owned()));
-    }
-    if !(1 << 16..=1 << 30).contains(&packet_bytes_max) {
-        return Err(BadParameter("max_packet: it must be from 64KiB to 1GiB".to_owned()));
-    }
+    let socket = settings.text_given("socket").map(PathBuf::from);
+    let connector = net::connector(target, &settings, socket, 3306)?;
     Ok(MysqlServer {
-        connector: Connector::new(addresses, tls, timeout),
+        connector,
         user,
         password: target.password.clone(),
         database: Some(database.to_owned()),
         as_text: settings.text("statements") == "text",
         compress: settings.text("compress") == "zlib",
         local_infile: settings.switch("local_infile"),
-        packet_bytes_max: packet_bytes_max as usize,
+        clear_password: settings.switch("clear_password"),
+        packet_bytes_max: net::packet_bytes_max(&settings)?,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
         version: Mutex::default(),
     })
@@ -168,24 +120,6 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     let mut session = WireSession::connect_here(&Arc::new(server), 0)?;
     let sql = format!("CREATE DATABASE IF NOT EXISTS `{}`", name.replace('`', "``"));
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
-}
-
-impl Database for Mysql {
-    fn dialect(&self) -> &Dialect {
-        &dialect::DIALECT
-    }
-
-    fn places(&self) -> Places {
-        Places { thread: true, event_loop: true, simulated: false }
-    }
-
-    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
-        self.wire.connect(place, statements)
-    }
-
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        facts::facts(self.wire.server())
-    }
 }
 
 /// A sign-in for [`crate::fuzzing`].

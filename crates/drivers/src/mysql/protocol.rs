@@ -19,12 +19,11 @@ use super::packets::{
 };
 use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
-use super::statements::{COM_QUERY, Known, set_id};
+use super::statements::{COM_QUERY, Known, Words, set_id};
 use super::values::Escapes;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
 const COM_QUIT: u8 = 0x01;
-const COM_STMT_PREPARE: u8 = 0x16;
 
 /// How a connection was agreed on.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +107,10 @@ pub(super) struct Speaker {
     controls: [Option<usize>; 3],
     reply: Reply,
     refusal: Option<Refusal>,
+    /// It is that of the one who reads the rows: the server did not hear of it.
+    is_unread: bool,
+    /// Something of the request under way is committed for certain.
+    has_committed: bool,
     /// Results with rows so far: in the request, and in the reply that is being read.
     n_sets: usize,
     n_sets_of_call: usize,
@@ -132,7 +135,9 @@ impl Speaker {
         Speaker {
             agreed,
             as_text,
-            known: declared.iter().map(|of| Known::new(of.clone(), as_text)).collect(),
+            known: (0..declared.len())
+                .map(|place| Known::new(Words::Declared(Arc::clone(declared), place), as_text))
+                .collect(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
             phase: Phase::Header,
@@ -146,6 +151,8 @@ impl Speaker {
             controls: [None; 3],
             reply: Reply::default(),
             refusal: None,
+            is_unread: false,
+            has_committed: false,
             n_sets: 0,
             n_sets_of_call: 0,
             is_committing: false,
@@ -179,6 +186,7 @@ impl Speaker {
         assert!(self.expected.is_empty(), "one request is under way at a time");
         self.reply = Reply::default();
         self.refusal = None;
+        (self.is_unread, self.has_committed) = (false, false);
         self.n_sets = 0;
         self.is_committing = false;
         self.held.clear();
@@ -202,6 +210,8 @@ impl Speaker {
         Ok(())
     }
 
+    /// Says something that nobody asked for. Like a preparation it is not counted as a statement;
+    /// its bytes are.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -260,7 +270,7 @@ impl Speaker {
             return self.start_calls(std::slice::from_ref(call), out);
         }
         let known = &self.known[place];
-        let kind = known.statement.kind;
+        let kind = known.kind;
         known.check_count(call.values.len())?;
         self.precede(kind != StatementKind::Read, out)?;
         self.known[place].put_execute(out, call.values)?;
@@ -277,7 +287,7 @@ impl Speaker {
             match call.statement {
                 StatementId::COMMIT => commits = true,
                 StatementId::BEGIN | StatementId::BEGIN_READ_ONLY => begins = true,
-                _ => writes |= self.known[place].statement.kind != StatementKind::Read,
+                _ => writes |= self.known[place].kind != StatementKind::Read,
             }
         }
         match begins {
@@ -322,9 +332,9 @@ impl Speaker {
     fn put_prepares(&mut self, out: &mut Vec<u8>) {
         for held in &self.held {
             let asked = Expected::Prepare(held.place);
-            let known = &self.known[held.place];
+            let known = &mut self.known[held.place];
             if !known.is_text && known.id.is_none() && !self.expected.contains(&asked) {
-                put_command(out, COM_STMT_PREPARE, known.statement.sql.as_bytes());
+                known.put_prepare(out);
                 self.expected.push_back(asked);
             }
         }
@@ -348,7 +358,7 @@ impl Speaker {
                 set_id(&mut self.held_bytes, held.start, id);
             }
             out.extend_from_slice(&self.held_bytes[held.start..held.end]);
-            self.traffic.count(self.known[held.place].statement.kind);
+            self.traffic.count(self.known[held.place].kind);
             self.expected.push_back(Expected::Call(held.place));
             self.is_committing |= self.controls[2] == Some(held.place);
         }
@@ -548,7 +558,7 @@ impl Speaker {
         } else if self.refusal.is_none() {
             self.reply.n_rows += 1;
             if let Err(no) = visit(&row) {
-                self.refusal = Some(no);
+                (self.refusal, self.is_unread) = (Some(no), true);
             }
         }
         Ok(())
@@ -569,6 +579,9 @@ impl Speaker {
             _ => {}
         }
         if done.status & MORE_RESULTS == 0 {
+            if self.is_committing && done.status & IN_TRANSACTION == 0 {
+                self.has_committed |= self.is_change(expected);
+            }
             self.expected.pop_front();
             self.n_sets_of_call = 0;
         }
@@ -591,12 +604,10 @@ impl Speaker {
         self.expected.pop_front();
         self.phase = Phase::Header;
         self.n_sets_of_call = 0;
-        let is_write = |expected: &Expected| match expected {
-            Expected::Call(place) => self.known[*place].statement.kind != StatementKind::Read,
-            _ => false,
-        };
-        if self.is_autocommit_off && self.expected.iter().any(is_write) {
-            self.is_doomed = true;
+        let is_call = |expected: &&Expected| matches!(expected, Expected::Call(_));
+        if self.is_autocommit_off {
+            let mut calls = self.expected.iter().filter(is_call);
+            self.is_doomed |= calls.any(|call| self.is_change(*call));
         }
         if expected == Expected::Load {
             self.load.stop();
@@ -620,8 +631,18 @@ impl Speaker {
     fn outcome(&mut self) -> Result<Reply, Refusal> {
         self.is_committing = false;
         match self.refusal.take() {
+            Some(no) if self.is_unread && self.has_committed => Err(no.of_committed()),
             Some(no) => Err(no),
             None => Ok(self.reply),
+        }
+    }
+
+    /// Whether it is more than a read.
+    fn is_change(&self, expected: Expected) -> bool {
+        match expected {
+            Expected::Call(place) => self.known[place].kind != StatementKind::Read,
+            Expected::Text | Expected::Load => true,
+            Expected::Quiet | Expected::Prepare(_) | Expected::Warnings => false,
         }
     }
 }
@@ -729,7 +750,7 @@ impl Protocol for Speaker {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let id = StatementId::numbered(self.known.len())?;
-        self.known.push(Known::new(statement, self.as_text));
+        self.known.push(Known::new(Words::Own(statement), self.as_text));
         Ok(id)
     }
 

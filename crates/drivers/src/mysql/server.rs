@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Secret, Statement};
+use model::{Dialect, Fact, Refusal, Secret, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
 use super::sign_in::MysqlSignIn;
+use super::{dialect, facts};
 use crate::net::{CancelKey, Connector, Server, WireSession};
 
 /// A server, and how one signs in to it.
@@ -22,6 +23,8 @@ pub(super) struct MysqlServer {
     pub(super) compress: bool,
     /// The server may be asked to load what we send.
     pub(super) local_infile: bool,
+    /// The password may be shown to a server that has not proven to be the right one.
+    pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
     /// The server's own limit for a statement, in nanoseconds; 0 is none.
     pub(super) statement_timeout_ns: u64,
@@ -74,6 +77,12 @@ impl MysqlServer {
 
 impl Server for MysqlServer {
     type SignIn = MysqlSignIn;
+
+    const DIALECT: &'static Dialect = &dialect::DIALECT;
+
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
+        facts::facts(self)
+    }
 
     fn connector(&self) -> &Connector {
         &self.connector

@@ -24,7 +24,7 @@ use super::protocol::{Agreed, Speaker};
 use super::refusals::refusal;
 use super::server::MysqlServer;
 use super::statements::COM_QUERY;
-use crate::net::{Channel, Input, SignIn, Step};
+use crate::net::{Channel, Input, SignIn, Step, check_clear};
 
 /// The largest packet of ours that the server is told to expect: the most that servers take.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
@@ -238,7 +238,8 @@ impl MysqlSignIn {
         channel: &Channel,
     ) -> (AuthPlugin<'static>, AuthProc, Vec<u8>) {
         let known = Known { password: self.server.password(), nonce, channel };
-        if let Some(plugin) = offered.filter(|plugin| check_method(plugin, channel).is_ok())
+        if let Some(plugin) =
+            offered.filter(|plugin| check_method(plugin, &self.server, channel).is_ok())
             && let Ok(mut method) = AuthProc::init(plugin)
             && let Ok(response) = method.run(known, nonce)
         {
@@ -283,7 +284,7 @@ impl MysqlSignIn {
                 let switch = ParseBuf(payload).parse::<AuthSwitchRequest<'_>>(());
                 let switch = switch.map_err(|_| broken("a switch of methods cut short"))?;
                 let plugin = switch.auth_plugin();
-                check_method(&plugin, channel)?;
+                check_method(&plugin, &self.server, channel)?;
                 proof.method = AuthProc::init(&plugin).map_err(|_| unknown_method(&plugin))?;
                 proof.nonce = switch.plugin_data().to_owned();
                 proof.awaits_key = false;
@@ -414,21 +415,21 @@ fn check_greeting(payload: &[u8]) -> Result<(), Refusal> {
 }
 
 /// Methods that show the password are for channels on which only the server can see it.
-fn check_method(plugin: &AuthPlugin<'_>, channel: &Channel) -> Result<(), Refusal> {
-    use crate::net::TlsMode;
-    let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
-    let message = match plugin {
+fn check_method(
+    plugin: &AuthPlugin<'_>,
+    server: &MysqlServer,
+    channel: &Channel,
+) -> Result<(), Refusal> {
+    match plugin {
         AuthPlugin::MysqlOldPassword => {
-            "the server wants mysql_old_password, which hides nothing; give the user a newer \
-             method with ALTER USER"
+            let message = "the server wants mysql_old_password, which hides nothing; give the user \
+                           a newer method with ALTER USER";
+            Err(Refusal::new(RefusalKind::Denied, message))
         }
-        AuthPlugin::MysqlClearPassword if !(channel.is_local || is_verified) => {
-            "the server wants the password in clear text (mysql_clear_password); that is done only \
-             with tls=verify-full, tls=verify-ca or over a socket"
-        }
-        _ => return Ok(()),
-    };
-    Err(Refusal::new(RefusalKind::Denied, message))
+        AuthPlugin::MysqlClearPassword => check_clear(channel, server.clear_password)
+            .map_err(|no| no.during("mysql_clear_password")),
+        _ => Ok(()),
+    }
 }
 
 fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {

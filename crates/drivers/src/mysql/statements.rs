@@ -2,24 +2,51 @@
 //!
 //! Types of values go out once; later executions only carry the values. Not here: replies.
 
-use model::{Refusal, RefusalKind, Sent, Statement, Value};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use model::{Refusal, RefusalKind, Sent, Statement, StatementKind, Value};
 
 use super::columns::{Columns, kind};
-use super::packets::put_packet;
+use super::packets::{put_command, put_packet};
 use super::values::{Escapes, kind_of, put_binary, put_literal};
 
 pub(super) const COM_QUERY: u8 = 0x03;
+const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
+const COM_STMT_CLOSE: u8 = 0x19;
 /// Where the statement's number stands in an execution: behind header and command.
 const ID_OFFSET: usize = 5;
 
+/// Where a statement's words are: those that were declared are shared by all connections.
+pub(super) enum Words {
+    /// Declared, at this place.
+    Declared(Arc<[Statement]>, usize),
+    /// This connection's own.
+    Own(Statement),
+}
+
+impl Deref for Words {
+    type Target = Statement;
+
+    fn deref(&self) -> &Statement {
+        match self {
+            Words::Declared(declared, place) => &declared[*place],
+            Words::Own(statement) => statement,
+        }
+    }
+}
+
 /// A statement on one connection.
 pub(super) struct Known {
-    pub(super) statement: Statement,
+    pub(super) statement: Words,
+    pub(super) kind: StatementKind,
     /// It goes as text each time: it was declared so, or the connection has no other way.
     pub(super) is_text: bool,
     /// The server's number for it, once prepared.
     pub(super) id: Option<u32>,
+    /// A number that it had, and that the server may still keep for it.
+    stale: Option<u32>,
     /// How many values it takes, once prepared.
     n_values: usize,
     /// The types that the server has for its values; empty if it has none.
@@ -32,11 +59,13 @@ pub(super) struct Known {
 
 impl Known {
     /// A statement that is not prepared yet; as text if it was declared so, or `as_text`.
-    pub(super) fn new(statement: Statement, as_text: bool) -> Known {
+    pub(super) fn new(statement: Words, as_text: bool) -> Known {
         Known {
             is_text: as_text || statement.sent == Sent::Text,
+            kind: statement.kind,
             statement,
             id: None,
+            stale: None,
             n_values: 0,
             types: Vec::new(),
             columns: Columns::default(),
@@ -56,8 +85,17 @@ impl Known {
     pub(super) fn doubt(&mut self, forget: bool) {
         self.types.clear();
         if forget {
-            self.id = None;
+            self.stale = self.id.take();
         }
+    }
+
+    /// Puts out its preparation. What the server may have kept of an earlier one is closed, since
+    /// it counts against the server's max_prepared_stmt_count; there is no answer to that.
+    pub(super) fn put_prepare(&mut self, out: &mut Vec<u8>) {
+        if let Some(id) = self.stale.take() {
+            put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
+        }
+        put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
 
     /// Whether so many values are what it takes.
@@ -216,13 +254,12 @@ fn quoted_length(bytes: &[u8], quote: u8, has_backslash: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use model::StatementKind;
-
     use super::*;
 
     fn known(sql: &str) -> Known {
         let kind = StatementKind::Read;
-        let mut known = Known::new(Statement::new("x", kind, sql.to_owned()), false);
+        let statement = Words::Own(Statement::new("x", kind, sql.to_owned()));
+        let mut known = Known::new(statement, false);
         known.prepared(7, 2);
         known
     }

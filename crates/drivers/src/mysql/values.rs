@@ -1,7 +1,7 @@
 //! Values on their way out: in the binary form of prepared statements, in text, and in the lines
 //! of a bulk load. Nothing is copied but into what is put out.
 
-use model::{Refusal, RefusalKind, Value};
+use model::{Refusal, RefusalKind, Value, put_decimal, put_unsigned};
 
 use super::columns::kind;
 use super::dates;
@@ -141,36 +141,6 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
         out.push(b'-');
     }
     put_unsigned(out, value.unsigned_abs(), 1);
-}
-
-/// The digits of a number, at least `n_min` of them.
-fn put_unsigned(out: &mut Vec<u8>, mut value: u64, n_min: usize) {
-    let mut digits = [b'0'; 20];
-    let mut start = digits.len();
-    while value > 0 || digits.len() - start < n_min.min(digits.len()) {
-        start -= 1;
-        digits[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-    }
-    out.extend_from_slice(&digits[start..]);
-}
-
-fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
-    if unscaled < 0 {
-        out.push(b'-');
-    }
-    let (value, n_behind) = (unscaled.unsigned_abs(), usize::from(scale));
-    // Beyond nineteen digits there is nothing but zeros in front.
-    let Some(unit) = 10u64.checked_pow(u32::from(scale)) else {
-        out.extend_from_slice(b"0.");
-        out.extend(std::iter::repeat_n(b'0', n_behind - 20));
-        return put_unsigned(out, value, 20);
-    };
-    put_unsigned(out, value / unit, 1);
-    if n_behind > 0 {
-        out.push(b'.');
-        put_unsigned(out, value % unit, n_behind);
-    }
 }
 
 /// With an exponent, so that it is read as a float and not as a decimal of 300 digits.

@@ -1,9 +1,10 @@
 //! Where a server is, and how one gets there. Not here: bytes (socket), TLS itself (tls).
 
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use model::{Refusal, RefusalKind, Target};
@@ -19,6 +20,16 @@ pub(crate) enum Address {
     Socket(PathBuf),
 }
 
+impl Address {
+    /// The name or number of the host.
+    pub(super) fn host(&self) -> &str {
+        match self {
+            Address::Host(host, _) => host,
+            Address::Socket(_) => "localhost",
+        }
+    }
+}
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -31,7 +42,7 @@ impl fmt::Display for Address {
 
 /// How connections are made: the places of a target, and what holds for all of them.
 pub(crate) struct Connector {
-    places: Vec<Known>,
+    places: Vec<Arc<Known>>,
     /// How connections are secured.
     pub(crate) tls: Tls,
     /// How long connecting and signing in may take, each wait by itself.
@@ -40,15 +51,23 @@ pub(crate) struct Connector {
 
 struct Known {
     address: Address,
-    /// What its name stood for when it was last asked; asked again when no connection is made.
-    resolved: Mutex<Vec<SocketAddr>>,
+    resolved: Mutex<Resolved>,
+}
+
+/// What a host's name stands for, as far as is known.
+#[derive(Default)]
+struct Resolved {
+    /// Kept for good, until another answer comes.
+    addresses: Vec<SocketAddr>,
+    /// Somebody asks already.
+    is_asked: bool,
 }
 
 impl Connector {
     /// A connector to one or several places; clients are spread over them.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         assert!(!addresses.is_empty(), "a target has a place");
-        let known = |address| Known { address, resolved: Mutex::default() };
+        let known = |address| Arc::new(Known { address, resolved: Mutex::default() });
         Connector { places: addresses.into_iter().map(known).collect(), tls, timeout }
     }
 
@@ -75,9 +94,9 @@ impl Connector {
         self.places.len()
     }
 
-    /// The place of a client.
-    pub(crate) fn place_of(&self, client: u32) -> usize {
-        client as usize % self.places.len()
+    /// The place of a client that was refused so many times before.
+    pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
+        (client as usize).wrapping_add(n_refused) % self.places.len()
     }
 
     /// The address of a place.
@@ -85,24 +104,82 @@ impl Connector {
         &self.places[place].address
     }
 
-    /// What to connect to for a place that is a host, in the order in which to try.
+    /// What to connect to for a place that is a host, in the order in which to try. The first time
+    /// that may take as long as the system's resolver takes.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
-        let Known { address, resolved } = &self.places[place];
-        let Address::Host(host, port) = address else { return Ok(Vec::new()) };
-        let mut resolved = resolved.lock().unwrap_or_else(PoisonError::into_inner);
-        if resolved.is_empty() {
-            let found = (host.as_str(), *port).to_socket_addrs();
-            *resolved = found.map_err(|error| unknown_host(host, &error))?.collect();
+        let known = &self.places[place];
+        let addresses = known.resolved().addresses.clone();
+        if !addresses.is_empty() {
+            return Ok(addresses);
         }
-        if resolved.is_empty() {
-            return Err(unknown_host(host, &"it has no address"));
-        }
-        Ok(resolved.clone())
+        let found = known.ask()?;
+        found.clone_into(&mut known.resolved().addresses);
+        Ok(found)
     }
 
-    /// Forgets what a name stood for.
-    pub(super) fn forget(&self, place: usize) {
-        self.places[place].resolved.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    /// The same without ever waiting: who is not known yet is looked up for the next attempt.
+    pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
+        let known = &self.places[place];
+        let addresses = known.resolved().addresses.clone();
+        if addresses.is_empty() {
+            self.doubt(place);
+            return Err(unknown_host(known.address.host(), &"it is being looked up"));
+        }
+        Ok(addresses)
+    }
+
+    /// Looks every host up, so that no event loop must wait for that. Who is not found now may be
+    /// found when a client wants to connect to it.
+    pub(super) fn resolve_all(&self) {
+        for place in 0..self.places.len() {
+            let _ = self.resolve(place);
+        }
+    }
+
+    /// No connection is made to what a name stood for: asks anew, aside, and keeps what is known
+    /// until there is an answer.
+    pub(super) fn doubt(&self, place: usize) {
+        let known = &self.places[place];
+        if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {
+            return;
+        }
+        let asking = Arc::clone(known);
+        let spawned = thread::Builder::new().name("resolve".to_owned()).spawn(move || {
+            let found = asking.ask().unwrap_or_default();
+            let mut resolved = asking.resolved();
+            resolved.is_asked = false;
+            if !found.is_empty() {
+                resolved.addresses = found;
+            }
+        });
+        if spawned.is_err() {
+            known.resolved().is_asked = false;
+        }
+    }
+}
+
+impl Known {
+    /// No panic can leave it half changed.
+    fn resolved(&self) -> MutexGuard<'_, Resolved> {
+        self.resolved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is nothing to look up.
+    fn is_number(&self) -> bool {
+        match &self.address {
+            Address::Host(host, _) => host.parse::<IpAddr>().is_ok(),
+            Address::Socket(_) => true,
+        }
+    }
+
+    fn ask(&self) -> Result<Vec<SocketAddr>, Refusal> {
+        let Address::Host(host, port) = &self.address else { return Ok(Vec::new()) };
+        let found = (host.as_str(), *port).to_socket_addrs();
+        let found: Vec<SocketAddr> = found.map_err(|error| unknown_host(host, &error))?.collect();
+        if found.is_empty() {
+            return Err(unknown_host(host, &"it has no address"));
+        }
+        Ok(found)
     }
 }
 
@@ -122,7 +199,20 @@ mod tests {
         let shown: Vec<String> = addresses.iter().map(Address::to_string).collect();
         assert_eq!(shown, ["h1:3306", "h2:7", "[::1]:3306"]);
         let connector = Connector::new(addresses, Tls::disabled(), Duration::from_secs(1));
-        let places: Vec<usize> = (0..5).map(|client| connector.place_of(client)).collect();
+        let places: Vec<usize> = (0..5).map(|client| connector.place_of(client, 0)).collect();
         assert_eq!(places, [0, 1, 2, 0, 1]);
+        assert_eq!(connector.place_of(2, 2), 1);
+    }
+
+    #[test]
+    fn what_a_name_stood_for_is_kept_while_it_is_asked_anew() {
+        let target = Target::parse("mariadb://a@localhost,127.0.0.1/d").expect("valid");
+        let addresses = Connector::addresses(&target, None, 3306);
+        let connector = Connector::new(addresses, Tls::disabled(), Duration::from_secs(1));
+        connector.resolve_all();
+        for place in 0..2 {
+            connector.doubt(place);
+            assert!(!connector.places[place].resolved().addresses.is_empty());
+        }
     }
 }

@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use model::Cancel;
 
@@ -95,7 +96,11 @@ impl<S: Server> Cancel for Handle<S> {
 pub(super) struct Sweeper<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
+    is_done: Condvar,
 }
+
+/// How long the end of a target may wait until its servers are told. One that hangs is not told.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 struct Waiting {
@@ -105,7 +110,7 @@ struct Waiting {
 
 impl<S: Server> Sweeper<S> {
     pub(super) fn new(server: Arc<S>) -> Sweeper<S> {
-        Sweeper { server, waiting: Mutex::default() }
+        Sweeper { server, waiting: Mutex::default(), is_done: Condvar::new() }
     }
 
     fn sweep(self: &Arc<Self>, place: usize, key: CancelKey) {
@@ -128,7 +133,19 @@ impl<S: Server> Sweeper<S> {
         let mut waiting = lock(&self.waiting);
         let next = waiting.keys.pop_first();
         waiting.is_swept = next.is_some();
+        if next.is_none() {
+            self.is_done.notify_all();
+        }
         next
+    }
+}
+
+impl<S> Sweeper<S> {
+    /// Waits until the servers are told, but not for ever.
+    pub(super) fn wait(&self) {
+        let waiting = lock(&self.waiting);
+        // However it ends, nobody can do more.
+        let _ = self.is_done.wait_timeout_while(waiting, PATIENCE, |waiting| waiting.is_swept);
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement};
@@ -13,13 +13,15 @@ use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement}
 use super::address::{Address, Connector};
 use super::cancel::Handle;
 use super::input::Input;
-use super::session::{Line, cancelled};
-use super::socket::{Socket, Wait};
+use super::session::{Line, cancelled, here};
+use super::socket::{Got, Socket, Wait};
 use super::stream::{self, Channel, Stream};
 use super::{Protocol, Server, SignIn, Step};
 
 /// How often a sign-in may wait for the server: a broken one could go on for ever.
 const WAITS_MAX: u32 = 1_000;
+/// After how many times `connect_timeout` a server that says nothing is looked after.
+const SILENCE_TIMES: u32 = 6;
 /// How long one waits when too many wait at a Unix socket already.
 const CROWDED_NS: u64 = NS_PER_MS;
 
@@ -48,6 +50,19 @@ pub(super) struct Recipe<S> {
     pub(super) home: Home,
     pub(super) statements: Arc<[Statement]>,
     pub(super) handle: Arc<Handle<S>>,
+}
+
+impl<S: Server> Recipe<S> {
+    /// Of a session on this thread that knows no statements; nobody can cancel it.
+    pub(super) fn here(server: &Arc<S>, place: usize) -> Recipe<S> {
+        Recipe {
+            server: Arc::clone(server),
+            place,
+            home: Home::Thread,
+            statements: Arc::from([]),
+            handle: Arc::new(Handle::new(None)),
+        }
+    }
 }
 
 impl<S> Clone for Recipe<S> {
@@ -117,7 +132,11 @@ async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
         }
         Address::Host(..) => {
             let mut found = Err(unreachable(io::ErrorKind::AddrNotAvailable.into()));
-            for address in connector.resolve(recipe.place)? {
+            let addresses = match &recipe.home {
+                Home::Thread => connector.resolve(recipe.place)?,
+                Home::Loop(_) => connector.resolved(recipe.place)?,
+            };
+            for address in addresses {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
                 recipe.handle.watch(socket.descriptor());
                 let made = open_tcp(recipe, socket, &address).await;
@@ -126,10 +145,10 @@ async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
                     break;
                 }
             }
-            found.inspect_err(|_| connector.forget(recipe.place))
+            found.inspect_err(|_| connector.doubt(recipe.place))
         }
     };
-    let stream = Stream::new(socket?);
+    let mut stream = Stream::new(socket?);
     stream.set_patience(Some(connector.timeout)).map_err(no_socket)?;
     Ok(stream)
 }
@@ -203,12 +222,7 @@ async fn sign_in<S: Server>(
 ) -> Result<Line<ProtocolOf<S>>, Refusal> {
     let connector = recipe.server.connector();
     let address = connector.address(recipe.place);
-    let mut channel = Channel {
-        tls_mode: connector.tls.mode_for(address),
-        is_tls: false,
-        is_local: matches!(address, Address::Socket(_)),
-        certificate: None,
-    };
+    let mut channel = channel(connector, address);
     let sign_in = recipe.server.sign_in(Arc::clone(&recipe.statements));
     let input = Input::new(recipe.server.message_bytes_max());
     let mut line = Line::new(sign_in, stream, input, Vec::new());
@@ -219,7 +233,7 @@ async fn sign_in<S: Server>(
         poll_fn(|context| line.poll_send(context)).await?;
         match step {
             Step::Done(protocol) => {
-                line.stream.set_patience(None).map_err(no_socket)?;
+                watch_over(recipe, &mut line)?;
                 return Ok(line.with(protocol));
             }
             Step::StartTls => {
@@ -239,6 +253,56 @@ async fn sign_in<S: Server>(
     }
 }
 
+fn channel(connector: &Connector, address: &Address) -> Channel {
+    Channel {
+        tls_mode: connector.tls.mode_for(address),
+        is_tls: false,
+        is_local: matches!(address, Address::Socket(_)),
+        certificate: None,
+    }
+}
+
+/// A client waits until its run is cut off. Whoever builds, checks or asks for facts knows no
+/// statements beforehand, and nobody cuts it off: an index may take an hour, but a server that was
+/// stopped would be waited for in vain.
+fn watch_over<S: Server, P>(recipe: &Recipe<S>, line: &mut Line<P>) -> Result<(), Refusal> {
+    if !recipe.statements.is_empty() {
+        return line.stream.set_patience(None).map_err(no_socket);
+    }
+    let (server, place) = (Arc::clone(&recipe.server), recipe.place);
+    let timeout = server.connector().timeout;
+    let patience = timeout * SILENCE_TIMES;
+    line.vigil = Some(Box::new(move || match is_there(&server, place) {
+        true => Ok(()),
+        false => {
+            let message = format!(
+                "the server has said nothing for {patience:?}, and has not greeted a new \
+                 connection within {timeout:?}: it is stopped or hangs; see its log and its host"
+            );
+            Err(Refusal::new(RefusalKind::ConnectionLost, message))
+        }
+    }));
+    line.stream.set_patience(Some(patience)).map_err(no_socket)
+}
+
+/// Whether a server still says anything to somebody new: one that is busy or full does, even if it
+/// is no. Where no connection can be made, that tells nothing of those that there are.
+fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
+    let recipe = Recipe::here(server, place);
+    let (connector, address) = (server.connector(), server.connector().address(place));
+    let heard = async {
+        let stream = open(&recipe).await?;
+        let sign_in = server.sign_in(Arc::clone(&recipe.statements));
+        let mut line = Line::new(sign_in, stream, Input::new(1 << 16), Vec::new());
+        let Line { protocol, input, out, .. } = &mut line;
+        protocol.advance(input, out, &channel(connector, address))?;
+        poll_fn(|context| line.poll_send(context)).await?;
+        let Line { stream, input, .. } = &mut line;
+        poll_fn(|context| stream.poll_receive(context, input, Wait::Bytes)).await
+    };
+    !matches!(here(|context| pin!(heard).poll(context)), Ok(Got::Silence))
+}
+
 async fn start_tls<T>(
     connector: &Connector,
     address: &Address,
@@ -256,13 +320,7 @@ async fn start_tls<T>(
 /// Tells a server something on a connection of its own, on this thread, and waits until it ends
 /// the connection.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
-    let recipe = Recipe {
-        server: Arc::clone(server),
-        place,
-        home: Home::Thread,
-        statements: Arc::from([]),
-        handle: Arc::new(Handle::new(None)),
-    };
+    let recipe = Recipe::here(server, place);
     let told = async {
         let stream = open(&recipe).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
@@ -271,8 +329,5 @@ pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Re
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };
-    match pin!(told).poll(&mut Context::from_waker(std::task::Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => std::unreachable!("a connection on a thread blocks instead of waiting"),
-    }
+    here(|context| pin!(told).poll(context))
 }

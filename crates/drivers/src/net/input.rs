@@ -87,7 +87,7 @@ impl Input {
             }
             let message = format!(
                 "the server's answer has a message of more than {} bytes, the limit of this \
-                 connection",
+                 connection; max_packet in the target's URL raises it",
                 self.limit_bytes
             );
             return Err(Refusal::new(RefusalKind::ConnectionLost, message));

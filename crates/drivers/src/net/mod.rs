@@ -9,6 +9,7 @@ mod address;
 mod cancel;
 mod connect;
 mod input;
+mod options;
 mod session;
 mod socket;
 mod stream;
@@ -16,11 +17,18 @@ mod tls;
 
 use std::sync::Arc;
 
-use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
+use model::{
+    Dialect, Fact, Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic,
+    Visit,
+};
 
 pub(crate) use address::Connector;
 pub(crate) use connect::tell;
 pub(crate) use input::Input;
+pub(crate) use options::{
+    CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, check_clear, connector, open,
+    packet_bytes_max,
+};
 pub(crate) use session::{Wire, WireSession};
 pub(crate) use stream::Channel;
 pub(crate) use tls::{Tls, TlsMode};
@@ -29,6 +37,12 @@ pub(crate) use tls::{Tls, TlsMode};
 pub(crate) trait Server: Send + Sync + Sized + 'static {
     /// How one signs in.
     type SignIn: SignIn + 'static;
+
+    /// How it is spelled, and what it can do.
+    const DIALECT: &'static Dialect;
+
+    /// What is in force there.
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal>;
 
     /// Where it is, and how one gets there.
     fn connector(&self) -> &Connector;

@@ -3,14 +3,15 @@
 //! A round trip on a thread is one call that sends and one that receives. Not here: what the
 //! bytes mean (protocols), and how a connection is made (connect).
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use model::{
-    Cancel, Connecting, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session, Statement,
-    StatementId, StatementKind, Table, Traffic, Visit,
+    Cancel, Connecting, Dialect, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session,
+    Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::cancel::{Handle, Sweeper};
@@ -24,13 +25,27 @@ use super::{Protocol, Server, SignIn, Step};
 pub(crate) struct Wire<S> {
     server: Arc<S>,
     sweeper: Arc<Sweeper<S>>,
+    dialect: Dialect,
+    /// How often in a row a client has found nobody; no entry where it was let in.
+    n_refused: Mutex<BTreeMap<u32, usize>>,
 }
 
 impl<S: Server> Wire<S> {
     /// The target that `server` is.
     pub(crate) fn new(server: S) -> Wire<S> {
         let server = Arc::new(server);
-        Wire { sweeper: Arc::new(Sweeper::new(Arc::clone(&server))), server }
+        let mut dialect = *S::DIALECT;
+        if server.connector().n_places() > 1 {
+            // Each counts for itself, and perhaps what it hears from the others.
+            dialect.commit_counter = None;
+        }
+        let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
+        Wire { sweeper, server, dialect, n_refused: Mutex::default() }
+    }
+
+    /// How it is spelled, and what it can do.
+    pub(super) fn dialect(&self) -> &Dialect {
+        &self.dialect
     }
 
     /// The server as its driver knows it.
@@ -39,16 +54,54 @@ impl<S: Server> Wire<S> {
     }
 
     /// Makes a session for a client, as [`model::Database::connect`] must.
-    pub(crate) fn connect(&self, place: Place, statements: Arc<[Statement]>) -> Connecting<'_> {
+    pub(super) fn connect_client(
+        &self,
+        place: Place,
+        statements: Arc<[Statement]>,
+    ) -> Connecting<'_> {
         Box::pin(async move {
             let home = Home::of(&place);
-            let server_place = self.server.connector().place_of(place.client);
+            let client = place.client;
+            // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
+            let is_client = !statements.is_empty();
+            let n_refused = if is_client { self.n_refused(client) } else { 0 };
+            let server_place = self.server.connector().place_of(client, n_refused);
             let handle = Arc::new(Handle::new(Some(Arc::clone(&self.sweeper))));
             let server = Arc::clone(&self.server);
             let recipe = Recipe { server, place: server_place, home, statements, handle };
-            let session = WireSession::<S>::connect(recipe).await?;
-            Ok(Box::new(session) as Box<dyn Session>)
+            let made = WireSession::<S>::connect(recipe).await;
+            if is_client {
+                self.note(client, made.as_ref().err());
+            }
+            Ok(Box::new(made?) as Box<dyn Session>)
         })
+    }
+
+    fn n_refused(&self, client: u32) -> usize {
+        self.counts().get(&client).copied().unwrap_or(0)
+    }
+
+    /// Where there are several servers, a client that finds nobody tries the next one.
+    fn note(&self, client: u32, no: Option<&Refusal>) {
+        let mut counts = self.counts();
+        match no {
+            Some(no) if no.kind == RefusalKind::ConnectionLost => {
+                *counts.entry(client).or_default() += 1;
+            }
+            _ => drop(counts.remove(&client)),
+        }
+    }
+
+    /// No panic can leave them half changed.
+    fn counts(&self) -> MutexGuard<'_, BTreeMap<u32, usize>> {
+        self.n_refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What was cancelled is ended on the server before the target is let go.
+impl<S> Drop for Wire<S> {
+    fn drop(&mut self) {
+        self.sweeper.wait();
     }
 }
 
@@ -88,13 +141,7 @@ impl<S: Server> WireSession<S> {
 
     /// A session on this thread, which blocks; nobody can cancel it.
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<WireSession<S>, Refusal> {
-        let recipe = Recipe {
-            server: Arc::clone(server),
-            place,
-            home: Home::Thread,
-            statements: Arc::from([]),
-            handle: Arc::new(Handle::new(None)),
-        };
+        let recipe = Recipe::here(server, place);
         here(|context| std::pin::pin!(WireSession::connect(recipe)).poll(context))
     }
 
@@ -264,7 +311,12 @@ pub(super) struct Line<P> {
     /// Whether something was sent since an answer was last waited for.
     is_unanswered: bool,
     round_trips: u64,
+    /// What looks after the server when nothing has come for long; none where that is the end.
+    pub(super) vigil: Option<Vigil>,
 }
+
+/// Refuses to wait any longer, or does not.
+pub(super) type Vigil = Box<dyn Fn() -> Result<(), Refusal>>;
 
 impl<P> Line<P> {
     pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
@@ -277,13 +329,15 @@ impl<P> Line<P> {
             has_sent: false,
             is_unanswered: false,
             round_trips: 0,
+            vigil: None,
         }
     }
 
     /// The same connection with another speaker.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
-        let Line { stream, input, out, n_sent, has_sent, is_unanswered, round_trips, .. } = self;
-        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips }
+        let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
+        let Line { round_trips, vigil, .. } = self;
+        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips, vigil }
     }
 
     fn begin(&mut self) {
@@ -361,7 +415,18 @@ impl<P> Line<P> {
             self.round_trips += 1;
         }
         let got = ready!(self.stream.poll_receive(context, &mut self.input, wait))?;
+        if got == Got::Silence {
+            self.look_after_it()?;
+        }
         Poll::Ready(Ok(matches!(got, Got::Bytes(_))))
+    }
+
+    #[cold]
+    fn look_after_it(&self) -> Result<(), Refusal> {
+        match &self.vigil {
+            Some(vigil) => vigil(),
+            None => Err(stream::silent()),
+        }
     }
 }
 
@@ -383,7 +448,7 @@ impl<P: Protocol> Line<P> {
 }
 
 /// Polls once: on a thread everything blocks instead of waiting.
-fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
+pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => unreachable!("a session on a thread blocks instead of waiting"),

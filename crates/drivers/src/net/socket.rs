@@ -40,6 +40,8 @@ pub(super) enum Got {
     Room,
     /// Nothing was there.
     Nothing,
+    /// On a thread: nothing came for as long as one has patience.
+    Silence,
 }
 
 /// A connected socket.
@@ -47,6 +49,8 @@ pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
     /// Only on an event loop.
     watched: Option<AsyncFd<Watched>>,
+    /// Only on a thread.
+    patience: Option<Duration>,
 }
 
 /// The descriptor, lent to the runtime.
@@ -80,13 +84,13 @@ impl Socket {
         sockopt::set_tcp_keepidle(&descriptor, KEEPALIVE_IDLE)?;
         sockopt::set_tcp_keepintvl(&descriptor, KEEPALIVE_EVERY)?;
         sockopt::set_tcp_keepcnt(&descriptor, KEEPALIVE_COUNT)?;
-        Ok(Socket { descriptor: Arc::new(descriptor), watched: None })
+        Ok(Socket { descriptor: Arc::new(descriptor), watched: None, patience: None })
     }
 
     /// A Unix socket about to be connected.
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
-        Ok(Socket { descriptor: Arc::new(descriptor), watched: None })
+        Ok(Socket { descriptor: Arc::new(descriptor), watched: None, patience: None })
     }
 
     /// Its descriptor, for a hand from outside.
@@ -127,9 +131,10 @@ impl Socket {
         })
     }
 
-    /// On a thread: how long one may wait for bytes; none is for ever.
-    pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+    /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
+    pub(super) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
+            self.patience = patience;
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
             sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, patience)?;
         }
@@ -206,16 +211,18 @@ impl Socket {
         let flags = match wait {
             Wait::Bytes => RecvFlags::empty(),
             Wait::Nothing => RecvFlags::DONTWAIT,
-            Wait::BytesOrRoom => {
-                if !self.wait(PollFlags::IN | PollFlags::OUT, None)?.contains(PollFlags::IN) {
-                    return Ok(Got::Room);
+            Wait::BytesOrRoom => match self.wait(PollFlags::IN | PollFlags::OUT, self.patience) {
+                Ok(flags) if flags.contains(PollFlags::IN) => RecvFlags::DONTWAIT,
+                Ok(_) => return Ok(Got::Room),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    return Ok(Got::Silence);
                 }
-                RecvFlags::DONTWAIT
-            }
+                Err(error) => return Err(error),
+            },
         };
         match receive(&self.descriptor, room, flags) {
             Ok(n_bytes) => Ok(Got::Bytes(n_bytes)),
-            Err(Errno::AGAIN) if wait == Wait::Bytes => Err(io::ErrorKind::TimedOut.into()),
+            Err(Errno::AGAIN) if wait == Wait::Bytes => Ok(Got::Silence),
             Err(Errno::AGAIN) => Ok(Got::Nothing),
             Err(error) => Err(error.into()),
         }

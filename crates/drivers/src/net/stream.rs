@@ -40,8 +40,8 @@ impl Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
 
-    /// On a thread: how long one may wait for bytes; none is for ever.
-    pub(super) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {
+    /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
+    pub(super) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
         self.socket.set_patience(patience)
     }
 
@@ -66,6 +66,7 @@ impl Stream {
             let wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
             match ready!(read_records(tls, socket, context, wait, bytes_in))? {
                 Got::Bytes(0) => return Poll::Ready(Err(ended())),
+                Got::Silence => return Poll::Ready(Err(silent())),
                 Got::Bytes(_) | Got::Room | Got::Nothing => {}
             }
         }
@@ -127,7 +128,7 @@ impl Stream {
         match got {
             Got::Bytes(0) => return Poll::Ready(Err(ended())),
             Got::Bytes(n_bytes) => input.filled(n_bytes),
-            Got::Room | Got::Nothing => {}
+            Got::Room | Got::Nothing | Got::Silence => {}
         }
         Poll::Ready(Ok(got))
     }
@@ -242,6 +243,11 @@ impl Read for In<'_, '_, '_> {
 /// The connection was ended by the other side.
 pub(super) fn ended() -> Refusal {
     Refusal::new(RefusalKind::ConnectionLost, "the server has ended the connection")
+}
+
+/// Nothing came in time.
+pub(super) fn silent() -> Refusal {
+    refusal(io::ErrorKind::TimedOut.into())
 }
 
 /// A connection that broke.

@@ -108,10 +108,7 @@ impl Tls {
 
     /// A client's side of TLS with the server at `address`.
     pub(super) fn begin(&self, address: &Address) -> Result<ClientConnection, Refusal> {
-        let host = match address {
-            Address::Host(host, _) => host.as_str(),
-            Address::Socket(_) => "localhost",
-        };
+        let host = address.host();
         let Some(config) = &self.config else {
             let message = "TLS was begun although it is disabled".to_owned();
             return Err(Refusal::new(RefusalKind::Unsupported, message));
@@ -174,16 +171,16 @@ fn verifier(
     ca: Option<&Path>,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, BadParameter> {
+    let schemes = provider.signature_verification_algorithms.supported_schemes();
     if matches!(mode, TlsMode::Prefer | TlsMode::Require) {
-        let schemes = provider.signature_verification_algorithms.supported_schemes();
-        return Ok(Arc::new(Anyone { schemes }));
+        return Ok(Arc::new(Lenient { trusted: None, schemes }));
     }
     let roots = Arc::new(roots(ca)?);
     let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
     let trusted = builder.build().map_err(|error| BadParameter(format!("tls_ca: {error}")))?;
     Ok(match mode {
         TlsMode::VerifyFull => trusted,
-        _ => Arc::new(AnyName(trusted)),
+        _ => Arc::new(Lenient { trusted: Some(trusted), schemes }),
     })
 }
 
@@ -210,54 +207,17 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     Ok(roots)
 }
 
-/// Accepts whoever answers, as `require` does elsewhere: it hides the traffic from onlookers and
-/// proves nothing about the server. The certificate is not parsed, since servers make themselves
-/// old ones (X.509 version 1) that would not be accepted.
+/// Looks at less of a certificate than a browser does, as `require` and `verify-ca` do elsewhere.
 #[derive(Debug)]
-struct Anyone {
+struct Lenient {
+    /// Who is trusted, whatever name a certificate has. None: whoever answers, which hides the
+    /// traffic from onlookers and proves nothing about the server; the certificate is not parsed,
+    /// since servers make themselves old ones (X.509 version 1) that would not be accepted.
+    trusted: Option<Arc<WebPkiServerVerifier>>,
     schemes: Vec<SignatureScheme>,
 }
 
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _certificate: &CertificateDer<'_>,
-        _signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _message: &[u8],
-        _certificate: &CertificateDer<'_>,
-        _signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes.clone()
-    }
-}
-
-/// Trusts an authority's certificate whatever name it has.
-#[derive(Debug)]
-struct AnyName(Arc<WebPkiServerVerifier>);
-
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for Lenient {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -266,15 +226,16 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let AnyName(trusted) = self;
-        let verified =
-            trusted.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let verified = self.trusted.as_ref().map(|trusted| {
+            trusted.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        });
         match verified {
             // The name is looked at last, behind the chain and its dates.
-            Err(Error::InvalidCertificate(
+            None
+            | Some(Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
-            verified => verified,
+            ))) => Ok(ServerCertVerified::assertion()),
+            Some(verified) => verified,
         }
     }
 
@@ -284,7 +245,9 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls12_signature(message, certificate, signature)
+        self.trusted.as_ref().map_or(Ok(HandshakeSignatureValid::assertion()), |trusted| {
+            trusted.verify_tls12_signature(message, certificate, signature)
+        })
     }
 
     fn verify_tls13_signature(
@@ -293,10 +256,12 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.0.verify_tls13_signature(message, certificate, signature)
+        self.trusted.as_ref().map_or(Ok(HandshakeSignatureValid::assertion()), |trusted| {
+            trusted.verify_tls13_signature(message, certificate, signature)
+        })
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.schemes.clone()
     }
 }

@@ -36,16 +36,10 @@ pub(super) static DIALECT: Dialect = Dialect {
 
 fn type_name(of: ColumnType) -> String {
     match of {
-        ColumnType::SmallInt => "SMALLINT".to_owned(),
-        ColumnType::Int => "INTEGER".to_owned(),
-        ColumnType::Serial => "SERIAL".to_owned(),
-        ColumnType::BigInt => "BIGINT".to_owned(),
         ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
-        // What is shorter comes back padded with blanks, as the server keeps it.
-        ColumnType::Char(n) => format!("CHAR({n})"),
-        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
-        ColumnType::Double => "DOUBLE PRECISION".to_owned(),
         ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
+        // Of `CHAR(n)` what is shorter comes back padded with blanks, as the server keeps it.
+        of => of.standard_name(),
     }
 }
 

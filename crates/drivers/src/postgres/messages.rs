@@ -73,8 +73,44 @@ pub(super) fn put_query(
         return Ok(());
     }
     out.truncate(start);
+    Err(unspeakable())
+}
+
+/// Puts out what prepares `sql` as `name` anew and has it described: whatever an earlier attempt
+/// has left is closed; what is not there may be closed too. Without values' types.
+pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), Refusal> {
+    let start = out.len();
+    if !name.is_empty() {
+        put_named(out, b'C', name);
+    }
+    let parse = out.len();
+    out.extend_from_slice(b"P\0\0\0\0");
+    for text in [name, sql] {
+        out.extend_from_slice(text.as_bytes());
+        out.push(0);
+    }
+    out.extend_from_slice(&[0, 0]);
+    if sql.as_bytes().contains(&0) || !close(out, parse) {
+        out.truncate(start);
+        return Err(unspeakable());
+    }
+    put_named(out, b'D', name);
+    Ok(())
+}
+
+/// Closes (`C`) or describes (`D`) a prepared statement.
+fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
+    let start = out.len();
+    out.extend_from_slice(&[tag, 0, 0, 0, 0, b'S']);
+    out.extend_from_slice(name.as_bytes());
+    out.push(0);
+    assert!(close(out, start), "a name of ours is short");
+}
+
+#[cold]
+fn unspeakable() -> Refusal {
     let message = "a statement may have neither a zero byte nor 2 GiB";
-    Err(Refusal::new(RefusalKind::Unsupported, message))
+    Refusal::new(RefusalKind::Unsupported, message)
 }
 
 /// Writes the length of the message that begins at `start` and is complete; false where it is

@@ -22,19 +22,19 @@ mod tests;
 mod text;
 mod types;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::BytesMut;
 use model::{
-    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Places,
-    Refusal, Settings, Statement, Target,
+    BadParameter, Dialect, Fact, NS_PER_MS, Parameter, ParameterKind, Refusal, RefusalKind, Row,
+    Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
 
-use crate::net::{self, CancelKey, Connector, Tls, TlsMode, Wire, WireSession};
-use crate::{CannotOpen, Entry, Opened, Opening};
+use crate::net::{self, CancelKey, Connector, WireSession};
+use crate::{Entry, Opened, Opening};
 use scram::KeyCache;
 use sign_in::{Account, PostgresSignIn};
 
@@ -52,47 +52,31 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const PORT: u16 = 5432;
 
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    help: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, help, shapes_data: false }
-}
-
 static PARAMETERS: &[Parameter] = &[
-    parameter(
-        "tls",
-        ParameterKind::Choice(TlsMode::NAMES),
-        "prefer",
-        "Whether connections are secured, and how the server must prove itself",
-    ),
-    parameter(
-        "tls_ca",
-        ParameterKind::Text,
-        "",
-        "A PEM file of authorities to trust instead of the system's",
-    ),
-    parameter(
+    net::TLS,
+    net::TLS_CA,
+    Parameter::option(
         "socket",
         ParameterKind::Text,
         "",
         "The directory of the server's Unix socket (or the socket), instead of a host",
     ),
-    parameter(
+    Parameter::option(
         "statements",
         ParameterKind::Choice(&["named", "unnamed", "simple"]),
         "named",
         "Prepared once (named), at each call (unnamed), or sent as text (simple: old PgBouncer)",
     ),
-    parameter(
-        "connect_timeout",
+    net::CONNECT_TIMEOUT,
+    Parameter::option(
+        "statement_timeout",
         ParameterKind::Duration,
-        "10s",
-        "How long connecting and signing in may wait for the server",
+        "0s",
+        "The server ends statements that take longer; 0 is never",
     ),
-    parameter(
+    net::MAX_PACKET,
+    net::CLEAR_PASSWORD,
+    Parameter::option(
         "application_name",
         ParameterKind::Text,
         "dbdyno",
@@ -132,11 +116,18 @@ impl Way {
 /// A server, or several of them, and who signs in there.
 struct Server {
     connector: Connector,
+    packet_bytes_max: usize,
     account: Arc<Account>,
 }
 
 impl net::Server for Server {
     type SignIn = PostgresSignIn;
+
+    const DIALECT: &'static Dialect = &dialect::DIALECT;
+
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
+        facts::facts(self)
+    }
 
     fn connector(&self) -> &Connector {
         &self.connector
@@ -149,55 +140,59 @@ impl net::Server for Server {
     }
 
     fn message_bytes_max(&self) -> usize {
-        messages::ROW_BYTES_MAX
+        self.packet_bytes_max
     }
 
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]) {
-        let mut processes = Vec::new();
-        for key in keys {
-            if let CancelKey::Secret(process, secret) = *key {
-                processes.push(process.to_string());
-                let mut request = BytesMut::new();
-                frontend::cancel_request(process, secret, &mut request);
-                // The server has done it when it ends the connection; nobody hears of trouble.
-                let _ = net::tell(self, place, &request);
+        let mut keys: BTreeMap<i64, i32> = keys
+            .iter()
+            .filter_map(|key| match *key {
+                CancelKey::Secret(process, secret) => Some((i64::from(process), secret)),
+                CancelKey::KillQuery(_) => None,
+            })
+            .collect();
+        // Nobody hears of trouble.
+        let _ = terminate(self, place, &mut keys);
+        // Of a pooler's keys a server knows nothing, and a full one lets nobody in: what is left
+        // takes a connection each, for as long as anybody answers.
+        for (process, secret) in keys {
+            let mut request = BytesMut::new();
+            frontend::cancel_request(process as i32, secret, &mut request);
+            if net::tell(self, place, &request).is_err() {
+                return;
             }
-        }
-        // A request that comes before the statement has been read is lost, and a server does not
-        // look whether anybody waits for what it does.
-        let sql = format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({}) AND \
-             usename = current_user AND application_name = current_setting('application_name')",
-            processes.join(", ")
-        );
-        if let (false, Ok(mut session)) =
-            (processes.is_empty(), WireSession::connect_here(self, place))
-        {
-            let _ = session.ask_here(&sql, &mut |_| Ok(()));
         }
     }
 }
 
-/// An opened PostgreSQL database.
-struct Postgres {
-    wire: Wire<Server>,
+/// Ends sessions that nobody listens to any more, and takes their `keys` away. A server does not
+/// look whether anybody waits for what it does, and a cancel that comes before the statement has
+/// been read is lost.
+fn terminate(
+    server: &Arc<Server>,
+    place: usize,
+    keys: &mut BTreeMap<i64, i32>,
+) -> Result<(), Refusal> {
+    let processes: Vec<String> = keys.keys().map(i64::to_string).collect();
+    if processes.is_empty() {
+        return Ok(());
+    }
+    let sql = format!(
+        "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN ({}) AND \
+         usename = current_user AND application_name = current_setting('application_name')",
+        processes.join(", ")
+    );
+    let mut session = WireSession::connect_here(server, place)?;
+    session.ask_here(&sql, &mut |row: &dyn Row| {
+        keys.remove(&row.int(0)?);
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn open(target: &Target, opening: Opening) -> Opened {
-    let wire = Wire::new(server(target).map_err(CannotOpen::Bad)?);
-    // Whatever is wrong with the target, it is told before a thousand clients meet it.
-    match WireSession::connect_here(wire.server(), 0) {
-        Ok(_) => {}
-        Err(no) if no.sqlstate == NO_SUCH_DATABASE && opening.create => {
-            make_database(target).map_err(CannotOpen::Refused)?;
-        }
-        Err(no) => return Err(CannotOpen::Refused(no)),
-    }
-    Ok(Arc::new(Postgres { wire }))
+    net::open(server(target), opening, || make_database(target))
 }
-
-/// "invalid_catalog_name" (PostgreSQL's errcodes.txt).
-const NO_SUCH_DATABASE: &str = "3D000";
 
 /// What every server has, unless somebody took it away: databases to make others from.
 const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
@@ -212,12 +207,12 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     };
     let [usual, last] = ALWAYS_THERE;
     let mut session = match connect(usual) {
-        Err(no) if no.sqlstate == NO_SUCH_DATABASE => connect(last)?,
+        Err(no) if no.kind == RefusalKind::Missing => connect(last)?,
         session => session?,
     };
     match session.ask_here(&format!("CREATE DATABASE \"{name}\""), &mut |_| Ok(())) {
-        // "duplicate_database", or its name's unique key where two come at once.
-        Err(no) if matches!(no.sqlstate.as_str(), "42P04" | "23505") => Ok(()),
+        // By its name's unique key where two come at once.
+        Err(no) if matches!(no.kind, RefusalKind::Exists | RefusalKind::Duplicate) => Ok(()),
         made => made.map(drop),
     }
 }
@@ -234,24 +229,21 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         "" => user.clone(),
         name => name.to_owned(),
     };
-    let text = |name: &str| if settings.has(name) { settings.text(name) } else { "" };
-    let mode = TlsMode::by_name(text("tls")).expect("one of the choices");
-    let ca = Some(Path::new(text("tls_ca"))).filter(|path| !path.as_os_str().is_empty());
-    let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
-    if timeout.is_zero() {
-        return Err(bad("connect_timeout: 0 is no time; write 10s"));
-    }
-    let addresses = Connector::addresses(target, socket(target, text("socket")), PORT);
+    let socket = socket(target, settings.text_given("socket").unwrap_or_default());
+    let connector = net::connector(target, &settings, socket, PORT)?;
     let account = Account {
         user,
         password: target.password.clone(),
         database,
-        application_name: text("application_name").to_owned(),
-        way: Way::by_name(text("statements")),
+        application_name: settings.text("application_name").to_owned(),
+        way: Way::by_name(settings.text("statements")),
+        clear_password: settings.switch("clear_password"),
+        // Less than a millisecond would be no limit at all.
+        statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         keys: KeyCache::default(),
     };
-    let connector = Connector::new(addresses, Tls::new(mode, ca)?, timeout);
-    Ok(Server { connector, account: Arc::new(account) })
+    let packet_bytes_max = net::packet_bytes_max(&settings)?;
+    Ok(Server { connector, packet_bytes_max, account: Arc::new(account) })
 }
 
 /// The Unix socket of a target: in `directory`, or in a host that is written as a path
@@ -270,24 +262,6 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
         true => path.to_owned(),
         false => path.join(format!(".s.PGSQL.{port}")),
     })
-}
-
-impl Database for Postgres {
-    fn dialect(&self) -> &Dialect {
-        &dialect::DIALECT
-    }
-
-    fn places(&self) -> Places {
-        Places { thread: true, event_loop: true, simulated: false }
-    }
-
-    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
-        self.wire.connect(place, statements)
-    }
-
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        facts::facts(self.wire.server())
-    }
 }
 
 #[cfg(any(test, feature = "fuzzing"))]

@@ -40,7 +40,10 @@ pub(super) struct Postgres {
     fields: Fields,
     n_sets: usize,
     reply: Reply,
+    /// The server's.
     refusal: Option<Refusal>,
+    /// That of the one who reads the rows. The server does not hear of it, and goes on.
+    unread: Option<Refusal>,
     load: Option<Load>,
     is_committing: bool,
     traffic: Traffic,
@@ -86,6 +89,7 @@ impl Postgres {
             n_sets: 0,
             reply: Reply::default(),
             refusal: None,
+            unread: None,
             load: None,
             is_committing: false,
             traffic: Traffic::default(),
@@ -97,7 +101,7 @@ impl Postgres {
         assert_eq!(self.exchange, Exchange::Nothing, "one request is under way at a time");
         self.flight.clear();
         (self.at, self.n_sets, self.is_open) = (0, 0, false);
-        (self.reply, self.refusal) = (Reply::default(), None);
+        (self.reply, self.refusal, self.unread) = (Reply::default(), None, None);
         self.is_committing = false;
     }
 
@@ -258,14 +262,14 @@ impl Postgres {
             _ if self.is_open => (&self.columns, Format::Text),
             _ => return Err(garbled(&"a row without a description")),
         };
-        if self.refusal.is_some() {
+        if self.unread.is_some() {
             return Ok(());
         }
         self.fields.find(body, columns, format)?;
         let (fields, result_set) = (&self.fields, self.n_sets);
         self.reply.n_rows += 1;
         if let Err(no) = visit(&DataRow { body, fields, columns, format, result_set }) {
-            self.refusal = Some(no);
+            self.unread = Some(no);
         }
         Ok(())
     }
@@ -314,12 +318,13 @@ impl Postgres {
     #[inline]
     fn take_ready(&mut self, body: &[u8]) -> Result<Result<Reply, Refusal>, Refusal> {
         self.status = read_status(body)?;
-        let result = match self.refusal.take() {
-            Some(no) => Err(no),
-            None if self.at < self.n_answers_least() => {
+        let result = match (self.unread.take(), self.refusal.take()) {
+            (Some(no), None) if self.is_committing => Err(no.of_committed()),
+            (Some(no), _) | (None, Some(no)) => Err(no),
+            (None, None) if self.at < self.n_answers_least() => {
                 return Err(garbled(&"fewer answers than questions"));
             }
-            None => Ok(self.reply),
+            (None, None) => Ok(self.reply),
         };
         self.exchange = Exchange::Nothing;
         self.is_committing = false;

@@ -15,7 +15,7 @@ use super::messages::{self, Message, is_aside};
 use super::protocol::{Postgres, read_status};
 use super::refusals::{garbled, read_error};
 use super::scram::{self, Binding, KeyCache, Scram};
-use crate::net::{CancelKey, Channel, Input, SignIn, Step};
+use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
 /// A server says some twenty settings and a few notices; a hostile one would go on for ever.
 const MESSAGES_MAX: usize = 1_000;
@@ -27,6 +27,10 @@ pub(super) struct Account {
     pub(super) database: String,
     pub(super) application_name: String,
     pub(super) way: Way,
+    /// The password may be shown to a server that has not proven to be the right one.
+    pub(super) clear_password: bool,
+    /// The server's own limit for a statement; 0 is none.
+    pub(super) statement_timeout_ms: u64,
     pub(super) keys: KeyCache,
 }
 
@@ -75,6 +79,11 @@ impl PostgresSignIn {
             ("client_encoding", "UTF8"),
             ("DateStyle", "ISO"),
         ];
+        // Poolers do not let every setting through: what nobody asked for is not said.
+        let timeout_ms = account.statement_timeout_ms.to_string();
+        let limit = ("statement_timeout", timeout_ms.as_str());
+        let limit = (account.statement_timeout_ms > 0).then_some(limit);
+        let settings = settings.into_iter().chain(limit);
         messages::put(out, |buffer| frontend::startup_message(settings, buffer))?;
         self.stage = Stage::Proving;
         Ok(())
@@ -166,6 +175,8 @@ impl PostgresSignIn {
             }
             Some(Asked::AuthenticationCleartextPassword) => {
                 let password = self.password()?.as_bytes();
+                check_clear(channel, self.account.clear_password)
+                    .map_err(|no| no.during("password, as pg_hba.conf has it"))?;
                 messages::put(out, |buffer| frontend::password_message(password, buffer))
             }
             Some(Asked::AuthenticationMd5Password(body)) => {

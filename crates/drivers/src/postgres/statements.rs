@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use model::{Call, Refusal, RefusalKind, Sent, Statement, StatementId, StatementKind, Value};
-use postgres_protocol::message::{backend, frontend};
+use postgres_protocol::message::backend;
 
 use super::messages::{self, EXECUTE, Message};
 use super::refusals::garbled;
@@ -34,6 +34,8 @@ pub(super) struct Statements {
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
+    /// A text under way; used again.
+    sql: Vec<u8>,
     /// Statements of our own that begin or end a transaction within a flight, once asked for.
     controls: [Option<StatementId>; 3],
 }
@@ -67,7 +69,8 @@ impl Statements {
     pub(super) fn new(way: Way, declared: Arc<[Statement]>, connection: i32) -> Statements {
         let prepared = declared.iter().map(|_| Prepared::default()).collect();
         let late = Vec::new();
-        Statements { way, connection, declared, late, prepared, controls: [None; 3] }
+        let (sql, controls) = (Vec::new(), [None; 3]);
+        Statements { way, connection, declared, late, prepared, sql, controls }
     }
 
     pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
@@ -180,15 +183,10 @@ impl Statements {
         }
         let name = self.server_name(index);
         let sql = &self.statement(index).sql;
-        messages::put(out, |buffer| {
-            // Whatever an earlier attempt has left is closed; what is not there may be closed too.
-            frontend::close(b'S', &name, buffer)?;
-            frontend::parse(&name, sql, [], buffer)?;
-            frontend::describe(b'S', &name, buffer)
-        })?;
+        messages::put_prepare(out, &name, sql)?;
         let prepared = &mut self.prepared[index];
         prepared.state = State::Asked;
-        prepared.set_parameters(&name, vec![Type::Other; n_values]);
+        prepared.set_parameters(&name, std::iter::repeat_n(Type::Other, n_values));
         Ok(())
     }
 
@@ -196,14 +194,13 @@ impl Statements {
     /// without a name and without values, so that it shares the flight's one Sync.
     #[cold]
     pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let mut sql = Vec::new();
+        let mut sql = std::mem::take(&mut self.sql);
+        sql.clear();
         self.put_text(call, &mut sql)?;
-        let sql = String::from_utf8(sql).expect("literals of bytes are in hexadecimal");
-        messages::put(out, |buffer| {
-            frontend::parse("", &sql, [], buffer)?;
-            frontend::describe(b'S', "", buffer)
-        })
-        .map_err(|no| no.during(self.name(usize::from(call.statement.0))))?;
+        let text = str::from_utf8(&sql).expect("literals of bytes are in hexadecimal");
+        messages::put_prepare(out, "", text)
+            .map_err(|no| no.during(self.name(usize::from(call.statement.0))))?;
+        self.sql = sql;
         out.extend_from_slice(BIND_NOTHING);
         out.extend_from_slice(EXECUTE);
         Ok(())
@@ -244,7 +241,7 @@ impl Statements {
     ) -> Result<(), Refusal> {
         let parameters = read_parameters(message)?;
         let name = self.server_name(index);
-        self.prepared[index].set_parameters(&name, parameters);
+        self.prepared[index].set_parameters(&name, parameters.into_iter());
         Ok(())
     }
 
@@ -279,16 +276,17 @@ impl Statements {
 }
 
 impl Prepared {
-    fn set_parameters(&mut self, name: &str, parameters: Vec<Type>) {
-        let count = (parameters.len() as u16).to_be_bytes();
+    fn set_parameters(&mut self, name: &str, parameters: impl Iterator<Item = Type>) {
+        self.parameters.clear();
+        self.parameters.extend(parameters);
+        let count = (self.parameters.len() as u16).to_be_bytes();
         self.head.clear();
         self.head.extend_from_slice(b"B\0\0\0\0\0");
         self.head.extend_from_slice(name.as_bytes());
         self.head.push(0);
         self.head.extend_from_slice(&count);
-        parameters.iter().for_each(|_| self.head.extend_from_slice(&[0, 1]));
+        self.parameters.iter().for_each(|_| self.head.extend_from_slice(&[0, 1]));
         self.head.extend_from_slice(&count);
-        self.parameters = parameters;
     }
 
     #[inline]

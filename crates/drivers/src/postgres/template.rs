@@ -52,17 +52,29 @@ fn put_literal(out: &mut Vec<u8>, value: &Value<'_>) {
         out.extend_from_slice(b"NULL");
         return;
     }
-    let mut written = Vec::new();
-    text::put(&mut written, value);
-    let is_escaped = written.contains(&b'\\');
-    out.extend_from_slice(if is_escaped { b" E'" } else { b"'" });
-    for byte in written {
-        if byte == b'\'' || byte == b'\\' {
-            out.push(byte);
-        }
-        out.push(byte);
+    let start = out.len();
+    out.push(b'\'');
+    text::put(out, value);
+    if out[start + 1..].iter().any(|byte| matches!(byte, b'\'' | b'\\')) {
+        escape(out, start);
     }
     out.push(b'\'');
+}
+
+/// Doubles quotes and backslashes in the literal that begins at `start`.
+#[cold]
+fn escape(out: &mut Vec<u8>, start: usize) {
+    let written = out.split_off(start);
+    if written.contains(&b'\\') {
+        out.extend_from_slice(b" E");
+    }
+    out.push(b'\'');
+    for byte in &written[1..] {
+        if matches!(byte, b'\'' | b'\\') {
+            out.push(*byte);
+        }
+        out.push(*byte);
+    }
 }
 
 /// `$7` at the beginning of `rest`: its number and length.

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::str;
 
-use model::{Civil, Value};
+use model::{Civil, Value, put_decimal};
 
 use super::numeric;
 use super::types::Type;
@@ -20,25 +20,12 @@ pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
         Value::Float(value) if value.is_finite() => write!(out, "{value:e}"),
         Value::Float(value) if value.is_nan() => write!(out, "NaN"),
         Value::Float(value) => write!(out, "{}Infinity", if *value < 0.0 { "-" } else { "" }),
-        Value::Decimal { unscaled, scale } => put_decimal(out, *unscaled, *scale),
+        Value::Decimal { unscaled, scale } => return put_decimal(out, *unscaled, *scale),
         Value::Text(text) => out.write_all(text.as_bytes()),
         Value::Bytes(bytes) => put_bytes(out, bytes),
         Value::Timestamp(us) => return put_timestamp(out, *us),
     };
     written.expect("memory takes whatever is written");
-}
-
-fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) -> std::io::Result<()> {
-    if scale == 0 {
-        return write!(out, "{unscaled}");
-    }
-    let sign = if unscaled < 0 { "-" } else { "" };
-    let digits = unscaled.unsigned_abs().to_string();
-    let scale = usize::from(scale);
-    let zeros = "0".repeat((scale + 1).saturating_sub(digits.len()));
-    let digits = format!("{zeros}{digits}");
-    let (whole, behind) = digits.split_at(digits.len() - scale);
-    write!(out, "{sign}{whole}.{behind}")
 }
 
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> std::io::Result<()> {

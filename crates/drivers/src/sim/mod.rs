@@ -38,50 +38,51 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    help: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, help, shapes_data: false }
-}
-
 static PARAMETERS: &[Parameter] = &[
-    parameter(
+    Parameter::option(
         "servers",
         ParameterKind::Count { min: 0, max: 1_000_000 },
         "1",
         "How many statements are served at once, the others wait in line; 0 is any number",
     ),
-    parameter(
+    Parameter::option(
         "service",
         ParameterKind::Text,
         "constant:0s",
         "How long a statement takes: constant:2ms, exponential:2ms or list:1ms/2ms/5ms in order",
     ),
-    parameter(
+    Parameter::option(
         "draws",
         ParameterKind::Choice(&["order", "key"]),
         "order",
         "Which draw a statement takes: by order of arrival, or by its first value",
     ),
-    parameter(
+    Parameter::option(
         "fail",
         ParameterKind::Text,
         "",
         "Failures by probability, such as 0.01:deadlock/0.001:connection_lost",
     ),
-    parameter("stall_at", ParameterKind::Duration, "0s", "When all servers stop, in the run"),
-    parameter("stall", ParameterKind::Duration, "0s", "For how long they stop"),
-    parameter("connect", ParameterKind::Duration, "0s", "How long a connection takes to make"),
-    parameter(
+    Parameter::option(
+        "stall_at",
+        ParameterKind::Duration,
+        "0s",
+        "When all servers stop, in the run",
+    ),
+    Parameter::option("stall", ParameterKind::Duration, "0s", "For how long they stop"),
+    Parameter::option(
+        "connect",
+        ParameterKind::Duration,
+        "0s",
+        "How long a connection takes to make",
+    ),
+    Parameter::option(
         "rows",
         ParameterKind::Count { min: 0, max: 1_000_000 },
         "0",
         "How many rows a read returns",
     ),
-    parameter(
+    Parameter::option(
         "transaction_control",
         ParameterKind::Choice(&["free", "statement"]),
         "free",
@@ -123,7 +124,7 @@ const WITHOUT_KEY: u64 = 1 << 63;
 impl Decided {
     fn new(settings: &Settings, seed: u64) -> Result<Decided, BadParameter> {
         let service = SimService::parse(settings.text("service"))?;
-        let fail = if settings.has("fail") { settings.text("fail") } else { "" };
+        let fail = settings.text_given("fail").unwrap_or_default();
         let failures = Failures::parse(fail)?;
         let (at_ns, length_ns) = (settings.duration_ns("stall_at"), settings.duration_ns("stall"));
         let stall = Stall { at_ns, length_ns };
@@ -185,23 +186,13 @@ struct Sim {
     settings: Settings,
 }
 
-static DIALECT: Dialect =
-    Dialect { name: "sim", type_name, parallel_load: true, keeps_data: false, ..Dialect::PLAIN };
-
-/// In the standard's words: nobody reads them.
-fn type_name(of: ColumnType) -> String {
-    match of {
-        ColumnType::SmallInt => "SMALLINT".to_owned(),
-        ColumnType::Int => "INTEGER".to_owned(),
-        ColumnType::Serial => "SERIAL".to_owned(),
-        ColumnType::BigInt => "BIGINT".to_owned(),
-        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision}, {scale})"),
-        ColumnType::Char(n) => format!("CHAR({n})"),
-        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
-        ColumnType::Double => "DOUBLE PRECISION".to_owned(),
-        ColumnType::Timestamp => "TIMESTAMP".to_owned(),
-    }
-}
+static DIALECT: Dialect = Dialect {
+    name: "sim",
+    type_name: ColumnType::standard_name,
+    parallel_load: true,
+    keeps_data: false,
+    ..Dialect::PLAIN
+};
 
 fn open(target: &Target, opening: Opening) -> Opened {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {

@@ -23,8 +23,7 @@ fn type_name(of: ColumnType) -> String {
         | ColumnType::Serial
         | ColumnType::Decimal { .. }
         | ColumnType::Timestamp => "INTEGER".to_owned(),
-        ColumnType::Char(n) => format!("CHAR({n})"),
-        ColumnType::VarChar(n) => format!("VARCHAR({n})"),
         ColumnType::Double => "REAL".to_owned(),
+        ColumnType::Char(_) | ColumnType::VarChar(_) => of.standard_name(),
     }
 }

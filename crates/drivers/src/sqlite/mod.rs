@@ -43,52 +43,53 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    help: &'static str,
-) -> Parameter {
-    Parameter { name, kind, default, help, shapes_data: false }
-}
-
 const ANY_COUNT: ParameterKind = ParameterKind::Count { min: 0, max: i32::MAX as u64 };
 
 static PARAMETERS: &[Parameter] = &[
-    parameter(
+    Parameter::option(
         "mode",
         ParameterKind::Choice(&["rw", "ro"]),
         "rw",
         "ro opens a file for reading only and leaves its journal mode as it is",
     ),
-    parameter(
+    Parameter::option(
         "journal",
         ParameterKind::Choice(&["wal", "delete", "truncate", "persist", "memory", "off"]),
         "wal",
         "Journal mode; always memory (or off) where the database is in memory",
     ),
-    parameter(
+    Parameter::option(
         "synchronous",
         ParameterKind::Choice(&["off", "normal", "full", "extra"]),
         "normal",
         "When SQLite waits for the disk; with wal only full and extra do so at each commit",
     ),
-    parameter(
+    Parameter::option(
         "busy",
         ParameterKind::Choice(&["queue", "handler", "retry"]),
         "queue",
         "How writers wait: first come first served, SQLite's busy handler, or refused at once",
     ),
-    parameter(
+    Parameter::option(
         "busy_timeout",
         ParameterKind::Duration,
         "10s",
         "How long the busy handler waits; with queue that is for other processes",
     ),
-    parameter("cache_size", ParameterKind::Bytes, "2000KiB", "Page cache of each session"),
-    parameter("mmap_size", ParameterKind::Bytes, "0", "How much of the file is mapped to memory"),
-    parameter("page_size", ParameterKind::Bytes, "", "Page size of a new database (else 4096)"),
-    parameter(
+    Parameter::option("cache_size", ParameterKind::Bytes, "2000KiB", "Page cache of each session"),
+    Parameter::option(
+        "mmap_size",
+        ParameterKind::Bytes,
+        "0",
+        "How much of the file is mapped to memory",
+    ),
+    Parameter::option(
+        "page_size",
+        ParameterKind::Bytes,
+        "",
+        "Page size of a new database (else 4096)",
+    ),
+    Parameter::option(
         "wal_autocheckpoint",
         ANY_COUNT,
         "1000",

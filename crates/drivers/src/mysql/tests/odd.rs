@@ -1,17 +1,12 @@
 //! Servers that are set up as ours would not be, and users who may do little: what can be had is
 //! had, and what cannot is told with its remedy.
 
-use std::sync::Arc;
-
-use model::{
-    Column, ColumnType, Database, Refusal, RefusalKind, Reply, Request, RowSource, Secret, Table,
-    Target, Value,
-};
+use model::{Refusal, RefusalKind, Reply, Request, Target};
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened};
+use crate::conformance::{Read, Speaker, Write, holds, refused};
+use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 
 keeps! {
     laws [what_a_user_may_not_do_is_told_with_its_remedy];
@@ -33,27 +28,7 @@ fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
             speaker.do_all(&[&format!("GRANT {right} ON {to}")]);
         }
     }
-    let mut target = site.target_of(law);
-    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x")));
-    target
-}
-
-struct One(bool);
-
-impl RowSource for One {
-    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        emit(&[Value::Int(1)]);
-        !std::mem::replace(&mut self.0, true)
-    }
-}
-
-/// Loads a row or two into `law_odd (id INT)`.
-fn load(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
-    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
-    let table =
-        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    let mut speaker = Speaker::connect(database, &[]);
-    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+    signed_in_as(site.target_of(law), name)
 }
 
 const MAKE: [&str; 2] =
@@ -77,7 +52,7 @@ fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
     check(speaker.call(0, &[]));
     check(speaker.text("CREATE TABLE law_more (a INT)"));
     check(speaker.text("DROP TABLE law_odd"));
-    check(load(&database));
+    check(load_odd(&database));
 }
 
 #[test]
@@ -114,7 +89,7 @@ fn a_server_that_gives_little_is_told_with_its_remedy() {
     let database = site.open("little", &[]);
     let mut admin = Speaker::connect(&database, &[]);
     admin.do_all(&MAKE);
-    let words = refused(load(&database), RefusalKind::Unsupported);
+    let words = refused(load_odd(&database), RefusalKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
     // Superusers may write all the same.
     let target = user(&site, "little", "law_little", "ALL");

@@ -10,8 +10,11 @@ use model::{
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
+use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{
+    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+};
 
 keeps! {
     laws [
@@ -27,6 +30,7 @@ keeps! {
         facts_tell_version_and_modes,
         loads_can_be_switched_off,
         statements_are_prepared_once_a_session,
+        a_text_that_nobody_reads_is_told_as_it_ended,
     ];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
     named Kind::MariaDb, Kind::MySql;
@@ -65,19 +69,7 @@ fn a_user_with_too_many_connections_is_told_so(site: &Site) {
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
         speaker.do_all(&[&grant]);
     }
-    let mut target = site.target_of("few");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
-    let few = opened(&target);
-    // The connection that tried the target may take a moment to end.
-    let first = loop {
-        if let Ok(first) = Speaker::try_connect(&few, &[]) {
-            break first;
-        }
-    };
-    let second = Speaker::try_connect(&few, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
-    assert!(words.contains("use fewer clients"), "{words}");
-    drop(first);
+    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
 /// Kills a session's connection while it does `request`; returns what came of that.
@@ -356,4 +348,8 @@ fn statements_are_prepared_once_a_session(site: &Site) {
     block_on(reconnect(&mut *speaker.0)).expect("made anew");
     speaker.call_rows(1, &[]);
     assert_eq!(prepared(&mut speaker), count(1));
+}
+
+fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
+    a_text_is_told_as_it_ended(&site.open("unread", &[]));
 }

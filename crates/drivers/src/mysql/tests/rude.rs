@@ -2,14 +2,15 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use model::{
-    Column, ColumnType, Database, RefusalKind, Request, RowSource, Table, Target, Value, load,
-    reconnect,
+    Column, ColumnType, Database, Place, Placement, RefusalKind, Request, RowSource, Statement,
+    StatementKind, Table, Target, Value, load, reconnect,
 };
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::packets::HandshakePacket;
@@ -17,7 +18,7 @@ use mysql_common::proto::MySerialize;
 
 use super::super::ENTRY;
 use super::super::packets::put_packet;
-use crate::conformance::{OnLoops, Speaker, block_on, instant, refused};
+use crate::conformance::{OnLoops, Speaker, StillClock, block_on, instant, refused};
 use crate::{CannotOpen, Opening};
 
 /// A server of this test: it serves each connection with `manners`, on a thread.
@@ -185,4 +186,69 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             assert!(asked.elapsed() < Duration::from_secs(1));
         });
     });
+}
+
+#[test]
+fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_not() {
+    let is_stopped = Arc::new(AtomicBool::new(false));
+    let (greeted, wait_for_greeted) = mpsc::channel();
+    let wait_for_greeted = Arc::new(Mutex::new(wait_for_greeted));
+    let stopped = Arc::clone(&is_stopped);
+    let port = server(move |stream| {
+        if stopped.load(Ordering::SeqCst) {
+            hear(stream);
+            return;
+        }
+        let _ = greeted.send(());
+        sign_in(stream);
+        while let Some(asked) = hear(stream) {
+            match asked.as_slice() {
+                b"\x03slow" => {
+                    let greetings = wait_for_greeted.lock().expect("nobody panics");
+                    greetings.try_iter().for_each(drop);
+                    greetings.recv().expect("somebody looks after us");
+                }
+                b"\x03stop" => {
+                    stopped.store(true, Ordering::SeqCst);
+                    hear(stream);
+                    return;
+                }
+                _ => {}
+            }
+            say(stream, 1, OK);
+        }
+    });
+    let mut speaker = Speaker::connect(&opened(port), &[]);
+    speaker.text("slow").expect("it is waited for");
+    let kind = StatementKind::Read;
+    let no = speaker.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
+    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert!(no.message.contains("it is stopped or hangs"), "{no}");
+}
+
+#[test]
+fn a_client_that_finds_nobody_tries_the_next_host_and_who_builds_does_not() {
+    let port = server(|stream| {
+        sign_in(stream);
+        hear(stream);
+    });
+    // Nobody listens at a port that was given back.
+    let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let gone = gone.expect("a port").port();
+    let url = format!("mysql://bench:x@127.0.0.1:{port},127.0.0.1:{gone}/db?tls=disable");
+    let opening = Opening { create: false, seed: 1 };
+    let database = (ENTRY.open)(&Target::parse(&url).expect("a URL"), opening)
+        .unwrap_or_else(|no| panic!("{no}"));
+    assert!(database.dialect().commit_counter.is_none(), "it is one server's");
+    let connect = |client: u32, statements: &[Statement]| {
+        let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client };
+        block_on(database.connect(place, Arc::from(statements.to_vec()))).map(drop)
+    };
+    let one = [Statement::new("one", StatementKind::Read, "SELECT 1")];
+    for _ in 0..3 {
+        refused(connect(1, &[]), RefusalKind::ConnectionLost);
+    }
+    refused(connect(1, &one), RefusalKind::ConnectionLost);
+    connect(1, &one).expect("at the other host");
+    refused(connect(1, &one), RefusalKind::ConnectionLost);
 }

@@ -496,3 +496,30 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
     check(39 << 20, true);
     check(41 << 20, false);
 }
+
+#[test]
+fn a_statement_that_is_prepared_anew_is_closed_first() {
+    let declared: Arc<[Statement]> = Arc::from([statement(StatementKind::Read, "SELECT 1")]);
+    let mut speaker = Speaker::new(agreed(false), false, 1 << 20, &declared);
+    let (mut input, mut out) = (Input::new(1 << 20), Vec::new());
+    let call = Call { statement: StatementId(0), values: &[] };
+    let prepared = [&[12, 0, 0, 1, 0][..], &7u32.to_le_bytes(), &[0; 7]].concat();
+    // ER_NEED_REPREPARE
+    let no = [&[9, 0, 0, 1, 0xff][..], &1615u16.to_le_bytes(), b"#HY000"].concat();
+    let close = [&[5, 0, 0, 0, 0x19][..], &7u32.to_le_bytes()].concat();
+    let mut ask = |heard: &[&[u8]]| {
+        speaker.start(Request::Execute(call), &mut out).expect("it can be asked");
+        let mut said = std::mem::take(&mut out);
+        for packet in heard {
+            input.push(packet).expect("within the limit");
+            // The replies are another test's.
+            let _ = speaker.advance(&mut input, &mut out, &mut |_| Ok(())).expect("unbroken");
+            said.append(&mut out);
+        }
+        said
+    };
+    let first = ask(&[&prepared, &no]);
+    assert!(!first.windows(close.len()).any(|bytes| bytes == close), "there is nothing to close");
+    let again = ask(&[&prepared, &no]);
+    assert!(again.starts_with(&[&close[..], &[9, 0, 0, 0, 0x16]].concat()), "{again:?}");
+}

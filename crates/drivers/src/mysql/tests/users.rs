@@ -1,12 +1,12 @@
 //! Who signs in to the MySQL family, and how: password methods, TLS, sockets.
 
-use model::{RefusalKind, Secret, Target};
+use model::{RefusalKind, Request, Secret, Target};
 use servers::Server;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, TestServer};
 
 use crate::certificates::Certificates;
-use crate::conformance::{Kept, Read, Speaker};
-use crate::on_servers::{Site, cannot_open, opened, tls_is_as_it_is_asked_for, with};
+use crate::conformance::{Kept, Read, Speaker, refused};
+use crate::on_servers::{Site, cannot_open, load_odd, opened, tls_is_as_it_is_asked_for, with};
 
 /// A server with TLS.
 fn secured(product: &TestServer, certificates: &Certificates) -> Server {
@@ -39,7 +39,7 @@ fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
 
 fn is_secured(speaker: &mut Speaker) -> bool {
     let sql = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
-    let rows = speaker.rows(model::Request::Text { kind: Read, sql }).expect("it tells");
+    let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("it tells");
     rows[0][1] != Kept::Text(String::new())
 }
 
@@ -90,4 +90,28 @@ fn tls_that_the_server_has_not_is_told_with_its_remedy() {
         assert!(words.contains("ssl_cert") && words.contains("tls=prefer"), "{words}");
         assert!(!is_secured(&mut Speaker::connect(&opened(&target), &[])));
     }
+}
+
+#[test]
+fn an_old_server_has_no_tls_that_is_safe_and_may_take_no_loads() {
+    let certificates = Certificates::make_old();
+    let server = secured(&MYSQL_5_6, &certificates);
+    let site = Site::at(&server);
+    let target =
+        |tls: &str| with(site.target_of("users"), &[("tls", tls), ("tls_ca", certificates.ca())]);
+    let database = opened(&target("disable"));
+    let mut admin = Speaker::connect(&database, &[]);
+    let sql = "SHOW VARIABLES LIKE 'have_ssl'";
+    let rows = admin.rows(Request::Text { kind: Read, sql }).expect("it tells");
+    assert_eq!(rows[0][1], Kept::Text("YES".to_owned()), "this server has TLS");
+    for tls in ["prefer", "require", "verify-ca", "verify-full"] {
+        let (kind, words) = cannot_open(&target(tls));
+        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert!(words.contains("use tls=disable"), "{tls}: {words}");
+    }
+    admin.do_all(&["CREATE TABLE law_odd (id INT)"]);
+    load_odd(&database).expect("loaded");
+    admin.do_all(&["SET GLOBAL local_infile = 0"]);
+    let words = refused(load_odd(&database), RefusalKind::Unsupported);
+    assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
 }

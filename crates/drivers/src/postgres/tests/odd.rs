@@ -4,15 +4,12 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use model::{
-    Column, ColumnType, Database, Refusal, RefusalKind, Reply, Request, RowSource, Secret, Table,
-    Target, Value, reconnect,
-};
+use model::{Database, Refusal, RefusalKind, Reply, Request, Target, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::conformance::{Read, Speaker, Write, block_on, holds, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened};
+use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 use crate::{Opening, open};
 
 keeps! {
@@ -35,27 +32,7 @@ fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
     }
     admin.do_all(&[&format!("CREATE ROLE {name} LOGIN PASSWORD 'x'")]);
     admin.do_all(sql);
-    let mut target = site.target_of(law);
-    (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x")));
-    target
-}
-
-struct One(bool);
-
-impl RowSource for One {
-    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        emit(&[Value::Int(1)]);
-        !std::mem::replace(&mut self.0, true)
-    }
-}
-
-/// Loads a row into `law_odd (id int)`.
-fn load(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
-    let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
-    let table =
-        Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    let mut speaker = Speaker::connect(database, &[]);
-    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+    signed_in_as(site.target_of(law), name)
 }
 
 const MAKE: [&str; 2] = ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id int)"];
@@ -73,7 +50,7 @@ fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
     };
     check(speaker.call(0, &[]), "GRANT");
     check(speaker.text("CREATE TABLE public.law_more (a int)"), "GRANT CREATE ON SCHEMA");
-    check(load(&database), "GRANT");
+    check(load_odd(&database), "GRANT");
     let nowhere = Target { path: "law_never".to_owned(), ..target };
     match open(&nowhere, Opening { create: true, seed: 1 }) {
         Err(no) => assert!(no.to_string().contains("CREATEDB"), "{no}"),
@@ -94,7 +71,7 @@ fn a_session_that_may_only_read_says_why(site: &Site) {
     speaker.ask(Request::Begin).expect("begun");
     refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
     speaker.ask(Request::Rollback).expect("rolled back");
-    refused(load(&database), RefusalKind::ReadOnly);
+    refused(load_odd(&database), RefusalKind::ReadOnly);
 }
 
 fn a_database_that_is_missing_is_made_once(site: &Site) {

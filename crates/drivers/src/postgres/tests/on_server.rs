@@ -8,8 +8,11 @@ use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
+use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
 use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
-use crate::on_servers::{Site, cannot_open, keeps, opened, with};
+use crate::on_servers::{
+    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+};
 use crate::postgres::ENTRY;
 
 keeps! {
@@ -25,6 +28,8 @@ keeps! {
         what_is_wrong_with_a_target_is_told_with_its_remedy,
         too_many_connections_are_told_with_their_remedy,
         conflicts_are_told_by_their_kind,
+        a_text_that_nobody_reads_is_told_as_it_ended,
+        a_statement_has_its_time_and_a_row_its_size,
     ];
     on postgres: POSTGRES, postgres_18: POSTGRES_18;
     named Kind::Postgres;
@@ -204,25 +209,12 @@ fn a_target_without_a_user_is_not_opened() {
 fn too_many_connections_are_told_with_their_remedy(site: &Site) {
     let database = site.open("few", &[]);
     let mut admin = Speaker::connect(&database, &[]);
-    let Target { path, .. } = site.target_of("few");
     // Superusers are always let in.
     admin.do_all(&[
         "DROP ROLE IF EXISTS law_few",
         "CREATE ROLE law_few LOGIN PASSWORD 'x' CONNECTION LIMIT 1",
     ]);
-    let mut target = site.target_of("few");
-    (target.user, target.password) = (Some("law_few".to_owned()), Some(Secret::new("x")));
-    let few = opened(&target);
-    // The connection that tried the target may take a moment to end.
-    let first = loop {
-        if let Ok(first) = Speaker::try_connect(&few, &[]) {
-            break first;
-        }
-    };
-    let second = Speaker::try_connect(&few, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
-    assert!(words.contains("fewer clients"), "{words}");
-    drop((first, path));
+    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
 fn conflicts_are_told_by_their_kind(site: &Site) {
@@ -265,4 +257,21 @@ fn conflicts_are_told_by_their_kind(site: &Site) {
     let victims: Vec<RefusalKind> = victims.into_iter().flatten().collect();
     assert_eq!(victims, [RefusalKind::Deadlock]);
     first.do_all(&["DROP TABLE conflicts"]);
+}
+
+fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
+    a_text_is_told_as_it_ended(&site.open("unread", &[]));
+}
+
+fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {
+    site.open("limits", &[]);
+    let limits = [("statement_timeout", "50ms"), ("max_packet", "64KiB")];
+    let database = opened(&with(site.target_of("limits"), &limits));
+    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT pg_sleep(100)")]);
+    refused(speaker.call(0, &[]), RefusalKind::Timeout);
+    assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
+    speaker.text("SELECT repeat('x', 65000)").expect("it fits");
+    let request = Request::Text { kind: Read, sql: "SELECT repeat('x', 66000)" };
+    let words = refused(speaker.ask(request), RefusalKind::ConnectionLost);
+    assert!(words.contains("max_packet"), "{words}");
 }

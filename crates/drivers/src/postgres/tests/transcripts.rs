@@ -62,6 +62,8 @@ fn account(way: Way, password: Option<&str>) -> Arc<Account> {
         database: "bench".to_owned(),
         application_name: "dbdyno".to_owned(),
         way,
+        clear_password: false,
+        statement_timeout_ms: 0,
         keys: KeyCache::default(),
     })
 }
@@ -400,8 +402,9 @@ fn passwords_are_given_in_the_form_that_is_asked_for() {
     let answer = |asked: &[u8]| {
         let mut sign_in = sign_in(&account(Way::Named, Some("pencil")));
         let mut input = Input::new(1 << 20);
-        hear(&mut sign_in, &mut input, &plain(), &[]).0.expect("it begins");
-        let (step, out) = hear(&mut sign_in, &mut input, &plain(), &message(b'R', asked));
+        let local = Channel { is_local: true, ..plain() };
+        hear(&mut sign_in, &mut input, &local, &[]).0.expect("it begins");
+        let (step, out) = hear(&mut sign_in, &mut input, &local, &message(b'R', asked));
         assert!(matches!(step, Ok(Step::More)));
         out
     };
@@ -424,6 +427,9 @@ fn a_sign_in_that_fails_says_why() {
     sign_in_refused(None, &missing, RefusalKind::Missing);
     let words = sign_in_refused(None, &message(b'R', &[0, 0, 0, 3]), RefusalKind::Denied);
     assert!(words.contains("password of 'scramuser'"), "{words}");
+    let clear = message(b'R', &[0, 0, 0, 3]);
+    let words = sign_in_refused(Some("pencil"), &clear, RefusalKind::Denied);
+    assert!(words.contains("tls=verify-full") && words.contains("clear_password"), "{words}");
     sign_in_refused(Some("x"), &message(b'R', &[0, 0, 0, 7]), RefusalKind::Unsupported);
     let other = message(b'R', b"\0\0\0\x0aOTHER\0\0");
     sign_in_refused(Some("x"), &other, RefusalKind::Unsupported);

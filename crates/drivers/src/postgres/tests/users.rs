@@ -75,6 +75,12 @@ fn users_sign_in_by_every_method() {
     for method in ["md5", "scram", "plain", "trusted"] {
         for options in [[("tls", "disable")], [("tls", "require")], [("socket", socket)]] {
             let mut target = with(target(method), &options);
+            if method == "plain" && options[0].0 != "socket" {
+                let (kind, words) = cannot_open(&target);
+                assert_eq!(kind, RefusalKind::Denied, "{words}");
+                assert!(words.contains("clear_password=true"), "{words}");
+                target = with(target, &[("clear_password", "true")]);
+            }
             let mut speaker = Speaker::connect(&opened(&target), &[]);
             assert_eq!(speaker.int("SELECT 1"), 1, "{method} {options:?}");
             let wrong = [(Some("wrong"), "check user"), (None, "give one")];

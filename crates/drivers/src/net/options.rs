@@ -1,0 +1,132 @@
+//! What targets behind a wire have in common: options of their URLs, how they are opened, and the
+//! database that comes of it. Not here: what a product has for itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{
+    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Places,
+    Refusal, RefusalKind, Settings, Statement, Target,
+};
+
+use super::{Channel, Connector, Server, Tls, TlsMode, Wire, WireSession};
+use crate::{CannotOpen, Opened, Opening};
+
+pub(crate) const TLS: Parameter = Parameter::option(
+    "tls",
+    ParameterKind::Choice(TlsMode::NAMES),
+    "prefer",
+    "prefer and require accept any certificate, verify-ca a trusted one, verify-full the host's",
+);
+
+pub(crate) const TLS_CA: Parameter = Parameter::option(
+    "tls_ca",
+    ParameterKind::Text,
+    "",
+    "File of trusted authorities (PEM); else the system's",
+);
+
+pub(crate) const CONNECT_TIMEOUT: Parameter = Parameter::option(
+    "connect_timeout",
+    ParameterKind::Duration,
+    "10s",
+    "How long connecting and signing in may wait for the server",
+);
+
+pub(crate) const MAX_PACKET: Parameter = Parameter::option(
+    "max_packet",
+    ParameterKind::Bytes,
+    "64MiB",
+    "The longest row (or other packet) that is accepted from the server",
+);
+
+pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
+    "clear_password",
+    ParameterKind::Switch,
+    "false",
+    "Give the password in clear text even to a server that has not proven itself (tls=verify-ca)",
+);
+
+/// The longest packet that is accepted, in bytes.
+pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
+    let n_bytes = settings.count("max_packet");
+    if !(1 << 16..=1 << 30).contains(&n_bytes) {
+        return Err(BadParameter("max_packet: it must be from 64KiB to 1GiB".to_owned()));
+    }
+    Ok(n_bytes as usize)
+}
+
+/// Whether the password may be shown to whoever is at the other end of `channel`; `may_be_clear`
+/// is what was asked for.
+pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), Refusal> {
+    let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
+    if channel.is_local || is_verified || may_be_clear {
+        return Ok(());
+    }
+    let message = "the server wants the password in clear text, and nothing proves that it is the \
+                   right server; that is done only with tls=verify-full, tls=verify-ca or over a \
+                   socket, unless clear_password=true in the target's URL asks for it";
+    Err(Refusal::new(RefusalKind::Denied, message))
+}
+
+/// How connections are made to `target`, as its options say: to the Unix socket at `socket` where
+/// it has one, else to its hosts.
+pub(crate) fn connector(
+    target: &Target,
+    settings: &Settings,
+    socket: Option<PathBuf>,
+    default_port: u16,
+) -> Result<Connector, BadParameter> {
+    let mode = TlsMode::by_name(settings.text("tls")).expect("the table has these names only");
+    let tls = Tls::new(mode, settings.text_given("tls_ca").map(Path::new))?;
+    let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
+    if timeout.is_zero() {
+        return Err(BadParameter("connect_timeout: 0 is no time; write 10s".to_owned()));
+    }
+    let addresses = Connector::addresses(target, socket, default_port);
+    Ok(Connector::new(addresses, tls, timeout))
+}
+
+/// Opens the target that `server` is: whatever is wrong with it is told before a thousand clients
+/// meet it. `make` makes its database, where that is not there and may be made.
+pub(crate) fn open<S: Server>(
+    server: Result<S, BadParameter>,
+    opening: Opening,
+    make: impl FnOnce() -> Result<(), Refusal>,
+) -> Opened {
+    let wire = Wire::new(server.map_err(CannotOpen::Bad)?);
+    match WireSession::connect_here(wire.server(), 0) {
+        Ok(_) => {}
+        Err(no) if no.kind == RefusalKind::Missing && opening.create => {
+            make().map_err(CannotOpen::Refused)?;
+        }
+        Err(no) => return Err(CannotOpen::Refused(no)),
+    }
+    wire.server().connector().resolve_all();
+    Ok(Arc::new(wire))
+}
+
+impl<S: Server> Database for Wire<S> {
+    fn dialect(&self) -> &Dialect {
+        Wire::dialect(self)
+    }
+
+    fn places(&self) -> Places {
+        Places { thread: true, event_loop: true, simulated: false }
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        self.connect_client(place, statements)
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        let mut facts = S::facts(self.server())?;
+        let n_places = self.server().connector().n_places();
+        if let (2.., Some(counter)) = (n_places, S::DIALECT.commit_counter) {
+            let why = format!("{} is not read: there are {n_places} hosts", counter.name);
+            facts.push(Fact::new("commits", "server_counter", why));
+        }
+        Ok(facts)
+    }
+}

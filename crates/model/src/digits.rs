@@ -1,0 +1,50 @@
+//! Numbers as digits, into a buffer: values are written by the million. Not here: reading them.
+
+/// Writes `n` with at least `width` digits, zeros in front.
+pub fn put_unsigned(out: &mut Vec<u8>, mut n: u64, width: usize) {
+    let n_digits = n.checked_ilog10().map_or(1, |log| log as usize + 1).max(width);
+    let start = out.len();
+    out.resize(start + n_digits, b'0');
+    for digit in out[start..].iter_mut().rev() {
+        *digit = b'0' + (n % 10) as u8;
+        n /= 10;
+    }
+}
+
+/// Writes `unscaled` divided by ten to the power of `scale`: `-0.05` is -5 with a scale of 2.
+pub fn put_decimal(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
+    if unscaled < 0 {
+        out.push(b'-');
+    }
+    let (value, n_behind) = (unscaled.unsigned_abs(), usize::from(scale));
+    // Beyond nineteen digits there is nothing but zeros in front.
+    let Some(unit) = 10u64.checked_pow(u32::from(scale)) else {
+        out.extend_from_slice(b"0.");
+        return put_unsigned(out, value, n_behind);
+    };
+    put_unsigned(out, value / unit, 1);
+    if n_behind > 0 {
+        out.push(b'.');
+        put_unsigned(out, value % unit, n_behind);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_have_their_point_where_the_scale_says() {
+        let check = |unscaled: i64, scale: u8, expect: &str| {
+            let mut out = Vec::new();
+            put_decimal(&mut out, unscaled, scale);
+            assert_eq!(String::from_utf8_lossy(&out), expect);
+        };
+        check(0, 0, "0");
+        check(-5, 2, "-0.05");
+        check(123_456, 2, "1234.56");
+        check(i64::MIN, 0, "-9223372036854775808");
+        check(i64::MAX, 19, "0.9223372036854775807");
+        check(7, 22, "0.0000000000000000000007");
+    }
+}
