@@ -12,19 +12,20 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Value, Workload,
+    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload, fnv1a,
     format_count,
 };
 
 use crate::Trouble;
+use crate::alone::{A_MOMENT, Alone, connect_again};
 use crate::check::describe_row;
 use crate::desk::Desk;
 use crate::heard::{heard, quietly};
 pub use crate::load::LoadMethod;
-use crate::load::load_chunks;
+use crate::load::{ATTEMPTS, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
-use crate::wall;
+use crate::{routines, wall};
 
 const INTERRUPTED: &str = "the build was interrupted";
 /// What is said of a build that was not ended: chunks are marked in the transaction that builds
@@ -39,6 +40,9 @@ pub struct BuildOptions {
     pub loaders: usize,
     /// How rows get into the tables.
     pub method: LoadMethod,
+    /// The seed that the data must have, if one is asked for: those that are there already may
+    /// be of another.
+    pub seed: Option<u64>,
 }
 
 /// A server waits for its disk while another loader keeps its CPU busy.
@@ -141,7 +145,7 @@ pub fn build(
         return Err(Trouble::Usage("this workload has no data to build".to_owned()));
     };
     match opened.data {
-        Data::Built | Data::None => return Ok(Built::of(opened, options)),
+        Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
             return Err(Trouble::Failed(
                 "tables of this workload are there, but no dbdyno_meta tells what is in them; \
@@ -149,59 +153,166 @@ pub fn build(
                     .to_owned(),
             ));
         }
-        Data::Absent | Data::Unfinished => {}
-    }
-    let mut desk = Desk::at(opened.database.as_ref())?;
-    if opened.data == Data::Absent {
-        meta::begin(&mut desk, opened.database.as_ref(), &opened.workload.identity())?;
+        Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
+        Data::Absent => {}
     }
     let mut built = Built::of(opened, options);
-    let work = load_all(&mut desk, opened, population, &mut built, is_stopped, progress)?;
+    if opened.data == Data::Built {
+        return Ok(built);
+    }
+    let mut builder = Builder::at(opened, population, is_stopped)?;
+    let work = builder.load_all(&mut built, progress)?;
     let indexing = wall::now();
-    create_indexes(&mut desk, opened, population, is_stopped, &mut |name| {
+    builder.finish(&mut |doing| {
         progress(&Progress {
-            doing: format!("index {name}"),
+            doing: doing.to_owned(),
             n_rows: work.n_rows_done.load(Ordering::Relaxed),
             n_rows_total: work.n_rows_total,
             rows_per_s: 0.0,
             left_s: None,
         });
     })?;
-    for sql in population.tables().iter().flat_map(opened.database.dialect().after_load) {
-        desk.write(&sql)?;
-    }
-    meta::complete(&mut desk)?;
+    built.reconnects += builder.n_reconnects;
     built.index_seconds = indexing.elapsed().as_secs_f64();
     built.seconds = began.elapsed().as_secs_f64();
     Ok(built)
 }
 
-/// Creates the tables and fills them, again where a crash of the server took back what it had
-/// acknowledged. Leaves the number of rows in `built`, and a connection that lives in `desk`.
-fn load_all(
-    desk: &mut Desk,
-    opened: &Opened,
-    population: &dyn Population,
-    built: &mut Built,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Work, Trouble> {
-    let mut work = prepare(desk, opened, population)?;
-    built.n_rows_before = work.n_rows_before;
-    for _ in 0..PASSES {
-        load_once(opened, population, &work, built, is_stopped, progress)?;
-        built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
-        // The first one may have been lost meanwhile, as those of the loaders.
-        *desk = Desk::at(opened.database.as_ref())?;
-        let left = prepare(desk, opened, population)?;
-        if left.chunks.is_empty() {
-            built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
-            return Ok(work);
-        }
-        work = left;
+/// Refuses data that are of another seed than asked for.
+fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Trouble> {
+    let has = opened.workload.identity().seed;
+    match wanted.filter(|wanted| *wanted != has) {
+        None => Ok(()),
+        Some(wanted) => Err(Trouble::Failed(format!(
+            "the data were begun with seed {has}, not {wanted}; leave the seed out to go on with \
+             them, or drop them first"
+        ))),
     }
-    let why = "the server loses what it has acknowledged, again and again: see its log";
-    Err(Trouble::Failed(format!("{why}; {GOES_ON}")))
+}
+
+/// One build, and the connection by which it makes tables and indexes.
+struct Builder<'b> {
+    opened: &'b Opened,
+    population: &'b dyn Population,
+    is_stopped: &'b (dyn Fn() -> bool + Sync),
+    alone: Alone,
+    desk: Desk,
+    /// Times that the connection was made anew.
+    n_reconnects: u64,
+}
+
+impl<'b> Builder<'b> {
+    /// Waits for its turn, and begins what is not begun.
+    fn at(
+        opened: &'b Opened,
+        population: &'b dyn Population,
+        is_stopped: &'b (dyn Fn() -> bool + Sync),
+    ) -> Result<Builder<'b>, Trouble> {
+        let database = opened.database.as_ref();
+        let alone = Alone::at(database, A_MOMENT, is_stopped)?;
+        let mut desk = Desk::at(database)?;
+        let found = meta::read(&mut desk)?;
+        match opened.data {
+            Data::Absent if found == Found::Nothing => {
+                meta::begin(&mut desk, database, &opened.workload.identity())?;
+            }
+            Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
+            _ => {
+                let why = "another dbdyno has built or dropped data here meanwhile: say it again";
+                return Err(Trouble::Failed(why.to_owned()));
+            }
+        }
+        Ok(Builder { opened, population, is_stopped, alone, desk, n_reconnects: 0 })
+    }
+
+    /// Creates the tables and fills them, again where a crash of the server took back what it had
+    /// acknowledged.
+    fn load_all(
+        &mut self,
+        built: &mut Built,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Work, Trouble> {
+        let (opened, population) = (self.opened, self.population);
+        let mut work = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
+        built.n_rows_before = work.n_rows_before;
+        for _ in 0..PASSES {
+            load_once(opened, population, &work, built, self.is_stopped, progress)?;
+            built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+            self.alone.renew(opened.database.as_ref(), self.is_stopped)?;
+            let left = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
+            if left.chunks.is_empty() {
+                built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
+                return Ok(work);
+            }
+            work = left;
+        }
+        let why = "the server loses what it has acknowledged, again and again: see its log";
+        Err(Trouble::Failed(format!("{why}; {GOES_ON}")))
+    }
+
+    /// All that comes after the rows: indexes, what the database wants to be said, and the mark
+    /// that the data are whole.
+    fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Trouble> {
+        let dialect = self.opened.database.dialect();
+        let done: HashSet<String> = self.surely(&mut |desk, _| meta::read_done(desk))?;
+        for table in self.population.tables() {
+            for (number, index) in table.indexes.iter().enumerate() {
+                let mark = meta::done_name(&format!("{}.index", table.name), number as u64);
+                let is_made = !dialect.indexes_after_load || dialect.is_made_with(table, index);
+                if is_made || done.contains(&mark) {
+                    continue;
+                }
+                if (self.is_stopped)() {
+                    return Err(Trouble::Interrupted(
+                        "interrupted before the indexes; the same command goes on there".to_owned(),
+                    ));
+                }
+                doing(&format!("index {}", index.name));
+                let sql = dialect.create_index(table, index);
+                let is_resumed = self.opened.data == Data::Unfinished;
+                self.surely(&mut |desk, is_again| {
+                    create_index(desk, dialect, &sql, &mark, is_again || is_resumed)
+                })?;
+            }
+        }
+        for sql in self.population.tables().iter().flat_map(dialect.after_load) {
+            self.surely(&mut |desk, _| desk.write(&sql))?;
+        }
+        self.surely(&mut |desk, _| meta::complete(desk))
+    }
+
+    /// Does `work`, which is told whether it is done again after a connection was lost.
+    fn surely<T>(
+        &mut self,
+        work: &mut dyn FnMut(&mut Desk, bool) -> Result<T, Refusal>,
+    ) -> Result<T, Trouble> {
+        let mut done = work(&mut self.desk, false);
+        for _ in 1..ATTEMPTS {
+            match done {
+                Err(lost) if lost.kind.breaks_session() => {
+                    let database = self.opened.database.as_ref();
+                    let connect = &mut || Desk::at(database);
+                    let desk = connect_again(lost, self.is_stopped, connect);
+                    self.desk = desk.map_err(|refusal| self.stopped(refusal))?;
+                    self.n_reconnects += 1;
+                    done = work(&mut self.desk, true);
+                }
+                done => return done.map_err(|refusal| self.stopped(refusal)),
+            }
+        }
+        done.map_err(|refusal| self.stopped(refusal))
+    }
+
+    fn stopped(&self, refusal: Refusal) -> Trouble {
+        match (self.is_stopped)() {
+            true => Trouble::Interrupted(interrupted()),
+            false => stopped_by(&refusal),
+        }
+    }
+}
+
+fn stopped_by(refusal: &Refusal) -> Trouble {
+    Trouble::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
 }
 
 /// [`build`], with an ear for whoever asks to stop.
@@ -259,7 +370,7 @@ pub fn build_both(
         let why = "to compare load methods the tables must not be there yet: drop them first";
         return Err(Trouble::Failed(why.to_owned()));
     }
-    let options = |method| BuildOptions { loaders, method };
+    let options = |method| BuildOptions { loaders, method, seed: None };
     let insert = build_heard(opened, options(LoadMethod::Insert), stop, progress)?;
     let of_insert = checksums_heard(opened, stop)?;
     drop_data(opened, false)?;
@@ -282,9 +393,9 @@ pub(crate) struct Work {
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
-fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Result<Work, Trouble> {
+fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Result<Work, Refusal> {
     let database = opened.database.as_ref();
-    let mut done: HashSet<String> = meta::read_done(desk)?.into_iter().collect();
+    let mut done = meta::read_done(desk)?;
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
@@ -296,12 +407,6 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
                 meta::forget_done(desk, &table.name)?;
             }
             create_table(desk, database.dialect(), population, index)?;
-            if !database.dialect().indexes_after_load {
-                let inline = |index: &&Index| !database.dialect().is_made_with(table, index);
-                for index in table.indexes.iter().filter(inline) {
-                    desk.write(&database.dialect().create_index(table, index))?;
-                }
-            }
         }
         n_rows_total += population.n_rows(index);
         let n_chunks = population.n_chunks(index);
@@ -321,14 +426,26 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
     })
 }
 
-/// Creates a table, whole or in the parts that its workload asks for.
+/// Creates a table with the indexes that it has from the start.
 fn create_table(
     desk: &mut Desk,
     dialect: &Dialect,
     population: &dyn Population,
     index: usize,
 ) -> Result<(), Refusal> {
-    desk.write(&definition(dialect, population, index)).map(drop)
+    let table = &population.tables()[index];
+    let has_now =
+        |index: &&Index| !dialect.indexes_after_load && !dialect.is_made_with(table, index);
+    let all = || {
+        let indexes = table.indexes.iter().filter(has_now);
+        let indexes = indexes.map(|index| dialect.create_index(table, index));
+        [definition(dialect, population, index)].into_iter().chain(indexes)
+    };
+    let mut create = |desk: &mut Desk| all().try_for_each(|sql| desk.write(&sql).map(drop));
+    match dialect.tables_in_transactions {
+        true => desk.whole(&mut create),
+        false => create(desk),
+    }
 }
 
 /// How a table is created.
@@ -338,35 +455,6 @@ pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: 
         None => dialect.create_table(table),
         Some((column, count)) => dialect.create_partitioned(table, column, count),
     }
-}
-
-/// Puts the workload's routines into the database: those that are not there, or not as this
-/// dbdyno writes them. Without `dbdyno_meta` nobody knows, and all are made anew. Returns how
-/// many were made.
-pub fn install_routines(opened: &Opened) -> Result<usize, Trouble> {
-    let routines = opened.workload.routines(opened.database.dialect());
-    if routines.is_empty() {
-        return Ok(0);
-    }
-    let mut desk = Desk::at(opened.database.as_ref())?;
-    let has_meta = meta::read(&mut desk)? != Found::Nothing;
-    let known = if has_meta { meta::read_routines(&mut desk)? } else { Vec::new() };
-    let mut n_made = 0;
-    for routine in &routines {
-        let hash = format!("{:016x}", fnv1a(routine.create.join(";").as_bytes()));
-        if known.iter().any(|(name, has)| name == routine.name && *has == hash) {
-            continue;
-        }
-        for sql in &routine.create {
-            let made = desk.write(sql);
-            made.map_err(|no| no.during(format_args!("routine {}", routine.name)))?;
-        }
-        if has_meta {
-            meta::write_routine(&mut desk, opened.database.dialect(), routine.name, &hash)?;
-        }
-        n_made += 1;
-    }
-    Ok(n_made)
 }
 
 fn load_once(
@@ -406,9 +494,7 @@ fn load_once(
             progress(&far(work, table.map_or("", |table| &*table.name), began));
         }
         match first_refusal {
-            Some(refusal) => {
-                Err(Trouble::Failed(format!("the build stopped: {refusal}; {GOES_ON}")))
-            }
+            Some(refusal) => Err(stopped_by(&refusal)),
             None if is_stopped() => Err(Trouble::Interrupted(interrupted())),
             None => Ok(()),
         }
@@ -429,40 +515,34 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
     }
 }
 
-fn create_indexes(
+/// Creates an index and marks it: at once where the database can do that. Elsewhere an index may
+/// be there without its mark, if `may_be_there`.
+fn create_index(
     desk: &mut Desk,
-    opened: &Opened,
-    population: &dyn Population,
-    is_stopped: &(dyn Fn() -> bool + Sync),
-    doing: &mut dyn FnMut(&str),
-) -> Result<(), Trouble> {
-    let dialect = opened.database.dialect();
-    if !dialect.indexes_after_load {
+    dialect: &Dialect,
+    sql: &str,
+    mark: &str,
+    may_be_there: bool,
+) -> Result<(), Refusal> {
+    if may_be_there && meta::is_done(desk, mark)? {
         return Ok(());
     }
-    let done: HashSet<String> = meta::read_done(desk)?.into_iter().collect();
-    let mark = desk.prepare(dialect.insert(&meta::table()))?;
-    for table in population.tables() {
-        for (number, index) in table.indexes.iter().enumerate() {
-            let name = meta::done_name(&format!("{}.index", table.name), number as u64);
-            if done.contains(&name) || dialect.is_made_with(table, index) {
-                continue;
-            }
-            if is_stopped() {
-                return Err(Trouble::Interrupted(
-                    "interrupted before the indexes; the same command goes on there".to_owned(),
-                ));
-            }
-            doing(&index.name);
-            desk.write(&dialect.create_index(table, index))?;
-            desk.execute(mark, &[Value::Text(&name), Value::Text("index")])?;
-        }
+    if dialect.tables_in_transactions {
+        return desk.whole(&mut |desk| {
+            desk.write(sql)?;
+            meta::mark(desk, mark, "index")
+        });
     }
-    Ok(())
+    match desk.write(sql) {
+        Err(no) if may_be_there && no.kind == RefusalKind::Exists => {}
+        made => drop(made?),
+    }
+    meta::mark(desk, mark, "index")
 }
 
 /// Drops a workload's tables, and what tells about them. Returns their names.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
+    let _alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let mut desk = Desk::at(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
     if found == Found::Nothing && opened.data == Data::Unmarked && !force {
@@ -471,9 +551,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
                 .to_owned(),
         ));
     }
-    let mut known = None;
     if found != Found::Nothing {
-        known = Some(meta::read_routines(&mut desk)?);
         // Where this is interrupted, what is left is known to be a part.
         meta::undo_complete(&mut desk)?;
     }
@@ -486,14 +564,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
             Err(refusal) => return Err(refusal.into()),
         }
     }
-    for routine in opened.workload.routines_ever(opened.database.dialect()) {
-        // To drop one that was never made may take a right that the user has not.
-        let is_there =
-            |known: &Vec<(String, String)>| known.iter().any(|(name, _)| name == routine.name);
-        if known.as_ref().is_none_or(is_there) {
-            desk.write(&routine.drop)?;
-        }
-    }
+    routines::drop_all(&mut desk, opened)?;
     if found != Found::Nothing {
         meta::drop_table(&mut desk)?;
     }
@@ -543,10 +614,4 @@ pub fn checksums_heard(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Tr
     quietly(stop, "interrupted while checksums were made", move || {
         checksums(database.as_ref(), workload.as_ref())
     })
-}
-
-/// FNV-1a of 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv): stable for ever.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    let fold = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold)
 }

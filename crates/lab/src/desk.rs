@@ -58,6 +58,20 @@ impl Desk {
         block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
     }
 
+    /// Does `work` in one transaction, all of it or nothing.
+    pub(crate) fn whole(
+        &mut self,
+        work: &mut dyn FnMut(&mut Desk) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        self.ask(Request::Begin)?;
+        let done = work(self).and_then(|()| self.ask(Request::Commit).map(drop));
+        if done.as_ref().is_err_and(|no| !no.kind.breaks_session()) {
+            // The refusal that matters is the first one.
+            let _ = self.ask(Request::Rollback);
+        }
+        done
+    }
+
     /// A statement as text that changes something.
     pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, Refusal> {
         self.ask(Request::Text { kind: StatementKind::Other, sql })

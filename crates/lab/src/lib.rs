@@ -3,6 +3,7 @@
 //! Here the rooms are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that one room can do alone.
 
+mod alone;
 pub mod build;
 pub mod check;
 mod commits;
@@ -15,6 +16,8 @@ pub mod managed;
 mod meta;
 pub mod open;
 pub mod plan;
+mod room;
+pub mod routines;
 pub mod run;
 pub mod selfcheck;
 mod wall;

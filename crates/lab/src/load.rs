@@ -5,23 +5,18 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use model::{
     Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
 };
 
+use crate::alone::connect_again;
 use crate::build::Work;
 use crate::desk::Desk;
 use crate::meta;
 
-/// How often a chunk is tried again after a conflict.
-const ATTEMPTS: u32 = 10;
-/// How often a loader tries to connect anew, with a pause that grows to the last of these: half a
-/// minute, in which a server recovers from a crash.
-const RECONNECTS: u32 = 35;
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+/// How often a chunk is tried after conflicts and lost connections, or what comes after all.
+pub(crate) const ATTEMPTS: u32 = 10;
 /// Rows of an INSERT. More make it little faster; fewer parameters than any database allows.
 const INSERT_ROWS: usize = 100;
 /// SQLite's limit of parameters, the lowest of all.
@@ -101,24 +96,34 @@ impl<'a> Loader<'a> {
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Refusal> {
         let name = meta::done_name(&self.population.tables()[table].name, chunk);
-        let mut attempt = 1;
-        loop {
-            let Err(refusal) = self.load(table, chunk, &name) else { return Ok(()) };
-            if attempt == ATTEMPTS {
-                return Err(refusal);
-            }
-            attempt += 1;
+        let mut loaded = self.load(table, chunk, &name);
+        for attempt in 1..ATTEMPTS {
+            let Err(refusal) = loaded else { return Ok(()) };
             match refusal.kind {
-                kind if kind.is_conflict() => continue,
+                kind if kind.is_conflict() => {}
                 kind if kind.breaks_session() => self.reconnect(refusal, is_stopped)?,
                 // A commit that we took for lost may have come late.
-                RefusalKind::Duplicate if attempt > 2 => {}
+                RefusalKind::Duplicate if attempt > 1 => {}
+                RefusalKind::Duplicate => return Err(self.overtaken(refusal, &name)),
                 _ => return Err(refusal),
             }
-            if meta::is_done(&mut self.desk, &name)? {
-                self.count(table);
-                return Ok(());
-            }
+            loaded = match meta::is_done(&mut self.desk, &name) {
+                Ok(true) => {
+                    self.count(table);
+                    Ok(())
+                }
+                Ok(false) => self.load(table, chunk, &name),
+                Err(refusal) => Err(refusal),
+            };
+        }
+        loaded
+    }
+
+    /// What is there already at the first attempt was put there by somebody else.
+    fn overtaken(&mut self, refusal: Refusal, name: &str) -> Refusal {
+        match meta::is_done(&mut self.desk, name) {
+            Ok(true) => refusal.during("another dbdyno builds the same data; let one of them end"),
+            _ => refusal,
         }
     }
 
@@ -134,25 +139,11 @@ impl<'a> Loader<'a> {
         lost: Refusal,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Refusal> {
-        let mut pause = PAUSES.0;
-        let mut last = lost;
-        for _ in 0..RECONNECTS {
-            if is_stopped() {
-                return Err(last);
-            }
-            match Loader::new(self.database, self.population, self.method, self.work) {
-                Ok(loader) => {
-                    self.work.n_reconnects.fetch_add(1, Ordering::Relaxed);
-                    *self = loader;
-                    return Ok(());
-                }
-                Err(refusal) if refusal.kind.breaks_session() => last = refusal,
-                Err(refusal) => return Err(refusal),
-            }
-            thread::park_timeout(pause);
-            pause = (pause * 2).min(PAUSES.1);
-        }
-        Err(last)
+        *self = connect_again(lost, is_stopped, &mut || {
+            Loader::new(self.database, self.population, self.method, self.work)
+        })?;
+        self.work.n_reconnects.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     /// A chunk and its mark in one transaction.

@@ -75,7 +75,16 @@ pub(crate) struct Managed {
 impl Managed {
     /// Starts the server and waits until it answers.
     pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Trouble> {
-        let server = servers::start(wanted.kind, &wanted.options).map_err(trouble)?;
+        let server = servers::start(wanted.kind, &wanted.options).map_err(|error| {
+            let is_named = wanted.options.bin.is_some();
+            match error.kind {
+                // It was asked for by name.
+                ServerErrorKind::NotInstalled if is_named => {
+                    Trouble::Usage(format!("the target: bin: {error}"))
+                }
+                _ => trouble(error),
+            }
+        })?;
         let mut target = if wanted.by_socket { server.socket_target() } else { server.target() };
         target.options.extend(wanted.driver.iter().cloned());
         Ok(Managed { server, target })

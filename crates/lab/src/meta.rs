@@ -1,12 +1,12 @@
 //! `dbdyno_meta`: what the data in a database are, kept beside them.
 //!
-//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, a row
-//! `done.TABLE.CHUNK` for each chunk that is built, and `routine.NAME` with the hash of each
-//! routine that was put beside the data. Data without it are accepted, with a finding.
+//! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
+//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index. Data
+//! without it are accepted, with a finding.
 
-use model::{
-    Column, ColumnType, Database, Dialect, Identity, Refusal, RefusalKind, Row, Table, Value,
-};
+use std::collections::HashSet;
+
+use model::{Column, ColumnType, Database, Identity, Refusal, RefusalKind, Row, Table, Value};
 
 use crate::desk::Desk;
 
@@ -103,11 +103,11 @@ pub(crate) fn done_name(table: &str, chunk: u64) -> String {
 }
 
 /// The chunks that are done, by name.
-pub(crate) fn read_done(desk: &mut Desk) -> Result<Vec<String>, Refusal> {
-    let mut done = Vec::new();
+pub(crate) fn read_done(desk: &mut Desk) -> Result<HashSet<String>, Refusal> {
+    let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
     desk.read(&sql, &mut |row: &dyn Row| {
-        done.push(row.text(0)?.to_owned());
+        done.insert(row.text(0)?.to_owned());
         Ok(())
     })?;
     Ok(done)
@@ -119,35 +119,15 @@ pub(crate) fn forget_done(desk: &mut Desk, table: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a chunk is done, by its name, which is ours and needs no quoting.
+/// Whether a chunk or an index is done, by its name, which is ours and needs no quoting.
 pub(crate) fn is_done(desk: &mut Desk, name: &str) -> Result<bool, Refusal> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(desk.number(&sql)? == Some(1))
 }
 
-/// The routines that were put beside the data: names and hashes.
-pub(crate) fn read_routines(desk: &mut Desk) -> Result<Vec<(String, String)>, Refusal> {
-    let mut routines = Vec::new();
-    let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE 'routine.%'");
-    desk.read(&sql, &mut |row: &dyn Row| {
-        let name = row.text(0)?.trim_start_matches("routine.").to_owned();
-        routines.push((name, row.text(1)?.to_owned()));
-        Ok(())
-    })?;
-    Ok(routines)
-}
-
-/// Remembers a routine that was put beside the data.
-pub(crate) fn write_routine(
-    desk: &mut Desk,
-    dialect: &Dialect,
-    name: &str,
-    hash: &str,
-) -> Result<(), Refusal> {
-    let name = format!("routine.{name}");
-    desk.write(&format!("DELETE FROM {NAME} WHERE name = '{name}'"))?;
-    let insert = desk.prepare(dialect.insert(&table()))?;
-    desk.execute(insert, &[Value::Text(&name), Value::Text(hash)])?;
+/// Marks a chunk or an index as done, by its name, which is ours and needs no quoting.
+pub(crate) fn mark(desk: &mut Desk, name: &str, what: &str) -> Result<(), Refusal> {
+    desk.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 

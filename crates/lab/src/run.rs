@@ -10,28 +10,20 @@ use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Check, CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
     HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
-    Placement, PlacementChoice, Plan, RunId, Severity, StopReason, Until, Workload,
+    Placement, Plan, RunId, Severity, StopReason, Until, Workload,
 };
 use results::Tally;
 use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::build::{BuildOptions, Progress, build_heard, install_routines};
+use crate::build::{BuildOptions, Progress, build_heard};
 use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_heard, arrive};
-use crate::{Trouble, check, commits, wall};
+use crate::{Trouble, check, commits, room, routines, wall};
 
-/// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
-/// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
-/// crossover lies on a machine. Clients that never pause are put there as soon as they are more
-/// than cores: a loop switches between them for less than the kernel does.
-const THREADS_MOST: u32 = 512;
-/// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
-const THREADS_LIMIT: u32 = 16_000;
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
 
@@ -82,7 +74,7 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
-    raise_descriptor_limit();
+    room::has_descriptors(&plan)?;
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
@@ -94,7 +86,7 @@ pub fn run(
     let database = &site.database;
     // What cannot be is refused before anything is built.
     let agreed = plan.groups.iter().map(|group| agree(&plan, database, group, stop));
-    let placement = place(&plan, &agreed.collect::<Result<Vec<_>, _>>()?)?;
+    let placement = room::place(&plan, &agreed.collect::<Result<Vec<_>, _>>()?)?;
     if let Some(path) = &options.store {
         Store::open(path).map_err(store_trouble)?;
     }
@@ -129,13 +121,6 @@ pub fn run(
         recount.tell(not_made("managed_server_ended", text));
     }
     conclude(outcome, recount)
-}
-
-/// As many open files as this user may have: each session needs some. What is refused here is
-/// told by the session that finds none left.
-fn raise_descriptor_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
@@ -190,55 +175,13 @@ fn prepare(
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while routines were put into the database";
-        let n_made = quietly(stop, interrupted, move || install_routines(&to_install))?;
+        let n_made = quietly(stop, interrupted, move || routines::install(&to_install))?;
         if n_made > 0 {
             said.push(format!("put {n_made} routines into the database"));
         }
         groups.push(opened);
     }
     Ok(groups)
-}
-
-/// Where the clients live: one place for all.
-fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
-    let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
-    let can = |placement: Placement| {
-        if placement == Placement::Thread && n_clients > THREADS_LIMIT {
-            return Err(Trouble::Usage(format!(
-                "{n_clients} clients are more threads than a process can have: at most \
-                 {THREADS_LIMIT}, or place them on event loops where the driver can \
-                 (--placement loop)"
-            )));
-        }
-        let refuses = |opened: &&Opened| {
-            !opened.workload.places().has(placement) || !opened.database.places().has(placement)
-        };
-        match groups.iter().find(refuses) {
-            None => Ok(placement),
-            Some(opened) => {
-                let (what, name) = if opened.workload.places().has(placement) {
-                    ("the driver", opened.database.dialect().name.to_owned())
-                } else {
-                    ("the workload", opened.workload.identity().workload)
-                };
-                let placement = placement.name();
-                let why = format!("{what} {name} cannot be placed on '{placement}'");
-                Err(Trouble::Usage(format!("{why}: leave --placement out")))
-            }
-        }
-    };
-    match plan.placement {
-        PlacementChoice::Fixed(placement) => can(placement),
-        PlacementChoice::Auto => {
-            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
-            let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-            if n_clients <= if is_closed { cores } else { THREADS_MOST } {
-                can(Placement::Thread).or_else(|_| can(Placement::Loop))
-            } else {
-                can(Placement::Loop).or_else(|_| can(Placement::Thread))
-            }
-        }
-    }
 }
 
 fn describe(

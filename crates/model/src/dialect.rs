@@ -89,12 +89,21 @@ pub struct Dialect {
     /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
     /// a build cannot do again.
     pub before_load: &'static [&'static str],
+    /// Tables and indexes are made within a transaction as rows are: all of it, or nothing.
+    pub tables_in_transactions: bool,
+    /// What a session says, in order, to be the only one that changes what stands in this database
+    /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
+    /// that cannot be had.
+    pub alone: &'static [&'static str],
     /// How the server itself counts commits, where it does.
     pub commit_counter: Option<CommitCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
     /// In which language its routines are written; none where it has no routines.
     pub routines: Option<RoutineLanguage>,
+    /// The query for the names of this database's routines, each with a text that has its
+    /// [mark](crate::Routine::mark) in it; empty where it has no routines.
+    pub list_routines: &'static str,
     /// How it splits tables by hash; none where it cannot.
     pub partitioning: Option<Partitioning>,
 }
@@ -114,9 +123,12 @@ impl Dialect {
         parallel_load: false,
         indexes_after_load: false,
         before_load: &[],
+        tables_in_transactions: false,
+        alone: &[],
         commit_counter: None,
         keeps_data: true,
         routines: None,
+        list_routines: "",
         partitioning: None,
     };
 

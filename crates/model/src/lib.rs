@@ -13,6 +13,7 @@ mod dice;
 mod digits;
 mod event;
 mod finding;
+mod hash;
 mod nearest;
 mod parameter;
 mod plan;
@@ -39,6 +40,7 @@ pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use finding::{Fact, Finding, Severity};
+pub use hash::fnv1a;
 pub use nearest::{did_you_mean, nearest};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{

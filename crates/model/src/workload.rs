@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Clock, Dialect, Dice, Identity, Number, Places, Refusal, Session, Statement, Table, Value,
+    fnv1a,
 };
 
 /// A kind of transaction's place in its workload's list.
@@ -75,10 +76,20 @@ pub struct Check {
 pub struct Routine {
     /// Its name there.
     pub name: &'static str,
-    /// The statements that make it anew, whatever was there before, in order.
-    pub create: Vec<String>,
+    /// What [`Dialect::list_routines`] finds in it if it is exactly this one.
+    pub mark: String,
+    /// What makes it, carried out as a whole or not at all. It replaces what was there, or is
+    /// refused as [existing](crate::RefusalKind::Exists).
+    pub create: String,
     /// The statement that removes it, and does nothing where it is not there.
     pub drop: String,
+}
+
+impl Routine {
+    /// The mark of a routine that is made from these words.
+    pub fn mark_of(words: &str) -> String {
+        format!("dbdyno {:016x}", fnv1a(words.as_bytes()))
+    }
 }
 
 /// How a conversation ended, if it was not refused.

@@ -9,6 +9,7 @@ mod common;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use drivers::Opening;
@@ -31,6 +32,9 @@ const EACH: u64 = 12;
 /// A conflict is tried again at most so often: 32 clients cannot meet each other more often
 /// without a livelock.
 const ATTEMPTS: u32 = 100;
+
+/// How often one looks whether a statement waits: for a minute and more.
+const LOOKS: u32 = 200_000;
 
 /// Tables that a run changes.
 const CHANGED: [&str; 8] =
@@ -130,7 +134,7 @@ impl Site {
     fn install(&mut self) {
         let dialect = *self.database.dialect();
         for routine in workload("procedures").routines(&dialect) {
-            routine.create.iter().for_each(|sql| self.write(sql));
+            self.write(&routine.create);
         }
     }
 
@@ -385,12 +389,141 @@ fn nothing_is_committed_behind_a_no(site: &mut Site) {
     }
 }
 
+/// Statements find their rows by keys and indexes, one by one and by lists, whatever the planner
+/// makes of them.
+fn no_statement_reads_a_whole_table(site: &mut Site) {
+    let dialect = *site.database.dialect();
+    let statements = workload("batched").statements(&dialect);
+    let of_rows =
+        |sql: &str| ["SELECT", "UPDATE", "DELETE"].iter().any(|verb| sql.starts_with(verb));
+    let mut n_explained = 0;
+    for statement in statements.iter().filter(|statement| of_rows(&statement.sql)) {
+        let sql = with_ones(&statement.sql);
+        let plan = site.rows(&format!("EXPLAIN {sql}"));
+        n_explained += 1;
+        for step in plan {
+            // Tables of a few rows are read as a whole.
+            let small = ["warehouse", "district"].iter().any(|table| step.contains(table));
+            let is_whole = match dialect.routines {
+                Some(RoutineLanguage::PlPgSql) => step.contains("Seq Scan"),
+                _ => step.contains("\"ALL\"") || step.contains("\"index\""),
+            };
+            assert!(small || !is_whole, "{}: {step}\n{sql}", statement.name);
+        }
+    }
+    assert!(n_explained > 50, "{n_explained}");
+}
+
+/// A statement with a value for each of its marks.
+fn with_ones(sql: &str) -> String {
+    let mut text = String::new();
+    let mut rest = sql;
+    while let Some(at) = rest.find(['?', '$']) {
+        text += &rest[..at];
+        text += "'1'";
+        rest = rest[at + 1..].trim_start_matches(|digit: char| digit.is_ascii_digit());
+    }
+    // The only date among them.
+    (text + rest).replace("ol_delivery_d = '1'", "ol_delivery_d = NULL")
+}
+
+/// What is known of a transaction whose connection is killed while it waits for a row.
+fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
+    // The routine commits within.
+    let (no, grown) = killed_while_it_waits(site, |database, tell| {
+        let workload = workload("procedures");
+        let statements = workload.statements(database.dialect());
+        let mut sessions = vec![connect(database, 0, statements)];
+        tell.send(own_id(database, sessions[0].as_mut())).expect("heard");
+        let mut user = workload.client(0);
+        let is_payment = |nth: &u64| workload.kind_of(of_client(0, *nth)) == 1;
+        user.inputs(of_client(0, (0..).find(is_payment).expect("there is one")));
+        let (clock, mut measured) = (Ticks::default(), Vec::new());
+        let dice = Dice::new(1, Stream::Sim, 0);
+        let sessions = &mut sessions;
+        let mut world = World { sessions, clock: &clock, dice, measured: &mut measured };
+        block_on(user.converse(&mut world)).expect_err("it is killed")
+    });
+    assert_eq!((no.kind, grown), (RefusalKind::UnknownCommit, 0), "{no}");
+    // A COMMIT that is out already behind the statement that waits; MariaDB and MySQL are sent
+    // theirs later.
+    let (no, grown) = killed_while_it_waits(site, |database, tell| {
+        let sql = "UPDATE warehouse SET w_ytd = w_ytd + 1";
+        let pays = vec![Statement::new("all are paid", StatementKind::Write, sql)];
+        let mut session = connect(database, 0, pays);
+        tell.send(own_id(database, session.as_mut())).expect("heard");
+        let ends = [StatementId::BEGIN, StatementId(0), StatementId::COMMIT].map(Call::control);
+        let mut nothing = |_: &dyn model::Row| Ok(());
+        let asked = query(session.as_mut(), Request::Batch(&ends), &mut nothing);
+        block_on(asked).expect_err("it is killed")
+    });
+    let expect = if is_postgres(&site.database) {
+        RefusalKind::UnknownCommit
+    } else {
+        RefusalKind::ConnectionLost
+    };
+    assert_eq!((no.kind, grown), (expect, 0), "{no}");
+}
+
+fn is_postgres(database: &Arc<dyn Database>) -> bool {
+    database.dialect().routines == Some(RoutineLanguage::PlPgSql)
+}
+
+fn own_id(database: &Arc<dyn Database>, session: &mut dyn Session) -> i64 {
+    let sql = match is_postgres(database) {
+        true => "SELECT pg_backend_pid()",
+        false => "SELECT CONNECTION_ID()",
+    };
+    let mut id = 0;
+    let request = Request::Text { kind: StatementKind::Read, sql };
+    let mut visit = |row: &dyn model::Row| row.int(0).map(|own| id = own);
+    block_on(query(session, request, &mut visit)).expect("accepted");
+    id
+}
+
+/// Locks the warehouses, lets `work` run into that, kills its connection when it waits, and
+/// returns what it was told and by how much the warehouses were paid.
+fn killed_while_it_waits(
+    site: &mut Site,
+    work: fn(&Arc<dyn Database>, &Sender<i64>) -> Refusal,
+) -> (Refusal, i64) {
+    let paid = "SELECT CAST(SUM(w_ytd) AS DECIMAL(20, 0)) FROM warehouse";
+    let before = site.number(paid);
+    let (tell, told) = channel();
+    let database = Arc::clone(&site.database);
+    let desk = connect(&database, 1, Vec::new());
+    let mut killer = Site { database: Arc::clone(&database), desk };
+    site.write("BEGIN");
+    site.write("UPDATE warehouse SET w_ytd = w_ytd");
+    let no = thread::scope(|scope| {
+        let victim = scope.spawn(|| work(&database, &tell));
+        let id = told.recv().expect("its number");
+        let (waits, kill) = if is_postgres(&database) {
+            let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                         AND pid = ";
+            (waits, format!("SELECT pg_terminate_backend({id})"))
+        } else {
+            let waits = "SELECT COUNT(*) FROM information_schema.PROCESSLIST \
+                         WHERE INFO LIKE 'UPDATE warehouse%' AND ID = ";
+            (waits, format!("KILL {id}"))
+        };
+        let waits = format!("{waits}{id}");
+        assert!((0..LOOKS).any(|_| killer.number(&waits) == 1), "it never waits");
+        killer.write(&kill);
+        victim.join().expect("no panic")
+    });
+    site.write("ROLLBACK");
+    (no, site.number(paid) - before)
+}
+
 /// All laws on a server of one product, with tables in so many parts.
 fn laws_hold_on(server: &TestServer, partitions: u64) -> (servers::Server, Site) {
     let server = server.start();
     let mut site = Site::build(&server, partitions);
     assert_eq!(site.broken(), [""; 0]);
+    no_statement_reads_a_whole_table(&mut site);
     nothing_is_committed_behind_a_no(&mut site);
+    a_killed_connection_leaves_in_doubt_what_may_be_committed(&mut site);
     every_way_does_the_same(&mut site);
     nothing_is_lost_where_many_fight(&mut site, server.version());
     (server, site)

@@ -110,9 +110,8 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
         let both = both.map_err(|trouble| site.told(trouble))?;
         return tell_both(&target, &both, matches);
     }
-    let built = build_heard(&opened, BuildOptions { loaders, method }, &stop, &mut |far| {
-        live.building(far);
-    });
+    let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
+    let built = build_heard(&opened, options, &stop, &mut |far| live.building(far));
     live.end();
     let built = built.map_err(|trouble| site.told(trouble))?;
     if flags::is_json(matches) {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use lab::Trouble;
 use lab::build::LoadMethod;
@@ -73,6 +74,14 @@ pub(crate) fn quiet(what: &'static str) -> Arg {
 pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
     let text = matches.get_one::<String>(name).expect("it has a default");
     model::parse_count(text).map_err(|bad| Trouble::Usage(format!("--{name}: {bad}")))
+}
+
+/// The number that a flag says, if somebody wrote it.
+pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Trouble> {
+    match matches.value_source(name) {
+        Some(ValueSource::CommandLine) => number(matches, name).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// `--no-store`.

@@ -41,6 +41,13 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
     })
 }
 
+/// Whether the command line asks for the list of parameters.
+pub(crate) fn is_of_parameters(matches: &ArgMatches) -> bool {
+    let list = matches.subcommand_matches("list");
+    let what = list.and_then(|list| list.get_one::<String>("what"));
+    what.is_some_and(|what| what == "parameters")
+}
+
 fn workload_text(entry: &workloads::Entry) -> String {
     format!("{:<22} {}\n", entry.name, entry.summary)
 }

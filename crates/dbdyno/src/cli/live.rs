@@ -12,7 +12,7 @@ use model::{Event, Phase, format_count};
 use results::Tally;
 use results::render::live::{lines, plain};
 
-use super::say;
+use super::{harmless, say};
 
 /// Away from a terminal, a line is told this often.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
@@ -85,7 +85,7 @@ impl Live {
                     bars.push(bar);
                 }
                 for (bar, line) in bars.iter().zip(lines) {
-                    bar.set_message(line);
+                    bar.set_message(harmless(&line));
                     bar.tick();
                 }
             }
@@ -146,7 +146,7 @@ impl Watcher for Live {
                 });
                 bar.set_length(progress.n_rows_total);
                 bar.set_position(progress.n_rows);
-                bar.set_message(text);
+                bar.set_message(harmless(&text));
             }
         }
     }
@@ -165,7 +165,7 @@ impl Watcher for Live {
                     bar.set_style(style("{spinner} {wide_msg}"));
                     bar
                 });
-                bar.set_message(text.to_owned());
+                bar.set_message(harmless(text));
                 bar.tick();
             }
         }
@@ -178,7 +178,7 @@ impl Watcher for Live {
             Shown::Lines => say(text),
             Shown::Drawn { all, .. } => {
                 // A note that cannot be drawn is lost with its terminal.
-                let _ = all.println(text);
+                let _ = all.println(harmless(text));
             }
         }
     }

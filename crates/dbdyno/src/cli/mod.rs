@@ -18,6 +18,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use lab::{Stop, Trouble};
 
@@ -54,20 +55,50 @@ pub(crate) fn main() -> ExitCode {
     })
 }
 
-/// Help and version go to stdout with code 0, mistakes to stderr with code 2.
-fn parse(command: Command, words: &[String]) -> Result<ArgMatches, u8> {
-    command.try_get_matches_from(words).map_err(|error| {
-        let text = error.to_string();
-        let shown = without_passwords(&text, words);
-        if shown == text {
+/// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
+fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
+    command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Nothing to do when the terminal is gone.
             let _ = error.print();
-        } else {
-            // The colours are lost with the password.
-            say(shown.trim_end());
+            if error.use_stderr() { USAGE } else { DONE }
         }
-        if error.use_stderr() { USAGE } else { DONE }
+        _ => {
+            let sentence = sentence_of(&error.to_string());
+            let help = path_of(&command, words);
+            tell(&Trouble::Usage(format!("{sentence}; '{help} --help' tells more")), words)
+        }
     })
+}
+
+/// The first lines of a mistake's text, up to the usage, as one.
+fn sentence_of(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
+    lines.fold(String::new(), |sentence, line| {
+        let line = line.trim_start_matches("error: ").trim_start_matches("tip: ");
+        let line = line.trim_start_matches('[').trim_end_matches(']');
+        let between = match sentence.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        };
+        sentence + between + line
+    })
+}
+
+/// The command and its subcommands as far as they are named.
+fn path_of(command: &Command, words: &[String]) -> String {
+    let mut path = command.get_name().to_owned();
+    let mut at = command;
+    for word in words.iter().skip(1) {
+        let Some(subcommand) = at.find_subcommand(word) else { break };
+        path += &format!(" {word}");
+        at = subcommand;
+    }
+    path
 }
 
 /// `text` without the passwords of URLs among `words`, which may stand where none is expected
@@ -94,7 +125,20 @@ fn without_passwords(text: &str, words: &[String]) -> String {
 
 /// Says something on stderr; when nobody reads there any more, that is no error.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
+}
+
+/// `text` without what would change a terminal: names and messages come from plans and servers.
+pub(crate) fn harmless(text: &str) -> String {
+    let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
+    let put = |mut shown: String, letter: char| {
+        match is_plain(letter) {
+            true => shown.push(letter),
+            false => shown.extend(letter.escape_default()),
+        }
+        shown
+    };
+    text.chars().fold(String::with_capacity(text.len()), put)
 }
 
 /// Says what went wrong, in one sentence, and gives its exit code.
@@ -128,6 +172,10 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
 }
 
 fn dispatch(matches: &ArgMatches) -> Outcome {
+    if flags::output_is(innermost(matches), "markdown") && !list::is_of_parameters(matches) {
+        let why = "--output: only 'list parameters' is written as markdown; choose text or json";
+        return Err(Trouble::Usage(why.to_owned()));
+    }
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("build", matches)) => data::build(matches),
@@ -141,10 +189,15 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
     }
 }
 
+/// What the innermost subcommand was given, where flags of all are found.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
+}
+
 /// Writes a result to stdout. A reader who has left is no error.
 pub(crate) fn print(text: &str) -> Outcome {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let written = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Trouble::Failed(format!("the result cannot be written: {error}")))

@@ -107,7 +107,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         check_before: matches!(checks, Some("both" | "before")),
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),
-        load: BuildOptions { loaders: 0, method: flags::load_method(matches) },
+        load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         tap: None,
     };
     let stop = super::stop_on_signals();

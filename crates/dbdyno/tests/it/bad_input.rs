@@ -38,12 +38,10 @@ fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
     assert!(ran.err.starts_with("dbdyno: "), "{args:?} said '{}'", ran.err);
 }
 
-/// The refusal of `args` by the command line itself, which adds the usage.
+/// The refusal of `args` by the command line itself, which names the help.
 #[track_caller]
 fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
-    let ran = home.run(args).code(USAGE).warns(fragments);
-    assert_eq!(ran.out, "", "{args:?} wrote to stdout");
-    assert!(ran.err.starts_with("error: "), "{args:?} said '{}'", ran.err);
+    refused(home, args, USAGE, &[fragments, &["--help' tells more"]].concat());
 }
 
 #[test]
@@ -67,6 +65,71 @@ fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
     refused(&home, &["run", "plan.tml"], USAGE, &["no workload 'plan.tml'", "ends with .toml"]);
     refused(&home, &["selfcheck", "--seeds=3"], USAGE, &["--seeds", "'3'", "1..20"]);
     nothing_was_made(&home);
+}
+
+#[test]
+fn a_mistake_is_told_with_the_help_of_its_own_command() {
+    let home = Home::new();
+    let check = |args: &[&str], expect: &str| {
+        assert_eq!(home.run(args).code(USAGE).err, format!("dbdyno: {expect}\n"));
+    };
+    check(
+        &["runs", "list", "--limits=4"],
+        "unexpected argument '--limits' found; a similar argument exists: '--limit'; \
+         'dbdyno runs list --help' tells more",
+    );
+    check(
+        &["run"],
+        "the following required arguments were not provided: <WORKLOAD|PLAN.toml>; \
+         'dbdyno run --help' tells more",
+    );
+    check(
+        &["--output=xml", "runs"],
+        "invalid value 'xml' for '--output <text|json|markdown>'; possible values: text, json, \
+         markdown; 'dbdyno --help' tells more",
+    );
+    let only = "--output: only 'list parameters' is written as markdown; choose text or json";
+    check(&["run", "empty", "--output=markdown"], only);
+    check(&["runs", "--output=markdown"], only);
+    home.run(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
+}
+
+#[test]
+fn a_name_cannot_change_the_terminal() {
+    let home = Home::new();
+    let plan = "name = \"red\\u001b[31m\"\n[target]\nurl = \"sim:\"\n[[group]]\n\
+                workload = \"empty\"\nname = \"bell\\u0007\"\nclients = 1\n";
+    home.write("plan.toml", plan);
+    let mut args = ["run", "plan.toml", "--placement=simulated", "--duration=2s"].to_vec();
+    args.extend(["--ramp-up=0s", "--load=open", "--rate=100"]);
+    let ran = home.run(&args).good();
+    let listed = home.run(&["runs"]).good();
+    for text in [&ran.out, &ran.err, &listed.out] {
+        assert!(!text.contains(['\x1b', '\x07']), "{text:?}");
+    }
+    assert!(listed.out.contains("red\\u{1b}[31m"), "{}", listed.out);
+}
+
+#[test]
+fn more_clients_than_open_files_are_refused_before_anything_is_built() {
+    let home = Home::new();
+    let mut command = home.command("sh");
+    let script = "ulimit -n 100; exec $DBDYNO run oltp-point-select --clients=200";
+    command.args(["-c", script]).env("DBDYNO", env!("CARGO_BIN_EXE_dbdyno"));
+    let ran = Started::new(command).end().code(FAILED);
+    let words = ["200 clients need 232 open files", "may have 100", "ulimit -n 232"];
+    ran.warns(&words).is_a_sentence();
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
+    let home = Home::new();
+    for kind in ["mariadb", "postgres"] {
+        let target = format!("--target=managed:{kind}?bin=/nonexistent");
+        let words = ["the target: bin: ", "/nonexistent"];
+        refused(&home, &["run", "tpcc", "--quiet", &target], USAGE, &words);
+    }
 }
 
 #[test]

@@ -11,12 +11,16 @@ pub(super) static DIALECT: Dialect = Dialect {
     for_update: " FOR UPDATE",
     parallel_load: true,
     indexes_after_load: true,
+    // A lock's name is the server's, not the database's, and has at most 64 letters.
+    alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())), 0)"],
     commit_counter: Some(CommitCounter {
         name: "Com_commit",
         sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
         counts_single_statements: false,
     }),
     routines: Some(RoutineLanguage::Psm),
+    list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
+                    WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",
     partitioning: Some(Partitioning::Clause),
     ..Dialect::PLAIN
 };

@@ -15,12 +15,21 @@ pub(super) static DIALECT: Dialect = Dialect {
     // A chunk and its mark are lost together, and the end of the build is flushed with all
     // that comes before it.
     before_load: &["SET synchronous_commit = off"],
+    tables_in_transactions: true,
+    // The transaction stays open: a pooler that hands out connections by transaction would give
+    // a session's lock to somebody else. It holds no snapshot between its statements.
+    alone: &[
+        "BEGIN ISOLATION LEVEL READ COMMITTED",
+        "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
+    ],
     commit_counter: Some(CommitCounter {
         name: "xact_commit",
         sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
         counts_single_statements: true,
     }),
     routines: Some(RoutineLanguage::PlPgSql),
+    list_routines: "SELECT proname::text, prosrc FROM pg_proc \
+                    WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
     partitioning: Some(Partitioning::Tables),
     ..Dialect::PLAIN
 };

@@ -10,6 +10,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     type_name,
     serial: Serial::SoleKey,
     indexes_after_load: true,
+    tables_in_transactions: true,
     ..Dialect::PLAIN
 };
 

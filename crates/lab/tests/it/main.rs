@@ -1,7 +1,9 @@
 //! Laws that need several rooms at once: the instrument against its truth, data through builds.
 
 mod bench;
+mod builds;
 mod calibration;
+mod flaky;
 mod oltp;
 mod plans;
 mod routines;

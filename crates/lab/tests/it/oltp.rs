@@ -214,6 +214,12 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
     };
     assert!(why.contains("not consistent") && why.contains("sbtest2"), "{why}");
     sysbench(server.kind, &target, &["oltp_read_write", "cleanup"]);
+    let counted_by_nobody = ["oltp_read_write", "prepare", "--auto_inc=off"];
+    sysbench(server.kind, &target, &counted_by_nobody);
+    let given = [SIZE[0], SIZE[1], ("auto_inc", "false")];
+    for _run in 0..2 {
+        drive_well(&target, "oltp-insert", (4, 40), &given);
+    }
 }
 
 /// pgbench on a database; what it says.

@@ -150,6 +150,7 @@ impl Workload for BulkInsert {
             bulk_rows: self.bulk_rows,
             last: None,
             sql: String::new(),
+            first: None,
         })
     }
 
@@ -179,7 +180,9 @@ struct User {
     bulk_rows: i64,
     /// The last id in its table; none where the database must be asked.
     last: Option<i64>,
+    /// The statement, and the id of its first row.
     sql: String,
+    first: Option<i64>,
 }
 
 impl User {
@@ -196,16 +199,26 @@ impl User {
             Some(last) => last,
             None => last_id(session, StatementId(self.client as u16)).await?,
         };
+        self.write_rows(last);
+        let request = Request::Text { kind: StatementKind::Write, sql: &self.sql };
+        query(session, request, &mut |_| Ok(())).await?;
+        self.last = Some(last + self.bulk_rows);
+        Ok(())
+    }
+
+    /// Writes the statement whose rows follow `last`, unless it stands there already.
+    fn write_rows(&mut self, last: i64) {
+        if self.first == Some(last + 1) {
+            return;
+        }
+        self.first = Some(last + 1);
         self.sql.clear();
+        let number = self.client + 1;
         write!(self.sql, "INSERT INTO sbtest{number} (id, k) VALUES").expect(NEVER_FULL);
         for id in last + 1..=last + self.bulk_rows {
             let comma = if id > last + 1 { "," } else { "" };
             write!(self.sql, "{comma}({id},{id})").expect(NEVER_FULL);
         }
-        let request = Request::Text { kind: StatementKind::Write, sql: &self.sql };
-        query(session, request, &mut |_| Ok(())).await?;
-        self.last = Some(last + self.bulk_rows);
-        Ok(())
     }
 }
 
@@ -223,7 +236,12 @@ async fn last_id(session: &mut dyn Session, statement: StatementId) -> Result<i6
 }
 
 impl Client for User {
+    /// Writes the statement before it is due, which is no time of the database's. Only where the
+    /// database must be asked first, the conversation writes it.
     fn inputs(&mut self, _number: Number) -> KindIndex {
+        if let Some(last) = self.last {
+            self.write_rows(last);
+        }
         0
     }
 
@@ -234,5 +252,26 @@ impl Client for User {
             world.measured.push((ROWS, n_rows));
             Ok(Done::Committed)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_written_before_it_is_timed_once_the_last_id_is_known() {
+        let (sql, first) = Default::default();
+        let mut user = User { client: 1, n_tables: 2, bulk_rows: 2, last: None, sql, first };
+        user.inputs(Number::OfClient { client: 1, nth: 0 });
+        assert_eq!(user.sql, "", "the database must be asked");
+        user.last = Some(4);
+        for _attempt in 0..2 {
+            user.inputs(Number::OfClient { client: 1, nth: 1 });
+            assert_eq!(user.sql, "INSERT INTO sbtest2 (id, k) VALUES(5,5),(6,6)");
+        }
+        user.last = Some(6);
+        user.inputs(Number::OfClient { client: 1, nth: 2 });
+        assert_eq!(user.sql, "INSERT INTO sbtest2 (id, k) VALUES(7,7),(8,8)");
     }
 }

@@ -17,8 +17,25 @@ use super::distribution::Sampler;
 use super::script::{Ask, Begin, Turn};
 use crate::frame::{control, end};
 
-/// Bits of an id below the client's own: each has room for a thousand billion rows.
-const OWN_ID_BITS: u32 = 40;
+/// The ids that a client gives to its new rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct OwnIds {
+    first: i64,
+    last: i64,
+}
+
+impl OwnIds {
+    /// In tables of ours each client has room for a thousand billion rows. Those of sysbench have
+    /// ids of 32 bits, of which it fills the positive ones: each of 1,024 clients has room for two
+    /// million below. None where there are no ids left for a client.
+    fn of(client: u32, is_ours: bool) -> Option<OwnIds> {
+        let (n, first) = match is_ours {
+            true => (1 << 40, (i64::from(client) + 1) << 40),
+            false => (1 << 21, i64::from(i32::MIN) + (i64::from(client) << 21)),
+        };
+        (is_ours || first < 0).then_some(OwnIds { first, last: first + n - 1 })
+    }
+}
 
 /// A statement and its values, drawn.
 struct Step {
@@ -58,8 +75,7 @@ enum Drawn {
 /// One simulated user.
 pub(super) struct User {
     shared: Arc<Oltp>,
-    /// The first id of its own, less one.
-    own_before: i64,
+    own_ids: Option<OwnIds>,
     /// By table: the last id that it gave; none until it has asked.
     own_last: Vec<Option<i64>>,
     /// Where its values are drawn from.
@@ -71,11 +87,11 @@ pub(super) struct User {
 
 impl User {
     pub(super) fn new(shared: Arc<Oltp>, client: u32) -> User {
-        let own_before = (i64::from(client) + 1) << OWN_ID_BITS;
+        let own_ids = OwnIds::of(client, shared.data.is_ours);
         let rows = shared.rows_of(client);
         let own_last = vec![None; shared.data.tables];
         let (steps, list, text) = Default::default();
-        User { shared, own_before, own_last, rows, steps, list, text }
+        User { shared, own_ids, own_last, rows, steps, list, text }
     }
 
     /// Draws one turn: a table, then its queries.
@@ -167,7 +183,7 @@ impl User {
                 Drawn::Own { table, k, text: at } => {
                     let last = &mut self.own_last[table];
                     let second = StatementId(statement.0 + self.shared.data.tables as u16);
-                    let id = next_own(session, second, self.own_before, last).await? + 1;
+                    let id = next_own(session, second, self.own_ids, last).await?;
                     let values = [id.into(), k.into(), c(at), pad(at)];
                     // If nobody knows what became of it, the database is asked again.
                     *last = None;
@@ -184,26 +200,32 @@ impl User {
     }
 }
 
-/// The last id that a client gave in a table, by its own memory or the database's.
+/// The next id that a client gives in a table, by its own memory or the database's.
 async fn next_own(
     session: &mut dyn Session,
     statement: StatementId,
-    before: i64,
+    own: Option<OwnIds>,
     last: &mut Option<i64>,
 ) -> Result<i64, Refusal> {
-    if let Some(last) = *last {
-        return Ok(last);
+    let Some(own) = own else { return Err(no_ids_left()) };
+    let mut found = *last;
+    if found.is_none() {
+        let values = &[own.first.into(), own.last.into()];
+        let request = Request::Execute(model::Call { statement, values });
+        query(session, request, &mut |row: &dyn Row| {
+            found = row.optional_int(0)?;
+            Ok(())
+        })
+        .await?;
     }
-    let high = before + (1 << OWN_ID_BITS) - 1;
-    let mut found = None;
-    let values = &[before.into(), high.into()];
-    let request = Request::Execute(model::Call { statement, values });
-    query(session, request, &mut |row: &dyn Row| {
-        found = row.optional_int(0)?;
-        Ok(())
-    })
-    .await?;
-    Ok(found.unwrap_or(before))
+    let next = found.map_or(own.first, |last| last + 1);
+    if next > own.last { Err(no_ids_left()) } else { Ok(next) }
+}
+
+fn no_ids_left() -> Refusal {
+    let message = "a client has no ids left in tables that sysbench built: let dbdyno build them, \
+                   or use fewer clients";
+    Refusal::new(RefusalKind::Constraint, message)
 }
 
 /// Between our delete and our insert another client has put its row there: where a delete does not
@@ -242,5 +264,23 @@ impl Client for User {
             let said = self.ask_all(session).await;
             end(session, said.map(|()| Done::Committed)).await
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_clients_are_apart_and_fit_the_tables() {
+        for (is_ours, n_clients) in [(true, 5_000), (false, 1_024)] {
+            let all: Vec<OwnIds> =
+                (0..n_clients).filter_map(|client| OwnIds::of(client, is_ours)).collect();
+            assert_eq!(all.len(), n_clients as usize);
+            assert!(all.windows(2).all(|pair| pair[0].last + 1 == pair[1].first));
+            assert!(all.iter().all(|own| is_ours || i32::try_from(own.first).is_ok()));
+            assert!(all.iter().all(|own| own.last < 0 || own.first > i64::from(i32::MAX)));
+        }
+        assert_eq!(OwnIds::of(1_024, false), None);
     }
 }

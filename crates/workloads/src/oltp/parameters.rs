@@ -151,6 +151,8 @@ pub(super) struct Data {
     pub(super) create_secondary: bool,
     /// How `k` is drawn.
     pub(super) k: Shape,
+    /// dbdyno has built them: ids that clients give have 64 bits there, and 32 in sysbench's.
+    pub(super) is_ours: bool,
 }
 
 impl Data {
@@ -164,7 +166,7 @@ impl Data {
             let words = "the data do not say how k was drawn ('k_drawn'): build them again";
             BadParameter(words.to_owned())
         })?;
-        Ok(Data { seed: found.seed, k, ..asked })
+        Ok(Data { seed: found.seed, k, is_ours: true, ..asked })
     }
 
     fn asked(settings: &Settings, seed: u64) -> Data {
@@ -176,6 +178,7 @@ impl Data {
             secondary: settings.switch("secondary"),
             create_secondary: settings.switch("create_secondary"),
             k: Shape::of(settings),
+            is_ours: false,
         }
     }
 

@@ -113,6 +113,7 @@ mod tests {
         table_size: 250_000,
         tables: 3,
         auto_inc: true,
+        is_ours: true,
         secondary: false,
         create_secondary: true,
         k: Shape::Special { iterations: 12, percent: 1, res: 75 },

@@ -31,7 +31,7 @@ pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
             }
         };
         let clients = count(group.clients.into(), "client");
-        let place = placement(&report.placement);
+        let place = placement(&report.placement, group.clients);
         let load = format!("{clients}{place}, {}{until}", figures::load(&group.load));
         let label = if report.groups.len() > 1 { &group.name } else { "load" };
         lines.extend(labelled(label, &load, style));
@@ -54,10 +54,12 @@ pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
     lines
 }
 
-fn placement(name: &str) -> &str {
-    match name {
-        "thread" => ", a thread each",
-        "loop" => " on event loops",
+fn placement(name: &str, clients: u32) -> &str {
+    match (name, clients) {
+        ("thread", 1) => " on a thread",
+        ("thread", _) => ", a thread each",
+        ("loop", 1) => " on an event loop",
+        ("loop", _) => " on event loops",
         _ => " in virtual time",
     }
 }

@@ -24,6 +24,7 @@ struct Order {
     o_id: Option<i64>,
     c_id: Option<i64>,
     cents: Option<i64>,
+    n_lines: u64,
 }
 
 /// The profile of clause 2.7.4.2.
@@ -74,11 +75,21 @@ async fn deliver(
         let order = orders.get_mut(district).ok_or_else(|| strange("a district"))?;
         match row.result_set() {
             0 => order.c_id = Some(row.int(1)?),
-            _ => order.cents = Some(row.cents(1)?),
+            _ => {
+                order.cents = Some(row.cents(1)?);
+                order.n_lines = u64::try_from(row.int(2)?).unwrap_or_default();
+            }
         }
         Ok(())
     };
-    flight.ask(talk, &mut see).await.map(|_| ())
+    let n_changed = flight.ask(talk, &mut see).await?.n_affected;
+    // Each order leaves the queue, gets its carrier, and all its lines their date.
+    let delivered = orders.iter().filter(|order| order.o_id.is_some());
+    if n_changed == delivered.map(|order| 2 + order.n_lines).sum() {
+        return Ok(());
+    }
+    let message = "an order was delivered by somebody else after it was read";
+    Err(Refusal::new(RefusalKind::Serialization, message))
 }
 
 /// District and order of all ten; one that has none repeats another, which changes nothing.

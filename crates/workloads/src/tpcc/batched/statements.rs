@@ -30,7 +30,7 @@ pub(super) fn lines(n: usize) -> StatementId {
 
 const OTHERS: u16 = N_ASKS + 3 * LINES;
 pub(super) const CUSTOMER_PAID: StatementId = StatementId(OTHERS);
-pub(super) const LINES_OF_LAST: StatementId = StatementId(OTHERS + 1);
+pub(super) const LAST_WITH_LINES: StatementId = StatementId(OTHERS + 1);
 pub(super) const LOW_STOCK: StatementId = StatementId(OTHERS + 2);
 pub(super) const NEW_ORDERS_DELETE: StatementId = StatementId(OTHERS + 3);
 pub(super) const CUSTOMERS_OF_ORDERS: StatementId = StatementId(OTHERS + 4);
@@ -94,10 +94,12 @@ static OTHER: [(&str, StatementKind, &str, &str); 8] = [
         "",
     ),
     (
-        "lines of a customer's last order",
+        "last order of a customer with its lines",
         Read,
-        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
-         WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = (SELECT MAX(o_id) FROM orders \
+        "SELECT o_id, o_entry_d, o_carrier_id, \
+         ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM orders \
+         JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
+         WHERE o_w_id = ? AND o_d_id = ? AND o_id = (SELECT MAX(o_id) FROM orders \
          WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ?)",
         "",
     ),
@@ -136,9 +138,9 @@ static OTHER: [(&str, StatementKind, &str, &str); 8] = [
         "ol",
     ),
     (
-        "amounts of orders",
+        "amounts and lines of orders",
         Read,
-        "SELECT ol_d_id, SUM(ol_amount) FROM order_line WHERE ol_w_id = ? AND ({orders}) \
+        "SELECT ol_d_id, SUM(ol_amount), COUNT(*) FROM order_line WHERE ol_w_id = ? AND ({orders}) \
          GROUP BY ol_d_id",
         "ol",
     ),

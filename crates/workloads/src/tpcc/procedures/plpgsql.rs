@@ -39,12 +39,14 @@ fn routine(name: &'static str, body: &Body) -> Routine {
         .replace("{customer of p_w_id, p_d_id}", &customer("p_w_id", "p_d_id"))
         .replace("{customer of p_c_w_id, p_c_d_id}", &customer("p_c_w_id", "p_c_d_id"));
     let Body { takes, returns, .. } = body;
-    let create = format!(
-        "CREATE FUNCTION {name}({takes}) RETURNS TABLE ({returns}) LANGUAGE plpgsql AS $routine$\n\
-         #variable_conflict error\n{text}\n$routine$"
-    );
+    let mark = Routine::mark_of(&[takes, returns, &*text].join("\n"));
     let drop = format!("DROP FUNCTION IF EXISTS {name}");
-    Routine { name, create: vec![drop.clone(), create], drop }
+    // OR REPLACE would put a function beside it that takes other types.
+    let create = format!(
+        "{drop};\nCREATE FUNCTION {name}({takes}) RETURNS TABLE ({returns}) LANGUAGE plpgsql AS \
+         $routine$\n-- {mark}\n#variable_conflict error\n{text}\n$routine$"
+    );
+    Routine { name, mark, create, drop }
 }
 
 /// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,

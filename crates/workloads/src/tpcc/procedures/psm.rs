@@ -55,11 +55,13 @@ fn routine(name: &'static str, body: &Body) -> Routine {
         .replace("{begin}", &BEGIN.replace("{access}", access))
         .replace("{customer of p_w_id, p_d_id}", &customer("p_w_id", "p_d_id"))
         .replace("{customer of p_c_w_id, p_c_d_id}", &customer("p_c_w_id", "p_c_d_id"));
-    let takes = body.takes;
+    let takes = body.takes.replace("{bin}", BIN);
+    let text = format!("{data} SQL DATA\nwhole: BEGIN\n{}\nEND", text.replace("{bin}", BIN));
+    let mark = Routine::mark_of(&[&takes, &*text].join("\n"));
+    // MariaDB replaces, MySQL refuses: the words are not its own and a comment to it.
     let create =
-        format!("CREATE PROCEDURE {name}({takes})\n{data} SQL DATA\nwhole: BEGIN\n{text}\nEND");
-    let drop = format!("DROP PROCEDURE IF EXISTS {name}");
-    Routine { name, create: vec![drop.clone(), create.replace("{bin}", BIN)], drop }
+        format!("CREATE /*M! OR REPLACE */ PROCEDURE {name}({takes})\nCOMMENT '{mark}' {text}");
+    Routine { name, mark, create, drop: format!("DROP PROCEDURE IF EXISTS {name}") }
 }
 
 /// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,

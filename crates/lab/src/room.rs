@@ -1,0 +1,81 @@
+//! Room for the clients of a run: where they live, and whether this process may have so many.
+//!
+//! Not here: how they live there (engine).
+
+use model::{Load, Placement, PlacementChoice, Plan};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::Trouble;
+use crate::open::Opened;
+
+/// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
+/// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
+/// crossover lies on a machine. Clients that never pause are put there as soon as they are more
+/// than cores: a loop switches between them for less than the kernel does.
+const THREADS_MOST: u32 = 512;
+/// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
+const THREADS_LIMIT: u32 = 16_000;
+/// Descriptors of a run beside one for each client: the store, what checks and watches, a server.
+const DESCRIPTORS_BESIDE: u64 = 32;
+
+/// Takes as many open files as this user may have, and refuses more clients than have one each,
+/// before any is tried.
+pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    // What lives in memory alone has no limit.
+    if drivers::by_scheme(&plan.target.scheme).is_ok_and(|entry| !entry.dialect.keeps_data) {
+        return Ok(());
+    }
+    let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
+    let needed = clients + DESCRIPTORS_BESIDE;
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < needed => Err(Trouble::Failed(format!(
+            "{clients} clients need {needed} open files, and this process may have {limit}: raise \
+             that first (ulimit -n {needed}), or use fewer clients"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Where the clients live: one place for all.
+pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
+    let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+    let can = |placement: Placement| {
+        if placement == Placement::Thread && n_clients > THREADS_LIMIT {
+            return Err(Trouble::Usage(format!(
+                "{n_clients} clients are more threads than a process can have: at most \
+                 {THREADS_LIMIT}, or place them on event loops where the driver can \
+                 (--placement loop)"
+            )));
+        }
+        let refuses = |opened: &&Opened| {
+            !opened.workload.places().has(placement) || !opened.database.places().has(placement)
+        };
+        match groups.iter().find(refuses) {
+            None => Ok(placement),
+            Some(opened) => {
+                let (what, name) = if opened.workload.places().has(placement) {
+                    ("the driver", opened.database.dialect().name.to_owned())
+                } else {
+                    ("the workload", opened.workload.identity().workload)
+                };
+                let placement = placement.name();
+                let why = format!("{what} {name} cannot be placed on '{placement}'");
+                Err(Trouble::Usage(format!("{why}: leave --placement out")))
+            }
+        }
+    };
+    match plan.placement {
+        PlacementChoice::Fixed(placement) => can(placement),
+        PlacementChoice::Auto => {
+            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+            if n_clients <= if is_closed { cores } else { THREADS_MOST } {
+                can(Placement::Thread).or_else(|_| can(Placement::Loop))
+            } else {
+                can(Placement::Loop).or_else(|_| can(Placement::Thread))
+            }
+        }
+    }
+}
