@@ -65,20 +65,21 @@ fn routine(name: &'static str, body: &Body) -> Routine {
 }
 
 /// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
-/// 2 of the quantity.
+/// 2 of the quantity. The stocks are taken one by one, since two lines may be of one stock; all
+/// lines are written by one statement, in which the items numbered 1, 2, ... count them. What is
+/// shown is read at last: an item or stock that is not there leaves fewer lines than asked for.
+/// In a text of one byte a letter the place of a line is known; else it is searched for each time.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
-            p_lines VARCHAR(240)",
+            p_lines VARCHAR(240) CHARACTER SET ascii",
     writes: true,
-    text: "    DECLARE v_o_id, v_item, v_supply, v_ordered, v_number, v_left INT;
-    DECLARE v_line, v_n_brand, v_brand INT DEFAULT 0;
+    text: "    DECLARE v_o_id, v_item, v_supply, v_ordered, v_n_brand, v_n_lines INT;
+    DECLARE v_at INT DEFAULT 0;
     DECLARE v_d_tax, v_w_tax, v_discount DECIMAL(4,4);
-    DECLARE v_price, v_amount DECIMAL(6,2);
-    DECLARE v_sum DECIMAL(12,2) DEFAULT 0;
-    DECLARE v_c_last, v_name, v_info VARCHAR(24){bin};
+    DECLARE v_sum DECIMAL(12,2);
+    DECLARE v_c_last VARCHAR(16){bin};
     DECLARE v_c_credit CHAR(2){bin};
-    DECLARE v_data, v_stock_data VARCHAR(50){bin};
-    DECLARE v_lines VARCHAR(2000){bin} DEFAULT '';
+    DECLARE v_lines VARCHAR(2000){bin};
 {begin}
     UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w_id AND d_id = p_d_id;
     SELECT d_next_o_id - 1, d_tax INTO v_o_id, v_d_tax FROM district
@@ -87,52 +88,51 @@ static NEW_ORDER: Body = Body {
         (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
     VALUES (v_o_id, p_d_id, p_w_id, p_c_id, p_date, NULL, LENGTH(p_lines) DIV 16, p_all_local);
     INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (v_o_id, p_d_id, p_w_id);
-    SELECT c_discount, c_last, c_credit INTO v_discount, v_c_last, v_c_credit FROM customer
+    WHILE v_at < LENGTH(p_lines) DO
+        SET v_item = SUBSTRING(p_lines, v_at + 3, 6),
+            v_supply = SUBSTRING(p_lines, v_at + 9, 6),
+            v_ordered = SUBSTRING(p_lines, v_at + 15, 2);
+        UPDATE stock SET
+            s_quantity = s_quantity - v_ordered + IF(s_quantity - v_ordered < 10, 91, 0),
+            s_ytd = s_ytd + v_ordered, s_order_cnt = s_order_cnt + 1,
+            s_remote_cnt = s_remote_cnt + (v_supply <> p_w_id)
+        WHERE s_w_id = v_supply AND s_i_id = v_item;
+        SET v_at = v_at + 16;
+    END WHILE;
+    INSERT INTO order_line
+        (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d,
+        ol_quantity, ol_amount, ol_dist_info)
+    SELECT v_o_id, p_d_id, p_w_id, SUBSTRING(p_lines, n.i_id * 16 - 15, 2), i.i_id, s_w_id, NULL,
+        SUBSTRING(p_lines, n.i_id * 16 - 1, 2),
+        SUBSTRING(p_lines, n.i_id * 16 - 1, 2) * i.i_price,
+        ELT(p_d_id, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07,
+            s_dist_08, s_dist_09, s_dist_10)
+    FROM item n STRAIGHT_JOIN item i STRAIGHT_JOIN stock
+    WHERE n.i_id <= LENGTH(p_lines) DIV 16
+        AND i.i_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 13, 6) AS SIGNED)
+        AND s_i_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 13, 6) AS SIGNED)
+        AND s_w_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 7, 6) AS SIGNED);
+    SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_c_last, v_c_credit, v_w_tax
+    FROM customer JOIN warehouse ON w_id = c_w_id
     WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = p_c_id;
-    SELECT w_tax INTO v_w_tax FROM warehouse WHERE w_id = p_w_id;
     IF v_missing THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
     END IF;
-    WHILE v_line < LENGTH(p_lines) DIV 16 DO
-        SET v_number = SUBSTRING(p_lines, v_line * 16 + 1, 2),
-            v_item = SUBSTRING(p_lines, v_line * 16 + 3, 6),
-            v_supply = SUBSTRING(p_lines, v_line * 16 + 9, 6),
-            v_ordered = SUBSTRING(p_lines, v_line * 16 + 15, 2);
-        SELECT i_price, i_name, i_data INTO v_price, v_name, v_data FROM item
-        WHERE i_id = v_item;
-        IF v_missing THEN
-            ROLLBACK;
-            SELECT 0, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
-                CAST(0 AS DECIMAL(12,2)), 0, 'item number is not valid';
-            LEAVE whole;
-        END IF;
-        SELECT s_quantity, s_data, ELT(p_d_id, s_dist_01, s_dist_02, s_dist_03, s_dist_04,
-            s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10)
-        INTO v_left, v_stock_data, v_info FROM stock
-        WHERE s_w_id = v_supply AND s_i_id = v_item FOR UPDATE;
-        IF v_missing THEN
-            SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a stock is missing';
-        END IF;
-        SET v_left = v_left - v_ordered;
-        IF v_left < 10 THEN
-            SET v_left = v_left + 91;
-        END IF;
-        UPDATE stock SET s_quantity = v_left, s_ytd = s_ytd + v_ordered,
-            s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + (v_supply <> p_w_id)
-        WHERE s_w_id = v_supply AND s_i_id = v_item;
-        SET v_brand = LOCATE('ORIGINAL', v_data) > 0 AND LOCATE('ORIGINAL', v_stock_data) > 0,
-            v_amount = v_ordered * v_price,
-            v_sum = v_sum + v_amount,
-            v_n_brand = v_n_brand + v_brand;
-        INSERT INTO order_line
-            (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_delivery_d,
-            ol_quantity, ol_amount, ol_dist_info)
-        VALUES (v_o_id, p_d_id, p_w_id, v_number, v_item, v_supply, NULL, v_ordered, v_amount,
-            v_info);
-        SET v_lines = CONCAT(v_lines, CONCAT_WS('|', v_number, v_supply, v_item, v_name,
-                v_ordered, v_left, IF(v_brand, 'B', 'G'), v_price, v_amount), ';'),
-            v_line = v_line + 1;
-    END WHILE;
+    SELECT COUNT(*), SUM(ol_amount),
+        SUM(i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%'),
+        GROUP_CONCAT(CONCAT_WS('|', ol_number, s_w_id, i_id, i_name, ol_quantity, s_quantity,
+            IF(i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%', 'B', 'G'), i_price,
+            ol_amount) SEPARATOR ';')
+    INTO v_n_lines, v_sum, v_n_brand, v_lines
+    FROM order_line JOIN item ON i_id = ol_i_id
+    JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id
+    WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = v_o_id;
+    IF v_n_lines < LENGTH(p_lines) DIV 16 THEN
+        ROLLBACK;
+        SELECT 0, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
+            CAST(0 AS DECIMAL(12,2)), 0, 'item number is not valid';
+        LEAVE whole;
+    END IF;
     COMMIT;
     SELECT 1, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
         ROUND(v_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax), 2), v_n_brand, v_lines;",
@@ -141,61 +141,35 @@ static NEW_ORDER: Body = Body {
 /// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
 static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
-            p_c_last VARCHAR(16){bin}, \
-            p_amount DECIMAL(6,2), p_date DATETIME(6)",
+            p_c_last VARCHAR(16){bin}, p_amount DECIMAL(6,2), p_date DATETIME(6)",
     writes: true,
     text: "    DECLARE v_c_id, v_before INT;
-    DECLARE v_w_name, v_d_name VARCHAR(10){bin};
-    DECLARE v_w_street_1, v_w_street_2, v_w_city, v_d_street_1, v_d_street_2, v_d_city,
-        v_c_first, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_phone
-        VARCHAR(20){bin};
-    DECLARE v_w_state, v_d_state, v_c_state, v_c_middle, v_c_credit
-        CHAR(2){bin};
-    DECLARE v_w_zip, v_d_zip, v_c_zip CHAR(9){bin};
-    DECLARE v_c_since DATETIME(6);
-    DECLARE v_c_discount DECIMAL(4,4);
-    DECLARE v_c_credit_lim, v_c_balance DECIMAL(12,2);
-    DECLARE v_c_data VARCHAR(500){bin} DEFAULT '';
 {begin}
     UPDATE warehouse SET w_ytd = w_ytd + p_amount WHERE w_id = p_w_id;
     UPDATE district SET d_ytd = d_ytd + p_amount WHERE d_w_id = p_w_id AND d_id = p_d_id;
-    SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip
-    INTO v_w_name, v_w_street_1, v_w_street_2, v_w_city, v_w_state, v_w_zip
-    FROM warehouse WHERE w_id = p_w_id FOR UPDATE;
-    SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip
-    INTO v_d_name, v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip
-    FROM district WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
 {customer of p_c_w_id, p_c_d_id}
-    SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone,
-        c_since, c_credit, c_credit_lim, c_discount, c_balance - p_amount
-    INTO v_c_first, v_c_middle, v_c_last, v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip,
-        v_c_phone, v_c_since, v_c_credit, v_c_credit_lim, v_c_discount, v_c_balance
-    FROM customer WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id FOR UPDATE;
-    IF v_missing THEN
+    UPDATE customer SET c_balance = c_balance - p_amount,
+        c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1,
+        c_data = IF(c_credit = 'BC', LEFT(CONCAT(CONCAT_WS(' ', c_id, p_c_d_id, p_c_w_id, p_d_id,
+            p_w_id, p_amount), '|', c_data), 500), c_data)
+    WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
+    INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+    SELECT c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_date, p_amount,
+        CONCAT(w_name, '    ', d_name)
+    FROM warehouse JOIN district ON d_w_id = w_id
+    JOIN customer ON c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id
+    WHERE w_id = p_w_id AND d_id = p_d_id;
+    IF v_missing OR ROW_COUNT() <> 1 THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
     END IF;
-    IF v_c_credit = 'BC' THEN
-        SELECT LEFT(CONCAT(CONCAT_WS(' ', v_c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_amount),
-            '|', c_data), 500)
-        INTO v_c_data FROM customer
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id FOR UPDATE;
-        UPDATE customer SET c_balance = c_balance - p_amount,
-            c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1,
-            c_data = v_c_data
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
-    ELSE
-        UPDATE customer SET c_balance = c_balance - p_amount,
-            c_ytd_payment = c_ytd_payment + p_amount, c_payment_cnt = c_payment_cnt + 1
-        WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
-    END IF;
-    INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
-    VALUES (v_c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_date, p_amount,
-        CONCAT(v_w_name, '    ', v_d_name));
-    COMMIT;
-    SELECT v_c_id, v_w_name, v_w_street_1, v_w_street_2, v_w_city, v_w_state, v_w_zip, v_d_name,
-        v_d_street_1, v_d_street_2, v_d_city, v_d_state, v_d_zip, v_c_first, v_c_middle, v_c_last,
-        v_c_street_1, v_c_street_2, v_c_city, v_c_state, v_c_zip, v_c_phone, v_c_since, v_c_credit,
-        v_c_credit_lim, v_c_discount, v_c_balance, LEFT(v_c_data, 200);",
+    SELECT c_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, d_name, d_street_1,
+        d_street_2, d_city, d_state, d_zip, c_first, c_middle, c_last, c_street_1, c_street_2,
+        c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance,
+        IF(c_credit = 'BC', LEFT(c_data, 200), '')
+    FROM warehouse JOIN district ON d_w_id = w_id
+    JOIN customer ON c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id
+    WHERE w_id = p_w_id AND d_id = p_d_id;
+    COMMIT;",
 };
 
 /// Clause 2.6.2.2: a row a line, each with the customer and the order.
