@@ -155,7 +155,7 @@ impl<'a> Stage<'a> {
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
             let seed = self.job.seed;
-            let arrivals = arrivals_of(index, &group.load, group.until, &self.job, &self.stop);
+            let arrivals = arrivals_of(index, &group.load, group.until, self.job, &self.stop);
             let shared = match group.until {
                 Until::Transactions(count) => Some(Arc::new(Budget::new(count))),
                 Until::Time | Until::TransactionsPerClient(_) => None,

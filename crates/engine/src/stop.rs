@@ -25,7 +25,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub struct Stop {
     word: AtomicU32,
     /// The request of somebody who knows no clock: honoured by the conductor.
-    asked: AtomicU32,
+    asked: Arc<AtomicU32>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
@@ -37,7 +37,7 @@ impl Default for Stop {
     fn default() -> Stop {
         Stop {
             word: AtomicU32::new(RUNNING),
-            asked: AtomicU32::new(RUNNING),
+            asked: Arc::default(),
             measure_start_ns: AtomicU64::new(NEVER),
             end_ns: AtomicU64::new(NEVER),
             reason: Mutex::new(None),
@@ -48,6 +48,11 @@ impl Default for Stop {
 }
 
 impl Stop {
+    /// The stop word of another run, whose end is asked for together with this one's.
+    pub fn of_next(&self) -> Stop {
+        Stop { asked: Arc::clone(&self.asked), ..Stop::default() }
+    }
+
     /// Asks the run to end: once to drain, twice to cut off what is under way. Callable from a
     /// signal's thread.
     pub fn ask(&self) {

@@ -1,4 +1,4 @@
-//! The use-cases of dbdyno: plan, build, check, drop, run, selfcheck.
+//! The use-cases of dbdyno: plan, build, check, drop, run, experiment, selfcheck.
 //!
 //! Here the rooms are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that one room can do alone.
@@ -9,6 +9,7 @@ pub mod check;
 mod commits;
 pub mod datagen;
 mod desk;
+pub mod experiment;
 pub mod facts;
 mod heard;
 mod load;

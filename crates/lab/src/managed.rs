@@ -20,6 +20,7 @@ pub const SUMMARY: &str =
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
 /// What a managed target asks for.
+#[derive(Clone)]
 pub(crate) struct Wanted {
     pub(crate) kind: Kind,
     options: Options,
@@ -70,6 +71,7 @@ pub(crate) struct Managed {
     server: Server,
     /// How to get there. It has the password, and is never shown.
     pub(crate) target: Target,
+    wanted: Wanted,
 }
 
 impl Managed {
@@ -85,9 +87,30 @@ impl Managed {
                 _ => trouble(error),
             }
         })?;
-        let mut target = if wanted.by_socket { server.socket_target() } else { server.target() };
-        target.options.extend(wanted.driver.iter().cloned());
-        Ok(Managed { server, target })
+        let target = reached(&server, wanted);
+        Ok(Managed { server, target, wanted: wanted.clone() })
+    }
+
+    /// The same server started anew with other settings, its data kept; none if another server is
+    /// wanted. One that does not come back is gone with its data.
+    pub(crate) fn change(mut self, wanted: &Wanted) -> Result<Option<Managed>, Trouble> {
+        let bare = |options: &Options| Options { settings: Vec::new(), ..options.clone() };
+        let is_same = self.wanted.kind == wanted.kind
+            && bare(&self.wanted.options) == bare(&wanted.options)
+            && self.wanted.by_socket == wanted.by_socket;
+        let is_still_set = |(name, _): &(String, String)| {
+            wanted.options.settings.iter().any(|(other, _)| other == name)
+        };
+        if !is_same || !self.wanted.options.settings.iter().all(is_still_set) {
+            return Ok(None);
+        }
+        for (name, value) in &wanted.options.settings {
+            self.server.set(name, value).map_err(|bad| Trouble::Usage(bad.0))?;
+        }
+        self.server.restart().map_err(trouble)?;
+        self.target = reached(&self.server, wanted);
+        self.wanted = wanted.clone();
+        Ok(Some(self))
     }
 
     /// `MariaDB 10.11.19`.
@@ -115,6 +138,12 @@ impl Managed {
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.server.ended()
     }
+}
+
+fn reached(server: &Server, wanted: &Wanted) -> Target {
+    let mut target = if wanted.by_socket { server.socket_target() } else { server.target() };
+    target.options.extend(wanted.driver.iter().cloned());
+    target
 }
 
 fn trouble(error: ServerError) -> Trouble {

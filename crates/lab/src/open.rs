@@ -65,6 +65,27 @@ pub fn arrive(
 }
 
 impl Site {
+    /// The same managed server with the settings of `target`, its data kept; none if that is
+    /// another one.
+    pub(crate) fn change(
+        self,
+        target: &Target,
+        seed: u64,
+        stop: &Stop,
+    ) -> Result<Option<Site>, Trouble> {
+        let Some(server) = self.server.filter(|_| managed::is_managed(target)) else {
+            return Ok(None);
+        };
+        let wanted =
+            managed::read(target).map_err(|bad| Trouble::Usage(format!("the target: {bad}")))?;
+        let changed = move || {
+            let Some(server) = server.change(&wanted)? else { return Ok(None) };
+            let database = open(&server.target, seed, false)?;
+            Ok(Some(Site { database, server: Some(server) }))
+        };
+        quietly(stop, "interrupted while the server was started anew", changed)
+    }
+
     /// What the server that was started for it is, in a sentence; none where there is none.
     pub fn sentence(&self) -> Option<String> {
         let server = self.server.as_ref()?;

@@ -2,11 +2,12 @@
 //!
 //! Not here: how they live there (engine).
 
+use engine::Stop;
 use model::{Load, Placement, PlacementChoice, Plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Trouble;
-use crate::open::Opened;
+use crate::open::{Opened, Site, agree_heard};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
@@ -36,6 +37,15 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Where the clients of a plan would live at an opened target.
+pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placement, Trouble> {
+    let agreed = plan.groups.iter().map(|group| {
+        let (target, seed) = (&plan.target, plan.seed);
+        agree_heard(&site.database, target, &group.workload, &group.parameters, seed, stop)
+    });
+    place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Where the clients live: one place for all.

@@ -10,7 +10,7 @@ use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Check, CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
     HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
-    Placement, Plan, RunId, Severity, StopReason, Until, Workload,
+    Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
 };
 use results::Tally;
 use results::report::{Report, Status};
@@ -41,6 +41,8 @@ pub struct RunOptions {
     pub load: BuildOptions,
     /// Sees every sample, for calibration.
     pub tap: Option<Tap>,
+    /// What it is of an experiment.
+    pub trial: Option<Trial>,
 }
 
 /// Somebody who looks on.
@@ -69,20 +71,30 @@ pub struct RunResult {
 
 /// Runs a plan.
 pub fn run(
+    plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Trouble> {
+    let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
+        watcher.doing(text);
+    })?;
+    if let Some(text) = site.sentence() {
+        watcher.note(&text);
+    }
+    run_at(&mut site, plan, options, stop, watcher)
+}
+
+/// Runs a plan at its target, which has been opened.
+pub(crate) fn run_at(
+    site: &mut Site,
     mut plan: Plan,
     options: RunOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
     room::has_descriptors(&plan)?;
-    let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
-        watcher.doing(text);
-    })?;
-    let mut said = Vec::new();
-    if let Some(text) = site.sentence() {
-        watcher.note(&text);
-        said.push(text);
-    }
+    let mut said: Vec<String> = site.sentence().into_iter().collect();
     let database = &site.database;
     // What cannot be is refused before anything is built.
     let agreed = plan.groups.iter().map(|group| agree(&plan, database, group, stop));
@@ -96,8 +108,9 @@ pub fn run(
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     }
-    let database_facts = facts_of_database(&site, stop)?;
-    let description = describe(&plan, &groups, placement, &database_facts);
+    let database_facts = facts_of_database(site, stop)?;
+    let trial = options.trial.clone();
+    let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
     let begun = Event::Begun {
         run: RunId(uuid::Uuid::now_v7().to_string()),
         plan: crate::plan::to_toml(&plan),
@@ -112,7 +125,7 @@ pub fn run(
     for text in said {
         recount.tell(Event::Output { text });
     }
-    for fact in gather_facts(&plan, &options, database_facts, &groups, &site) {
+    for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
         recount.tell(Event::Fact(fact));
     }
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut recount);
@@ -127,7 +140,7 @@ fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
     Store::open(path).and_then(|store| store.writer(begun)).map_err(store_trouble)
 }
 
-fn store_trouble(error: store::StoreError) -> Trouble {
+pub(crate) fn store_trouble(error: store::StoreError) -> Trouble {
     Trouble::Failed(format!("{error}; name another with --store, or run with --no-store"))
 }
 
@@ -207,6 +220,7 @@ fn describe(
         groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
         dbdyno: version_of_ours(),
         started_unix_ms: wall::unix_ms(),
+        trial: None,
     }
 }
 

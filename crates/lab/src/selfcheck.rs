@@ -143,6 +143,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         build: false,
         load: crate::build::BuildOptions::default(),
         tap: keeps_samples.then_some(tap),
+        trial: None,
     };
     let mut listener = Listener::default();
     let stop = Arc::new(Stop::default());

@@ -8,6 +8,11 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
+/// Waits at most so long, beside any run; it may be less.
+pub(crate) fn rest_ms(ms: u64) {
+    std::thread::park_timeout(std::time::Duration::from_millis(ms));
+}
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[expect(clippy::disallowed_methods, reason = "a run is dated once, when it begins")]
 pub(crate) fn unix_ms() -> i64 {

@@ -27,6 +27,8 @@ pub enum Stream {
     Sim,
     /// Back-off between attempts of a client.
     Backoff(u32),
+    /// The order of an experiment's trials.
+    Order,
 }
 
 impl Stream {
@@ -41,6 +43,7 @@ impl Stream {
             Stream::Deck(deck) => (7, deck),
             Stream::Sim => (8, 0),
             Stream::Backoff(client) => (9, client),
+            Stream::Order => (10, 0),
         };
         family << 32 | u64::from(member)
     }

@@ -12,6 +12,7 @@ mod dialect;
 mod dice;
 mod digits;
 mod event;
+mod experiment;
 mod finding;
 mod hash;
 mod nearest;
@@ -39,6 +40,7 @@ pub use dialect::{
 pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};
 pub use event::{ClientMoments, Event, Phase, StopReason};
+pub use experiment::{Axis, DataPolicy, Experiment, Order, Point, Trial, combinations};
 pub use finding::{Fact, Finding, Severity};
 pub use hash::fnv1a;
 pub use nearest::{did_you_mean, nearest};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Until};
+use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Trial, Until};
 
 /// A run's name for ever: a UUID of version 7, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -70,6 +70,9 @@ pub struct Description {
     pub dbdyno: String,
     /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
+    /// What it is of an experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<Trial>,
 }
 
 /// A group as it is told.

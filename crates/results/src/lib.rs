@@ -2,6 +2,7 @@
 //!
 //! Not here: how a run is made (engine, lab), or any terminal or browser (dbdyno).
 
+pub mod experiment;
 pub mod findings;
 #[cfg(test)]
 mod made_up;
@@ -10,6 +11,7 @@ pub mod report;
 pub mod store;
 mod tally;
 
+pub use experiment::ExperimentReport;
 pub use report::Report;
 pub use tally::{
     Crosscheck, Ended, GroupTally, Quantiles, SecondFigures, SecondTally, Series, Sum, Tally,

@@ -3,6 +3,7 @@
 //! Everything here is a function from values to lines. Not here: what is true (report), and any
 //! terminal (dbdyno).
 
+mod experiment;
 pub mod figures;
 pub mod list;
 pub mod live;
@@ -10,6 +11,7 @@ pub mod spark;
 pub mod table;
 pub mod text;
 
+pub use experiment::{experiment, experiment_list};
 pub use list::run_list;
 pub use spark::sparkline;
 pub use table::{Align, Column, Table};

@@ -10,6 +10,7 @@
 mod draw;
 mod histogram;
 mod intensity;
+mod mean;
 mod median;
 mod moments;
 mod quantile;
@@ -20,6 +21,7 @@ mod scalability;
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
+pub use mean::{Mean, mean};
 pub use median::{Median, median};
 pub use moments::Moments;
 pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};

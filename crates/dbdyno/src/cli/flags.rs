@@ -93,6 +93,25 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not keep the run")
 }
 
+/// `--check`.
+pub(crate) fn checks() -> Arg {
+    Arg::new("check")
+        .long("check")
+        .value_name("both|before|after|off")
+        .value_parser(["both", "before", "after", "off"])
+        .hide_possible_values(true)
+        .default_value("both")
+        .help("When the data are checked")
+}
+
+/// `--no-build`.
+pub(crate) fn no_build() -> Arg {
+    Arg::new("no_build")
+        .long("no-build")
+        .action(ArgAction::SetTrue)
+        .help("Do not build data that are not there")
+}
+
 /// `--load-method`.
 pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
     Arg::new("load_method")

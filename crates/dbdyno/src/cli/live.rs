@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::build::Progress;
+use lab::experiment::ExperimentWatcher;
 use lab::run::Watcher;
 use model::{Event, Phase, format_count};
 use results::Tally;
@@ -181,5 +182,16 @@ impl Watcher for Live {
                 let _ = all.println(harmless(text));
             }
         }
+    }
+}
+
+impl ExperimentWatcher for Live {
+    fn trial(&mut self, nth: u64, of: u64, values: &str, left_ns: Option<u64>) {
+        self.end();
+        let left = left_ns.map_or(String::new(), |left| {
+            format!(", about {} left", model::format_duration(left.max(model::NS_PER_S)))
+        });
+        let at = if values.is_empty() { String::new() } else { format!(": {values}") };
+        self.note(&format!("trial {nth} of {of}{at}{left}"));
     }
 }

@@ -5,6 +5,7 @@
 
 mod data;
 mod datagen;
+mod experiments;
 mod flags;
 mod list;
 mod live;
@@ -167,6 +168,7 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .subcommands(data::commands(words)?)
         .subcommand(datagen::command(words)?)
         .subcommand(runs::command())
+        .subcommand(experiments::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
 }
@@ -183,6 +185,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("datagen", matches)) => datagen::datagen(matches),
         Some(("drop", matches)) => data::drop_data(matches),
         Some(("runs", matches)) => runs::runs(matches),
+        Some(("experiments", matches)) => experiments::experiments(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
         Some(("list", matches)) => list::list(matches),
         _ => unreachable!("clap requires one of the subcommands above"),

@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use lab::Trouble;
-use lab::plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, Written, read_toml};
+use lab::plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
 
 use super::flags;
 
@@ -11,6 +11,12 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
     let mut draft = if what.ends_with(".toml") { read_file(what)? } else { of_workload(what)? };
     for (row, written) in written(matches, PLAN) {
         draft.values.insert(row.path, written);
+    }
+    for axis in matches.get_many::<String>("vary").into_iter().flatten() {
+        let axis = VaryDraft::read(axis)?;
+        // The command line goes before the file.
+        draft.vary.retain(|other| other.name != axis.name || other.from == axis.from);
+        draft.vary.push(axis);
     }
     let for_group: Vec<_> = written(matches, GROUP).collect();
     let parameters = parameters_of(&draft, matches);

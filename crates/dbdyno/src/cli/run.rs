@@ -4,14 +4,16 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::build::BuildOptions;
 use lab::open::{data_folder, default_target};
-use lab::plan::{GROUP, PLAN, decide};
+use lab::plan::{GROUP, PLAN, decide, is_varied};
 use lab::run::{RunOptions, run as run_plan};
+use model::Target;
 use results::render::Style;
 use results::report::{Options, Report};
 
 use super::live::Live;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, flags, named, password, plan_from, print, variable,
+    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
+    variable,
 };
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
@@ -30,22 +32,19 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .help("A workload ('dbdyno list workloads') or a plan file"),
         )
         .arg(flags::no_store())
-        .arg(
-            Arg::new("check")
-                .long("check")
-                .value_name("both|before|after|off")
-                .value_parser(["both", "before", "after", "off"])
-                .hide_possible_values(true)
-                .default_value("both")
-                .help("When the data are checked"),
-        )
-        .arg(
-            Arg::new("no_build")
-                .long("no-build")
-                .action(ArgAction::SetTrue)
-                .help("Do not build data that are not there"),
-        )
+        .arg(flags::checks())
+        .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
+        .arg(
+            Arg::new("vary")
+                .long("vary")
+                .value_name("NAME=VALUE,VALUE...")
+                .action(ArgAction::Append)
+                .help(
+                    "Try each of these values, each a run; several times for all combinations \
+                     (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
+                ),
+        )
         .arg(
             Arg::new("per_client")
                 .long("per-client")
@@ -91,11 +90,10 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
-    let mut plan = decide(&draft, &|workload| {
-        let target = default_target(workload, &|name| variable(name))?;
-        make_data_folder()?;
-        Ok(target)
-    })?;
+    if is_varied(&draft) {
+        return experiments::run(&draft, matches);
+    }
+    let mut plan = decide(&draft, &own_target)?;
     password::give(&mut plan.target, matches)?;
     let checks = matches.get_one::<String>("check").map(String::as_str);
     let store = match matches.get_flag("no_store") {
@@ -109,6 +107,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         tap: None,
+        trial: None,
     };
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
@@ -125,6 +124,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         (false, true) => DONE,
         (false, false) => FAILED,
     })
+}
+
+/// The target of a workload where none is named, with the folder that it lies in.
+pub(crate) fn own_target(workload: &str) -> Result<Target, String> {
+    let target = default_target(workload, &|name| variable(name))?;
+    make_data_folder()?;
+    Ok(target)
 }
 
 /// A report as it is asked for.

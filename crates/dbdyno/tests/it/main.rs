@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod examples;
+mod experiments;
 mod files;
 mod home;
 mod interrupted;

@@ -74,6 +74,19 @@ pub struct Draft {
     pub values: BTreeMap<&'static str, Written>,
     /// The groups.
     pub groups: Vec<GroupDraft>,
+    /// What is varied.
+    pub vary: Vec<VaryDraft>,
+}
+
+/// An axis as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VaryDraft {
+    /// What is varied, by the name that a plan or the command line has for it.
+    pub name: String,
+    /// Its values, each as one would write it alone.
+    pub values: Vec<String>,
+    /// Where that is written.
+    pub from: From,
 }
 
 impl Draft {

@@ -9,14 +9,16 @@ mod print;
 mod rates_file;
 mod table;
 mod toml_file;
+mod vary;
 
 use std::fmt;
 
 pub use decide::decide;
-pub use draft::{Draft, From, GroupDraft, Written};
+pub use draft::{Draft, From, GroupDraft, VaryDraft, Written};
 pub use print::to_toml;
 pub use table::{GROUP, PLAN, Row, row};
 pub use toml_file::read_toml;
+pub use vary::{Varied, decide_all, is_varied};
 
 /// A mistake in a plan or on the command line, with its place and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]

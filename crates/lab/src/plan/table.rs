@@ -99,6 +99,34 @@ pub static PLAN: &[Row] = &[
         "1h",
         "Longest time that histograms tell apart; longer ones are counted as overflow",
     ),
+    new(
+        "experiment.repeat",
+        "repeat",
+        ParameterKind::Count { min: 1, max: 10_000 },
+        "1",
+        "Trials of each point of an experiment (--vary); alone, repeats a run",
+    ),
+    new(
+        "experiment.order",
+        "order",
+        ParameterKind::Choice(&["interleaved", "random", "sequential"]),
+        "interleaved",
+        "Order of trials: all points in turn, in a drawn order, or one point after the other",
+    ),
+    new(
+        "experiment.data",
+        "data",
+        ParameterKind::Choice(&["keep", "rebuild"]),
+        "keep",
+        "What becomes of the data between trials",
+    ),
+    new(
+        "experiment.pause",
+        "pause",
+        ParameterKind::Duration,
+        "0s",
+        "Pause before each trial but the first",
+    ),
 ];
 
 /// The parameters of each group.

@@ -4,13 +4,10 @@ use model::did_you_mean;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{BadPlan, Draft, From, GROUP, GroupDraft, PLAN, Row, Written};
+use super::{BadPlan, Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written};
 
 /// What this version knows of but cannot do yet.
-const LATER: [(&str, &str); 2] = [
-    ("experiment", "experiments are not in this version; run one point at a time"),
-    ("at", "disturbances ([[at]]) are not in this version"),
-];
+const LATER: [(&str, &str); 1] = [("at", "disturbances ([[at]]) are not in this version")];
 
 /// Reads `text`, the contents of the file `name`.
 pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
@@ -31,10 +28,15 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
                     draft.groups.push(file.read_group(group)?);
                 }
             }
+            ("experiment", DeValue::Table(experiment)) => {
+                file.read_experiment(experiment, &mut draft)?;
+            }
             ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
-            _ => file.read(PLAN, "", key, value, &["group"], &mut |path, written| {
-                draft.values.insert(path, written);
-            })?,
+            _ => {
+                file.read(PLAN, "", key, value, &["group", "experiment"], &mut |path, written| {
+                    draft.values.insert(path, written);
+                })?
+            }
         }
     }
     Ok(draft)
@@ -57,6 +59,45 @@ impl File<'_> {
 
     fn bad(&self, key: &Key<'_>, why: &str) -> BadPlan {
         BadPlan(format!("{}: {why}", self.place(key.span().start)))
+    }
+
+    fn read_experiment(&self, table: &DeTable<'_>, draft: &mut Draft) -> Result<(), BadPlan> {
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("vary", DeValue::Table(axes)) => {
+                    for (name, values) in axes {
+                        draft.vary.push(self.read_axis(name, values)?);
+                    }
+                }
+                ("vary", _) => {
+                    return Err(self.bad(key, "vary is a table: write vary = { clients = [1, 2] }"));
+                }
+                _ => {
+                    self.read(PLAN, "experiment", key, value, &["vary"], &mut |path, written| {
+                        draft.values.insert(path, written);
+                    })?
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_axis(
+        &self,
+        name: &Key<'_>,
+        values: &Spanned<DeValue<'_>>,
+    ) -> Result<VaryDraft, BadPlan> {
+        let DeValue::Array(items) = values.get_ref() else {
+            let why = format!("the values of '{}' must be a list", name.get_ref());
+            return Err(self.bad(name, &why));
+        };
+        let read: Option<Vec<String>> = items.iter().map(|item| plain(item.get_ref())).collect();
+        let Some(read) = read else {
+            let why = format!("a value of '{}' must be a text, a number or true", name.get_ref());
+            return Err(self.bad(name, &why));
+        };
+        let from = self.place(values.span().start);
+        Ok(VaryDraft { name: name.get_ref().to_string(), values: read, from })
     }
 
     fn read_group(&self, group: &Spanned<DeValue<'_>>) -> Result<GroupDraft, BadPlan> {

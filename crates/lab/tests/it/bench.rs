@@ -64,6 +64,7 @@ pub(crate) fn drive(
         build: true,
         load: BuildOptions::default(),
         tap: None,
+        trial: None,
     };
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }

@@ -85,7 +85,7 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check(&format!("{group}load = {{ model = \"closed\", rate = 5 }}"), "belongs to open load");
     check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
     check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
-    check("[experiment]\nrepeat = 5", "experiments are not in this version");
+    check("[experiment]\nrepeats = 5", "there is no key 'experiment.repeats'");
     check("[[at]]\ntime = \"1s\"", "disturbances");
     check("seed = 1", "no [[group]]");
     check("[group]\nworkload = \"tpcc\"", "write [[group]]");

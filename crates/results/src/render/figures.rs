@@ -38,7 +38,7 @@ pub fn exact(value: f64) -> String {
 
 /// A value and half the width of its interval, to two digits of the latter.
 pub fn with_error(value: f64, half_width: f64) -> String {
-    if half_width <= 0.0 {
+    if half_width <= value.abs() * 1e-9 {
         return format!("{} ± 0", significant(value, 4));
     }
     let magnitude = half_width.log10().floor() as i32;

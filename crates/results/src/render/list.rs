@@ -75,7 +75,7 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
     ]
 }
 
-fn started(unix_ms: i64) -> String {
+pub(super) fn started(unix_ms: i64) -> String {
     let instant = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
     instant.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }

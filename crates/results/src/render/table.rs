@@ -1,5 +1,7 @@
 //! Small tables with aligned columns. Not here: borders, colours, anything that does not fit.
 
+use std::borrow::Cow;
+
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -12,23 +14,23 @@ pub enum Align {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Column {
-    title: &'static str,
+    title: Cow<'static, str>,
     align: Align,
     spare: u8,
 }
 
 impl Column {
     /// A column that is always shown.
-    pub fn new(title: &'static str, align: Align) -> Column {
-        Column { title, align, spare: 0 }
+    pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
+        Column { title: title.into(), align, spare: 0 }
     }
 
     /// A column that is left out where the page is too narrow: the one with the highest `rank`
     /// first.
     pub fn spare(title: &'static str, align: Align, rank: u8) -> Column {
-        Column { title, align, spare: rank }
+        Column { title: title.into(), align, spare: rank }
     }
 }
 
@@ -76,11 +78,11 @@ impl Table {
 
     /// A column's cells with its title first, all of one width.
     fn column(&self, index: usize) -> Vec<String> {
-        let Column { title, align, .. } = self.columns[index];
+        let Column { title, align, .. } = &self.columns[index];
         let fraction_of = |cell: &str| cell.find('.').map_or(0, |at| length(&cell[at..]));
         let cells = || self.rows.iter().map(move |row| row[index].as_str());
         let fraction = cells().map(fraction_of).max().unwrap_or(0);
-        let mut column = vec![title.to_owned()];
+        let mut column = vec![title.to_string()];
         column.extend(cells().map(|cell| match align {
             Align::Point => format!("{cell}{}", " ".repeat(fraction - fraction_of(cell))),
             Align::Left | Align::Right => cell.to_owned(),

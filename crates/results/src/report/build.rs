@@ -113,6 +113,7 @@ fn undescribed() -> Description {
         groups: Vec::new(),
         dbdyno: String::new(),
         started_unix_ms: 0,
+        trial: None,
     }
 }
 

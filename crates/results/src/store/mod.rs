@@ -9,6 +9,7 @@
 
 mod codec;
 mod error;
+mod experiments;
 mod process;
 mod reader;
 mod schema;
@@ -27,6 +28,7 @@ use self::schema::IfMissing;
 use self::writer::Options;
 
 pub use self::error::{StoreError, StoreErrorKind};
+pub use self::experiments::TrialRow;
 pub use self::reader::{Filter, RunRow};
 pub use self::writer::{Summary, Writer};
 

@@ -178,36 +178,42 @@ impl Reader<'_> {
     /// The run that is called `name`: its id, the beginning or end of its id if that is one
     /// run's alone, or `last`.
     pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
+        self.find_in("run", name).map(RunId)
+    }
+
+    /// The id in a table of ids that is called `name`: what the table is called is what it has.
+    pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let name = name.trim().to_ascii_lowercase();
         if name == "last" {
-            let sql = "SELECT id FROM run ORDER BY started_unix_ms DESC, id DESC LIMIT 1";
-            let last = self.connection.query_row(sql, (), |row| row.get(0)).optional();
-            let none = || format!("the store {} has no run yet", self.path.display());
+            let sql =
+                format!("SELECT id FROM {table} ORDER BY started_unix_ms DESC, id DESC LIMIT 1");
+            let last = self.connection.query_row(&sql, (), |row| row.get(0)).optional();
+            let none = || format!("the store {} has no {table} yet", self.path.display());
             return last
                 .map_err(|e| self.said(&e))?
-                .map(RunId)
                 .ok_or_else(|| StoreError::new(StoreErrorKind::UnknownRun, none()));
         }
         if name.len() < NAME_CHARACTERS_MIN {
             let message = format!(
-                "'{name}' is too short to name a run: give at least {NAME_CHARACTERS_MIN} \
+                "'{name}' is too short to name a {table}: give at least {NAME_CHARACTERS_MIN} \
                  characters of its id, or 'last'"
             );
             return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
         }
-        let ids = self.called(&name).map_err(|e| self.said(&e))?;
+        let ids = self.called(table, &name).map_err(|e| self.said(&e))?;
         match ids.as_slice() {
-            [id] => Ok(RunId(id.clone())),
+            [id] => Ok(id.clone()),
             [] => {
                 let store = self.path.display();
-                let message = format!("no run in {store} is called '{name}': list them to see all");
+                let message =
+                    format!("no {table} in {store} is called '{name}': list them to see all");
                 Err(StoreError::new(StoreErrorKind::UnknownRun, message))
             }
             _ => {
                 let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let more = if ids.len() > 5 { ", ..." } else { "" };
                 let message = format!(
-                    "'{name}' may be any of {} runs ({shown}{more}): give more characters, of \
+                    "'{name}' may be any of {} {table}s ({shown}{more}): give more characters, of \
                      the beginning or of the end",
                     ids.len()
                 );
@@ -216,11 +222,13 @@ impl Reader<'_> {
         }
     }
 
-    fn called(&self, name: &str) -> rusqlite::Result<Vec<String>> {
-        let sql = "SELECT id FROM run
-                   WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
-                   ORDER BY id = ?1 DESC, started_unix_ms DESC, id DESC";
-        let mut select = self.connection.prepare_cached(sql)?;
+    fn called(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = format!(
+            "SELECT id FROM {table}
+             WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+             ORDER BY id = ?1 DESC, started_unix_ms DESC, id DESC"
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
         let ids = select.query_map([name], |row| row.get(0))?;
         let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
         if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }

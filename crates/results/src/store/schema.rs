@@ -24,7 +24,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 1] = [VERSION_1];
+const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -103,6 +103,24 @@ CREATE TABLE label (
     value TEXT NOT NULL,
     PRIMARY KEY (run, key)
 ) STRICT, WITHOUT ROWID;
+"#;
+
+/// A trial is bound to its experiment in the transaction that begins its run.
+const VERSION_2: &str = r#"
+CREATE TABLE experiment (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    started_unix_ms INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE TABLE trial (
+    run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    experiment INTEGER NOT NULL REFERENCES experiment (number) ON DELETE CASCADE,
+    point INTEGER NOT NULL,
+    repeat INTEGER NOT NULL
+) STRICT;
+CREATE INDEX trial_by_experiment ON trial (experiment);
 "#;
 
 /// The newest version of the format that is known here.

@@ -75,6 +75,7 @@ fn description(workloads: &[&str], started_unix_ms: i64) -> Description {
         groups: workloads.iter().map(|workload| group(workload)).collect(),
         dbdyno: "0.1.0".to_owned(),
         started_unix_ms,
+        trial: None,
     }
 }
 

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::error::{StoreError, StoreErrorKind};
 use super::process::Process;
 use super::schema::{BUSY_TIMEOUT, IfMissing, open};
-use super::{Status, codec, reader, severity_name, unix_ms};
+use super::{Status, codec, experiments, reader, severity_name, unix_ms};
 
 /// How a run is written.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +94,9 @@ impl Writer {
         if let Some(pages) = options.pages_max {
             connection.pragma_update(None, "max_page_count", pages).map_err(said)?;
         }
-        let number = insert_run(path, &connection, run, plan, description)?;
+        let begin = connection.unchecked_transaction().map_err(said)?;
+        let number = insert_run(path, &begin, run, plan, description)?;
+        begin.commit().map_err(said)?;
         let log_bytes_max = options.wal_bytes;
         let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
@@ -592,7 +594,14 @@ fn insert_run(
         ],
     );
     match inserted {
-        Ok(_) => Ok(connection.last_insert_rowid()),
+        Ok(_) => {
+            let number = connection.last_insert_rowid();
+            if let Some(trial) = &description.trial {
+                let bound = experiments::bind(connection, number, trial);
+                bound.map_err(|error| StoreError::of(path, &error))?;
+            }
+            Ok(number)
+        }
         Err(error) if is_constraint(&error) => {
             let message =
                 format!("the store {} has a run {run} already: runs are new", path.display());

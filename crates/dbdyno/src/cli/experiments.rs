@@ -1,0 +1,178 @@
+//! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
+
+use clap::{Arg, ArgMatches, Command};
+use lab::Trouble;
+use lab::build::BuildOptions;
+use lab::experiment::{
+    ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
+    run as run_experiment,
+};
+use lab::plan::{Draft, decide_all};
+use lab::run::Watcher;
+use model::Experiment;
+use results::ExperimentReport;
+use results::render::{experiment, experiment_list};
+use results::store::{Status, Store, StoreError};
+use serde_json::{Value, json};
+
+use super::live::Live;
+use super::run::own_target;
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print};
+
+pub(crate) fn command() -> Command {
+    let id = || {
+        Arg::new("id")
+            .required(true)
+            .value_name("ID")
+            .help("An experiment's id, the beginning or end of one, or 'last'")
+    };
+    let resume = Command::new("resume")
+        .about("Makes the trials of an experiment that were not made")
+        .arg(id())
+        .arg(flags::checks())
+        .arg(flags::no_build())
+        .arg(flags::load_method_of(&["bulk", "insert"]))
+        .arg(flags::quiet("No live view, no progress"));
+    Command::new("experiments")
+        .about("Lists, shows, resumes and removes experiments")
+        .subcommand(Command::new("list").about("Lists experiments, newest first"))
+        .subcommand(Command::new("show").about("Shows what an experiment has shown").arg(id()))
+        .subcommand(password::add(resume))
+        .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
+}
+
+pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
+    match matches.subcommand() {
+        Some(("show", sub)) => show(sub),
+        Some(("resume", sub)) => go_on(sub),
+        Some(("rm", sub)) => remove(sub),
+        Some((_, sub)) => list(sub),
+        None => list(matches),
+    }
+}
+
+/// Runs a draft that varies something.
+pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
+    if matches.get_flag("no_store") {
+        return Err(Trouble::Usage(
+            "--no-store: the trials of an experiment are kept; name another file with --store"
+                .to_owned(),
+        ));
+    }
+    let varied = decide_all(draft, &own_target)?;
+    let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
+    walk(plan(varied, seed), matches, true)
+}
+
+fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
+    // One password is asked for once.
+    let mut known: Vec<(model::Target, model::Target)> = Vec::new();
+    for plan in &mut planned.plans {
+        let before = plan.target.clone();
+        match known.iter().find(|(target, _)| *target == before) {
+            Some((_, with_password)) => plan.target = with_password.clone(),
+            None => {
+                password::give(&mut plan.target, matches)?;
+                known.push((before, plan.target.clone()));
+            }
+        }
+    }
+    let checks = matches.get_one::<String>("check").map(String::as_str);
+    let options = ExperimentOptions {
+        store: flags::store_path(matches)?,
+        check_before: matches!(checks, Some("both" | "before")),
+        check_after: matches!(checks, Some("both" | "after")),
+        build: !matches.get_flag("no_build"),
+        load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
+    };
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    live.note(&forecast(&planned));
+    let result = match is_new {
+        true => run_experiment(planned, &options, &stop, &mut live),
+        false => resume(planned, &options, &stop, &mut live),
+    };
+    live.end();
+    let ExperimentResult { report, is_good, is_interrupted } = result?;
+    told(&report, matches)?;
+    Ok(match (is_interrupted, is_good) {
+        (true, _) => {
+            super::say(&format!(
+                "interrupted; go on with: dbdyno experiments resume {}",
+                report.id
+            ));
+            INTERRUPTED
+        }
+        (false, true) => DONE,
+        (false, false) => FAILED,
+    })
+}
+
+fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
+    match flags::is_json(matches) {
+        true => {
+            let value = serde_json::to_string_pretty(report);
+            print(&(value.expect("a report is numbers, words and lists") + "\n"))
+        }
+        false => print(&experiment(report)),
+    }
+}
+
+fn store(matches: &ArgMatches) -> Result<Store, Trouble> {
+    Store::open_existing(&flags::store_path(matches)?).map_err(said)
+}
+
+fn said(error: StoreError) -> Trouble {
+    Trouble::Failed(error.to_string())
+}
+
+fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
+    let name = matches.get_one::<String>("id").expect("clap requires it");
+    store.find_experiment(name).map_err(said)
+}
+
+fn list(matches: &ArgMatches) -> Outcome {
+    let store = store(matches)?;
+    let mut all = Vec::new();
+    for experiment in store.experiments().map_err(said)? {
+        let trials = store.trials(&experiment).map_err(said)?;
+        let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
+        all.push((experiment, n_done as u64));
+    }
+    if flags::is_json(matches) {
+        let row = |(experiment, n_done): &(Experiment, u64)| {
+            json!({
+                "id": experiment.id,
+                "name": experiment.name,
+                "started_unix_ms": experiment.started_unix_ms,
+                "axes": experiment.axes,
+                "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
+                "trials_completed": n_done,
+            })
+        };
+        let rows: Vec<Value> = all.iter().map(row).collect();
+        let value = json!({"schema": "dbdyno.experiments/1", "experiments": rows});
+        return print(&format!("{value:#}\n"));
+    }
+    print(&experiment_list(&all))
+}
+
+fn show(matches: &ArgMatches) -> Outcome {
+    let store = store(matches)?;
+    let experiment = found(&store, matches)?;
+    told(&report(&store, &experiment)?, matches)
+}
+
+fn go_on(matches: &ArgMatches) -> Outcome {
+    let store = store(matches)?;
+    let experiment = found(&store, matches)?;
+    let planned = planned(store.path(), experiment, &own_target)?;
+    walk(planned, matches, false)
+}
+
+fn remove(matches: &ArgMatches) -> Outcome {
+    let store = store(matches)?;
+    let experiment = found(&store, matches)?;
+    store.remove_experiment(&experiment).map_err(said)?;
+    print(&format!("removed {}; its runs are kept\n", experiment.id))
+}

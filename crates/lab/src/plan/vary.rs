@@ -1,0 +1,231 @@
+//! Axes: which words of a draft are varied, and the plans that come of it.
+//!
+//! Every point is decided before the first is tried: a mistake in the last one is told at once,
+//! with its place. Not here: how points are walked (experiment).
+
+use model::{
+    Axis, DataPolicy, Order, Plan, Setting, Target, combinations, did_you_mean, parse_duration,
+};
+
+use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
+use super::{BadPlan, GROUP, PLAN, decide};
+
+/// More trials than this are no experiment that a person waits for.
+const TRIALS_MAX: u64 = 100_000;
+
+/// An experiment as decided from a draft.
+#[derive(Clone, Debug)]
+pub struct Varied {
+    /// What is varied.
+    pub axes: Vec<Axis>,
+    /// The values of each point, and its plan.
+    pub points: Vec<(Vec<String>, Plan)>,
+    /// Trials of each.
+    pub repeats: u32,
+    /// In which order.
+    pub order: Order,
+    /// What becomes of the data.
+    pub data: DataPolicy,
+    /// Before each trial but the first.
+    pub pause_ns: u64,
+}
+
+/// Whether a draft is an experiment, and not one run.
+pub fn is_varied(draft: &Draft) -> bool {
+    !draft.vary.is_empty() || draft.values.keys().any(|path| path.starts_with("experiment."))
+}
+
+/// Decides all points of a draft.
+pub fn decide_all(
+    draft: &Draft,
+    default_target: &dyn Fn(&str) -> Result<Target, String>,
+) -> Result<Varied, BadPlan> {
+    let axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
+    for (index, vary) in draft.vary.iter().enumerate() {
+        if draft.vary[..index].iter().any(|other| other.name == vary.name) {
+            return Err(vary.bad(format!("'{}' is varied twice", vary.name)));
+        }
+    }
+    let repeats = match draft.plan_setting("experiment.repeat")? {
+        Some(Setting::Count(repeats)) => repeats as u32,
+        _ => 1,
+    };
+    let n_points: u64 = axes.iter().map(|axis| axis.values.len() as u64).product();
+    let n_trials = n_points.saturating_mul(repeats.into());
+    if n_trials > TRIALS_MAX {
+        return Err(BadPlan(format!(
+            "{n_trials} trials are too many: at most {TRIALS_MAX}; vary less, or repeat less"
+        )));
+    }
+    let mut points = Vec::new();
+    for values in combinations(&axes) {
+        let mut point = draft.clone();
+        for (vary, value) in draft.vary.iter().zip(&values) {
+            let written = Written { text: value.clone(), from: vary.from.clone() };
+            put(&mut point, vary, written)?;
+        }
+        points.push((values, decide(&point, default_target)?));
+    }
+    Ok(Varied {
+        axes,
+        points,
+        repeats,
+        order: decide_order(draft)?,
+        data: match word(draft, "experiment.data")?.as_str() {
+            "rebuild" => DataPolicy::Rebuild,
+            _ => DataPolicy::Keep,
+        },
+        pause_ns: parse_duration(&word(draft, "experiment.pause")?).unwrap_or(0),
+    })
+}
+
+fn decide_order(draft: &Draft) -> Result<Order, BadPlan> {
+    let name = word(draft, "experiment.order")?;
+    let order = Order::ALL.into_iter().find(|order| order.name() == name);
+    Ok(order.unwrap_or(Order::Interleaved))
+}
+
+/// A value with a default, as it was written; its reading is checked.
+fn word(draft: &Draft, path: &'static str) -> Result<String, BadPlan> {
+    draft.plan_setting(path)?;
+    Ok(draft.plan(path).map(|written| written.text).unwrap_or_default())
+}
+
+fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
+    let name = &vary.name;
+    if vary.values.iter().all(|value| value.is_empty()) {
+        let why = format!("'{name}' has no values to vary over: write {name}=1,2,4");
+        return Err(vary.bad(why));
+    }
+    for (index, value) in vary.values.iter().enumerate() {
+        if vary.values[..index].contains(value) {
+            let why = format!("'{name}' has the value {value} twice: repeats are asked for by");
+            return Err(vary.bad(format!("{why} --repeat")));
+        }
+    }
+    Ok(Axis { name: name.clone(), values: vary.values.clone() })
+}
+
+/// Writes a value of an axis to where its name says.
+fn put(draft: &mut Draft, vary: &VaryDraft, written: Written) -> Result<(), BadPlan> {
+    let name = vary.name.as_str();
+    if let Some(setting) = name.strip_prefix("server.") {
+        return put_server_setting(draft, vary, setting, &written.text);
+    }
+    if let Some(rest) = name.strip_prefix("group.") {
+        let Some((group, path)) = rest.split_once('.') else {
+            return Err(vary.bad(format!("'{name}': write group.NAME.clients")));
+        };
+        let called = |draft: &&mut GroupDraft| {
+            let name = draft.group("name").or_else(|| draft.group("workload"));
+            name.is_some_and(|name| name.text == group)
+        };
+        let Some(found) = draft.groups.iter_mut().find(called) else {
+            return Err(vary.bad(format!("'{name}': no group is called '{group}'")));
+        };
+        return match put_in_group(found, path, &written) {
+            true => Ok(()),
+            false => Err(vary.unknown(path, group_names(found))),
+        };
+    }
+    let row = PLAN.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
+    if let Some(row) = row.filter(|row| !row.path.starts_with("experiment.")) {
+        draft.values.insert(row.path, written);
+        return Ok(());
+    }
+    let mut is_known = false;
+    for group in &mut draft.groups {
+        is_known |= put_in_group(group, name, &written);
+    }
+    if is_known {
+        return Ok(());
+    }
+    let known = draft.groups.iter().flat_map(group_names);
+    let known: Vec<&str> = known.chain(PLAN.iter().map(|row| row.parameter.name)).collect();
+    Err(vary.unknown(name, known))
+}
+
+fn flag_of(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Whether a group knows the word.
+fn put_in_group(group: &mut GroupDraft, name: &str, written: &Written) -> bool {
+    let row = GROUP.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
+    if let Some(row) = row {
+        group.values.insert(row.path, written.clone());
+        return true;
+    }
+    let name = name.strip_prefix("parameters.").unwrap_or(name);
+    let parameters = parameters_of(group);
+    let Some(row) = parameters.iter().find(|row| row.flag() == flag_of(name)) else {
+        return false;
+    };
+    group.parameters.retain(|(other, _)| other != row.name);
+    group.parameters.push((row.name.to_owned(), written.clone()));
+    true
+}
+
+fn parameters_of(group: &GroupDraft) -> &'static [model::Parameter] {
+    let workload = group.group("workload");
+    let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
+    entry.map(|entry| entry.parameters).unwrap_or_default()
+}
+
+fn group_names(group: &GroupDraft) -> Vec<&'static str> {
+    let rows = GROUP.iter().map(|row| row.parameter.name);
+    rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
+}
+
+/// A setting of the server: of a managed one that is started with it.
+fn put_server_setting(
+    draft: &mut Draft,
+    vary: &VaryDraft,
+    setting: &str,
+    value: &str,
+) -> Result<(), BadPlan> {
+    let written = draft.plan("target.url");
+    let target = written.as_ref().and_then(|written| Target::parse(&written.text).ok());
+    let (Some(written), Some(mut target)) = (written, target) else {
+        return Err(vary.bad("a setting of a server needs a target that is one: --target"));
+    };
+    if !crate::managed::is_managed(&target) {
+        let why = format!(
+            "{target} is not ours to be set and started anew: vary settings of a managed server \
+             (--target managed:mariadb)"
+        );
+        return Err(vary.bad(why));
+    }
+    target.options.retain(|(name, _)| name != setting);
+    target.options.push((setting.to_owned(), value.to_owned()));
+    let text = target.to_string();
+    draft.values.insert("target.url", Written { text, from: written.from });
+    Ok(())
+}
+
+impl VaryDraft {
+    /// Reads `name=value,value`, as on the command line.
+    pub fn read(text: &str) -> Result<VaryDraft, BadPlan> {
+        let from = From::Flag("vary".to_owned());
+        match text.split_once('=') {
+            Some((name, values)) if !name.trim().is_empty() => Ok(VaryDraft {
+                name: name.trim().to_owned(),
+                values: values.split(',').map(|value| value.trim().to_owned()).collect(),
+                from,
+            }),
+            _ => Err(BadPlan(format!(
+                "{from}: '{text}' is not an axis: write clients=1,2,4 or \
+                 calls=prepared,procedures"
+            ))),
+        }
+    }
+
+    fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
+        Written { text: String::new(), from: self.from.clone() }.bad(why)
+    }
+
+    fn unknown<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> BadPlan {
+        let hint = did_you_mean(word, known);
+        self.bad(format!("there is nothing called '{word}' to vary{hint}"))
+    }
+}

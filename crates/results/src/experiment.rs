@@ -1,0 +1,335 @@
+//! What an experiment has shown: a figure with its error for each point, and curves over an axis.
+//!
+//! A pure function of the experiment and the reports of its runs. Not here: how it is walked
+//! (lab), and how it looks (render).
+
+use model::{Experiment, Load};
+use serde::{Deserialize, Serialize};
+use stats::{Mean, NoFit, Scalability};
+
+use crate::report::{Named, Report, Status};
+
+/// The schema of [`ExperimentReport`].
+pub const SCHEMA: &str = "dbdyno.experiment/1";
+/// Of the intervals between trials.
+const CONFIDENCE: f64 = 0.95;
+/// Above this the law's residuals say that it does not fit.
+const RESIDUAL_MOST: f64 = 0.10;
+
+/// A trial that has a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trialled {
+    /// Which point.
+    pub point: u32,
+    /// Which of its trials.
+    pub repeat: u32,
+    /// What was measured.
+    pub report: Report,
+}
+
+/// The report of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// What was varied.
+    pub axes: Vec<model::Axis>,
+    /// In which order trials are made.
+    pub order: model::Order,
+    /// What becomes of the data between trials.
+    pub data: model::DataPolicy,
+    /// Trials that are to be made.
+    pub trials: u64,
+    /// Trials that count: completed, and not found invalid.
+    pub trials_done: u64,
+    /// The figure by which points are judged: `nopm`, or `tps`.
+    pub primary: String,
+    /// The points.
+    pub points: Vec<PointReport>,
+    /// The primary figure over the axis, if there is one axis and it is of numbers.
+    pub curve: Option<Curve>,
+    /// The law that throughput over clients follows, where that is the axis.
+    pub scalability: Option<ScalabilityReport>,
+    /// Why no law is fitted, where clients are the axis.
+    pub no_scalability: Option<String>,
+}
+
+/// A point and what was measured there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointReport {
+    /// Its values, by axis.
+    pub values: Named<String>,
+    /// The runs that count, in the order of their repeats.
+    pub runs: Vec<String>,
+    /// Trials that were begun and do not count.
+    pub runs_not_counted: u64,
+    /// What was measured, by name.
+    pub figures: Named<Figure>,
+    /// Findings of at least a warning, by id, and in how many runs.
+    pub findings: Named<u64>,
+}
+
+/// A figure over a point's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The mean over runs.
+    pub mean: f64,
+    /// Half the width of its 95 % interval; null of one run.
+    pub half_width: Option<f64>,
+    /// The lowest of a run.
+    pub min: f64,
+    /// The highest of a run.
+    pub max: f64,
+    /// Runs that have the figure.
+    pub count: u64,
+}
+
+/// The primary figure along an axis of numbers: what a reader asks of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// Of what.
+    pub figure: String,
+    /// Over what.
+    pub axis: String,
+    /// Where the axis begins.
+    pub first: f64,
+    /// The mean over the points.
+    pub mean: f64,
+    /// The highest.
+    pub peak: f64,
+    /// Where that is.
+    pub peak_at: String,
+    /// Other points whose 95 % intervals reach the peak's: the peak may as well be there.
+    pub peak_also: Vec<String>,
+    /// Where the axis ends.
+    pub last: f64,
+}
+
+/// The Universal Scalability Law of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalabilityReport {
+    /// What one client gets, with its 90 % interval.
+    pub lambda: [f64; 3],
+    /// Contention: value, low and high.
+    pub sigma: [f64; 3],
+    /// Coherency: value, low and high.
+    pub kappa: [f64; 3],
+    /// Clients at the highest throughput; null if it only levels off.
+    pub peak_clients: Option<f64>,
+    /// The throughput there.
+    pub peak: Option<f64>,
+    /// Root mean square of the residuals, as a share.
+    pub residual: f64,
+    /// The largest residual as a share, and at how many clients.
+    pub worst: (f64, u32),
+    /// False: the residuals are too large to believe it.
+    pub fits: bool,
+}
+
+/// The figures of a run, by name, as an experiment shows them.
+fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
+    let block = &report.block;
+    // Where users arrive at a rate, what was lost counts as well.
+    let is_open = matches!(report.load, Some(Load::Open { .. }));
+    let times = if is_open { &block.offered_ms } else { &block.response_ms };
+    let counts = &block.counts;
+    let offered = counts.offered.max(1) as f64;
+    let errors = (counts.failed + counts.dropped) as f64 / offered * 100.0;
+    let infinite = |name: &str| times.infinite.iter().any(|lost| lost == name);
+    let time = |name: &str, value: Option<f64>| match value {
+        None if infinite(name) => Some(f64::INFINITY),
+        value => value,
+    };
+    let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);
+    let all = [
+        ("nopm", block.nopm),
+        ("tps", block.tps),
+        ("p50_ms", time("p50", times.p50)),
+        ("p95_ms", time("p95", times.p95)),
+        ("p99_ms", time("p99", times.p99)),
+        ("wait_percent", wait.map(|(wait, response)| wait / response * 100.0)),
+        ("errors_percent", Some(errors)),
+        ("unfinished", Some(counts.unfinished as f64)),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Whether a trial counts.
+pub fn counts(report: &Report) -> bool {
+    let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
+    report.status == Status::Completed && !report.findings.iter().any(is_invalid)
+}
+
+impl ExperimentReport {
+    /// What the trials so far have shown. `bits` draw the resamples of the law's intervals.
+    pub fn new(
+        experiment: &Experiment,
+        trials: &[Trialled],
+        bits: &mut dyn FnMut() -> u64,
+    ) -> ExperimentReport {
+        let points: Vec<PointReport> = (0..experiment.points.len() as u32)
+            .map(|point| point_report(experiment, point, trials))
+            .collect();
+        let has_orders = points.iter().any(|point| point.figures.get("nopm").is_some());
+        let primary = if has_orders { "nopm" } else { "tps" };
+        let curve = curve(experiment, &points, primary);
+        let law = scalability(experiment, trials, primary, bits);
+        let (scalability, no_scalability) = match law {
+            None => (None, None),
+            Some(Ok(law)) => (Some(law), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        ExperimentReport {
+            schema: SCHEMA.to_owned(),
+            id: experiment.id.clone(),
+            name: experiment.name.clone(),
+            started_unix_ms: experiment.started_unix_ms,
+            axes: experiment.axes.clone(),
+            order: experiment.order,
+            data: experiment.data,
+            trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
+            trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
+            primary: primary.to_owned(),
+            points,
+            curve,
+            scalability,
+            no_scalability,
+        }
+    }
+}
+
+fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> PointReport {
+    let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
+    here.sort_by_key(|trial| trial.repeat);
+    let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
+        here.into_iter().partition(|trial| counts(&trial.report));
+    let mut names: Vec<&'static str> = Vec::new();
+    let figures: Vec<Vec<(&'static str, f64)>> =
+        counted.iter().map(|trial| figures_of(&trial.report)).collect();
+    for (name, _) in figures.iter().flatten() {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    let of = |name: &&'static str| {
+        let values = figures.iter().flatten().filter(|(n, _)| n == name).map(|(_, value)| *value);
+        figure(&values.collect::<Vec<f64>>()).map(|figure| ((*name).to_owned(), figure))
+    };
+    let mut findings: Named<u64> = Named::default();
+    for finding in counted.iter().flat_map(|trial| &trial.report.findings) {
+        if finding.severity == model::Severity::Note {
+            continue;
+        }
+        match findings.0.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, n)) => *n += 1,
+            None => findings.0.push((finding.id.to_string(), 1)),
+        }
+    }
+    let values = experiment.axes.iter().map(|axis| axis.name.clone());
+    let values = values.zip(experiment.points[point as usize].values.iter().cloned());
+    PointReport {
+        values: Named(values.collect()),
+        runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
+        runs_not_counted: not_counted.len() as u64,
+        figures: Named(names.iter().filter_map(of).collect()),
+        findings,
+    }
+}
+
+fn figure(values: &[f64]) -> Option<Figure> {
+    let Mean { value, half_width, count, .. } = stats::mean(values, CONFIDENCE)?;
+    Some(Figure {
+        mean: value,
+        half_width: half_width.filter(|half_width| half_width.is_finite()),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        count: count as u64,
+    })
+}
+
+fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let measured: Vec<(&str, Figure)> = points
+        .iter()
+        .zip(&axis.values)
+        .filter_map(|(point, value)| Some((value.as_str(), *point.figures.get(primary)?)))
+        .collect();
+    if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
+        return None;
+    }
+    let (_, first) = measured[0];
+    let (_, last) = measured[measured.len() - 1];
+    let (peak_at, peak) =
+        *measured.iter().rev().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean)).expect("there are two");
+    let reaches = |figure: &Figure| {
+        let (own, its) = (peak.half_width?, figure.half_width?);
+        (figure.mean + its >= peak.mean - own).then_some(())
+    };
+    let also =
+        measured.iter().filter(|(value, figure)| *value != peak_at && reaches(figure).is_some());
+    Some(Curve {
+        figure: primary.to_owned(),
+        axis: axis.name.clone(),
+        first: first.mean,
+        mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
+        peak: peak.mean,
+        peak_at: peak_at.to_owned(),
+        peak_also: also.map(|(value, _)| (*value).to_owned()).collect(),
+        last: last.mean,
+    })
+}
+
+/// A value of an axis, if it is a number.
+pub fn number(value: &str) -> Option<f64> {
+    value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
+}
+
+/// None where clients are not the axis.
+fn scalability(
+    experiment: &Experiment,
+    trials: &[Trialled],
+    primary: &str,
+    bits: &mut dyn FnMut() -> u64,
+) -> Option<Result<ScalabilityReport, String>> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
+    if axis.name.rsplit('.').next() != Some("clients") || !trials.iter().all(is_closed) {
+        return None;
+    }
+    let throughput = |trial: &Trialled| {
+        let found = figures_of(&trial.report).into_iter().find(|(name, _)| *name == primary)?;
+        Some((trial.report.clients, found.1))
+    };
+    let points: Vec<(u32, f64)> =
+        trials.iter().filter(|trial| counts(&trial.report)).filter_map(throughput).collect();
+    Some(match Scalability::fit(&points, bits) {
+        Ok(law) => Ok(law_report(&law)),
+        Err(NoFit::TooFewPoints(n)) => Err(format!(
+            "the scalability law takes at least 4 different numbers of clients, and there are {n}"
+        )),
+        Err(NoFit::NoThroughput) => {
+            Err("the scalability law needs throughput at every point".to_owned())
+        }
+    })
+}
+
+fn law_report(law: &Scalability) -> ScalabilityReport {
+    let peak_clients = law.peak_clients();
+    let [lambda, sigma, kappa] = law.intervals;
+    ScalabilityReport {
+        lambda: [law.lambda, lambda.0, lambda.1],
+        sigma: [law.sigma, sigma.0, sigma.1],
+        kappa: [law.kappa, kappa.0, kappa.1],
+        peak_clients,
+        peak: peak_clients.map(|clients| law.throughput(clients)),
+        residual: law.residual,
+        worst: law.worst,
+        fits: law.residual <= RESIDUAL_MOST,
+    }
+}

@@ -1,0 +1,231 @@
+//! An experiment as people read it: a table of its points, the curve over its axis, the law.
+//!
+//! Not here: what is true (experiment).
+
+use model::Experiment;
+
+use super::figures::{NONE, count, ms, significant, with_error, wrap};
+use super::{Align, Column, Table, sparkline};
+use crate::experiment::{Curve, ExperimentReport, Figure, PointReport, ScalabilityReport};
+
+const WIDTH: usize = 96;
+/// Points beyond which no block of the curve is told apart.
+const SPARK_MOST: usize = 60;
+
+/// The page of an experiment.
+pub fn experiment(report: &ExperimentReport) -> String {
+    let mut page = headline(report);
+    page.push('\n');
+    for line in points(report).lines(WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    if let Some(curve) = &report.curve {
+        page.push_str(&curve_lines(report, curve));
+    }
+    if let Some(law) = &report.scalability {
+        page.push_str(&law_lines(report, law));
+    }
+    if let Some(why) = &report.no_scalability {
+        page.push_str(&format!("\n{why}\n"));
+    }
+    page.push_str(&findings(report));
+    page.push_str(&format!(
+        "\nexperiment  {}; again: dbdyno experiments show {}\n",
+        report.id,
+        &report.id[report.id.len().saturating_sub(8)..]
+    ));
+    page
+}
+
+fn title(name: &str) -> String {
+    match name {
+        "nopm" => "NOPM".to_owned(),
+        "tps" => "TPS".to_owned(),
+        other => other.replace("_ms", " ms").replace("_percent", " %"),
+    }
+}
+
+fn headline(report: &ExperimentReport) -> String {
+    let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let name = match axes.is_empty() {
+        true => report.name.clone(),
+        false => format!("{} over {}", report.name, axes.join(" × ")),
+    };
+    let best = report
+        .points
+        .iter()
+        .rev()
+        .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
+        .max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    let found = match best {
+        None => "nothing measured yet".to_owned(),
+        Some((point, figure)) => {
+            let at: Vec<String> =
+                point.values.0.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+            let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+            format!("most {}{at}: {}", title(&report.primary), shown(&figure))
+        }
+    };
+    let n = count(report.points.len() as u64, "point");
+    let left = report.trials.saturating_sub(report.trials_done);
+    let rest =
+        if left > 0 { format!(", {} not done", count(left, "trial")) } else { String::new() };
+    format!(
+        "{name}: {found}\n{n}, {} of {} trials, {}{rest}\n",
+        report.trials_done,
+        report.trials,
+        report.order.name()
+    )
+}
+
+/// A mean with its error; of one run without, and so without a `±`.
+fn shown(figure: &Figure) -> String {
+    match figure.half_width {
+        _ if figure.mean.is_infinite() => "∞".to_owned(),
+        Some(half_width) => with_error(figure.mean, half_width),
+        None => significant(figure.mean, 4),
+    }
+}
+
+fn points(report: &ExperimentReport) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
+        let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
+        if !names.contains(&name.as_str()) && !is_dull {
+            names.push(name);
+        }
+    }
+    let mut columns: Vec<Column> =
+        report.axes.iter().map(|axis| Column::new(axis.name.clone(), Align::Right)).collect();
+    columns.push(Column::new("runs", Align::Right));
+    columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
+    let mut table = Table::new(columns);
+    for point in &report.points {
+        let mut cells: Vec<String> = point.values.0.iter().map(|(_, v)| v.clone()).collect();
+        cells.push(runs(point));
+        cells.extend(names.iter().map(|name| cell(point, name)));
+        table.row(cells);
+    }
+    table
+}
+
+fn runs(point: &PointReport) -> String {
+    match point.runs_not_counted {
+        0 => point.runs.len().to_string(),
+        lost => format!("{} (+{lost} lost)", point.runs.len()),
+    }
+}
+
+fn cell(point: &PointReport, name: &str) -> String {
+    let Some(figure) = point.figures.get(name) else { return NONE.to_owned() };
+    match name.ends_with("_ms") && figure.half_width.is_none() && figure.mean.is_finite() {
+        true => ms(Some(figure.mean)),
+        false => shown(figure),
+    }
+}
+
+fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
+    let means: Vec<f64> = report
+        .points
+        .iter()
+        .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
+        .collect();
+    let number = |value: f64| significant(value, 4);
+    let mut lines = format!(
+        "\n{} over {}: {}\nfirst {}, mean {}, peak {} at {}, last {}\n",
+        title(&curve.figure),
+        curve.axis,
+        sparkline(&means, SPARK_MOST),
+        number(curve.first),
+        number(curve.mean),
+        number(curve.peak),
+        curve.peak_at,
+        number(curve.last),
+    );
+    if !curve.peak_also.is_empty() {
+        let also = curve.peak_also.join(", ");
+        lines.push_str(&format!("within its error the peak may as well be at {also}\n"));
+    }
+    lines
+}
+
+fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
+    let of = |[value, low, high]: [f64; 3]| {
+        let number = |value: f64| significant(value, 3);
+        format!("{} ({} to {})", number(value), number(low), number(high))
+    };
+    let small = |[value, low, high]: [f64; 3]| format!("{value:.2e} ({low:.2e} to {high:.2e})");
+    let mut lines = format!(
+        "\nUniversal Scalability Law, with 90 % intervals\n\
+         one client  {} {}\ncontention  {}\ncoherency   {}\n",
+        of(law.lambda),
+        title(&report.primary),
+        of(law.sigma),
+        small(law.kappa),
+    );
+    if let (Some(clients), Some(peak)) = (law.peak_clients, law.peak) {
+        lines.push_str(&format!(
+            "its peak    {} at {} clients\n",
+            significant(peak, 4),
+            significant(clients, 3)
+        ));
+    }
+    let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
+    let residual = format!("{:.1} %", law.residual * 100.0);
+    lines.push_str(&match law.fits {
+        true => format!("residuals   {residual}, the largest {worst}\n"),
+        false => format!(
+            "It does not fit: residuals of {residual}, the largest {worst}. Do not read the \
+             parameters.\n"
+        ),
+    });
+    lines
+}
+
+fn findings(report: &ExperimentReport) -> String {
+    let mut all: Vec<(&str, u64)> = Vec::new();
+    for (id, n) in report.points.iter().flat_map(|point| &point.findings.0) {
+        match all.iter_mut().find(|(other, _)| *other == id.as_str()) {
+            Some((_, sum)) => *sum += n,
+            None => all.push((id, *n)),
+        }
+    }
+    if all.is_empty() {
+        return String::new();
+    }
+    let list: Vec<String> =
+        all.iter().map(|(id, n)| format!("{id} in {}", count(*n, "run"))).collect();
+    let text = format!(
+        "Warnings in its runs: {}. Each run tells its own: dbdyno runs show ID.",
+        list.join(", ")
+    );
+    format!("\n{}\n", wrap(&text, WIDTH).join("\n"))
+}
+
+/// The experiments, one a line, with how many of their trials have begun.
+pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
+    if all.is_empty() {
+        return "no experiments\n".to_owned();
+    }
+    let mut table = Table::new([
+        Column::new("id", Align::Left),
+        Column::new("started (UTC)", Align::Left),
+        Column::new("name", Align::Left),
+        Column::new("axes", Align::Left),
+        Column::new("trials", Align::Right),
+    ]);
+    for (experiment, n_done) in all {
+        let Experiment { id, name, axes, points, repeats, started_unix_ms, .. } = experiment;
+        let axes: Vec<String> =
+            axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join(","))).collect();
+        table.row([
+            id[id.len().saturating_sub(8)..].to_owned(),
+            super::list::started(*started_unix_ms),
+            name.clone(),
+            axes.join(" "),
+            format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
+        ]);
+    }
+    table.lines(120).into_iter().map(|line| line + "\n").collect()
+}

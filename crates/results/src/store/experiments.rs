@@ -1,0 +1,96 @@
+//! Experiments in the store, and which runs are their trials.
+//!
+//! An experiment is stored before its first trial; a trial is bound to it in the transaction that
+//! begins its run. Not here: what follows from their figures (experiment).
+
+use model::{Experiment, RunId, Trial};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::reader::RunRow;
+use super::{Filter, Store, codec};
+
+/// A trial as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRow {
+    /// Which of the experiment's points.
+    pub point: u32,
+    /// Which of that point's trials.
+    pub repeat: u32,
+    /// Its run.
+    pub run: RunRow,
+}
+
+impl Store {
+    /// Stores an experiment.
+    pub fn add_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
+        let body = codec::to_json(experiment)
+            .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("experiment: {why}")))?;
+        let sql = "INSERT INTO experiment (id, started_unix_ms, name, body) VALUES (?, ?, ?, ?)";
+        let Experiment { id, started_unix_ms, name, .. } = experiment;
+        let inserted = self.connection.execute(sql, params![id, started_unix_ms, name, body]);
+        inserted.map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// All experiments, newest first.
+    pub fn experiments(&self) -> Result<Vec<Experiment>, StoreError> {
+        let sql = "SELECT body FROM experiment ORDER BY started_unix_ms DESC, id DESC";
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut select = self.connection.prepare(sql)?;
+            select.query_map((), |row| row.get(0))?.collect()
+        };
+        let bodies = read().map_err(|error| self.reader().said(&error))?;
+        bodies.iter().map(|body| self.read_experiment(body)).collect()
+    }
+
+    /// The experiment that is called `name`: as runs are called.
+    pub fn find_experiment(&self, name: &str) -> Result<Experiment, StoreError> {
+        let id = self.reader().find_in("experiment", name)?;
+        let sql = "SELECT body FROM experiment WHERE id = ?";
+        let body: Result<String, _> = self.connection.query_row(sql, [id], |row| row.get(0));
+        self.read_experiment(&body.map_err(|error| self.reader().said(&error))?)
+    }
+
+    fn read_experiment(&self, body: &str) -> Result<Experiment, StoreError> {
+        serde_json::from_str(body).map_err(|error| StoreError::damaged(&self.path, error))
+    }
+
+    /// The trials of an experiment that were begun, in the order in which they were.
+    pub fn trials(&self, experiment: &Experiment) -> Result<Vec<TrialRow>, StoreError> {
+        let sql = "SELECT run.id, point, repeat FROM trial
+                   JOIN experiment ON experiment.number = trial.experiment
+                   JOIN run ON run.number = trial.run
+                   WHERE experiment.id = ? ORDER BY run.started_unix_ms, run.number";
+        let read = || -> rusqlite::Result<Vec<(String, u32, u32)>> {
+            let mut select = self.connection.prepare(sql)?;
+            let rows = select
+                .query_map([&experiment.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect()
+        };
+        let mut trials = Vec::new();
+        for (id, point, repeat) in read().map_err(|error| self.reader().said(&error))? {
+            let filter = Filter { run: Some(RunId(id)), ..Filter::default() };
+            let runs = self.list(&filter)?;
+            trials.extend(runs.into_iter().map(|run| TrialRow { point, repeat, run }));
+        }
+        Ok(trials)
+    }
+
+    /// Removes an experiment; its runs stay, as runs of their own, unless they are removed.
+    pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
+        let sql = "DELETE FROM experiment WHERE id = ?";
+        let removed = self.connection.execute(sql, [&experiment.id]);
+        removed.map(drop).map_err(|error| self.reader().said(&error))
+    }
+}
+
+/// Binds a run to its experiment.
+pub(super) fn bind(connection: &Connection, run: i64, trial: &Trial) -> rusqlite::Result<()> {
+    let sql = "SELECT number FROM experiment WHERE id = ?";
+    let number: Option<i64> =
+        connection.query_row(sql, [&trial.experiment], |row| row.get(0)).optional()?;
+    // One that was removed meanwhile has no trials any more.
+    let Some(number) = number else { return Ok(()) };
+    let sql = "INSERT INTO trial (run, experiment, point, repeat) VALUES (?, ?, ?, ?)";
+    connection.execute(sql, params![run, number, trial.point, trial.repeat]).map(drop)
+}

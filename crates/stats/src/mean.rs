@@ -1,0 +1,56 @@
+//! The mean of a few figures, with Student's interval: for repeats of a measurement.
+//!
+//! Not here: means of samples by the million (moments), or of a series in time (rate).
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A mean and what is known of its error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub value: f64,
+    /// The standard deviation between the figures; NaN of one.
+    pub sd: f64,
+    /// Half the width of the confidence interval; none of one figure, whose error nobody knows.
+    pub half_width: Option<f64>,
+    /// How many figures.
+    pub count: usize,
+}
+
+/// The mean of `figures` with its interval of `confidence`, as if they were independent and
+/// normal. None of nothing.
+pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
+    assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
+    let count = figures.len();
+    if count == 0 {
+        return None;
+    }
+    let value = figures.iter().sum::<f64>() / count as f64;
+    let freedom = count as f64 - 1.0;
+    let squares: f64 = figures.iter().map(|figure| (figure - value).powi(2)).sum();
+    let sd = (squares / freedom).sqrt();
+    let half_width = StudentsT::new(0.0, 1.0, freedom).ok().map(|students_t| {
+        students_t.inverse_cdf(1.0 - (1.0 - confidence) / 2.0) * sd / (count as f64).sqrt()
+    });
+    Some(Mean { value, sd, half_width, count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students() {
+        let found = mean(&[9.0, 10.0, 11.0, 12.0, 13.0], 0.95).expect("five");
+        assert_eq!((found.value, found.count), (11.0, 5));
+        // t(0.975; 4) = 2.776, times the standard error 0.7071.
+        assert!((found.half_width.expect("five") - 1.9633).abs() < 1e-3);
+    }
+
+    #[test]
+    fn one_figure_has_no_error_that_anybody_knows() {
+        let one = mean(&[7.0], 0.95).expect("one");
+        assert_eq!((one.value, one.half_width), (7.0, None));
+        assert_eq!(mean(&[], 0.95), None);
+    }
+}
