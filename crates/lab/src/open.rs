@@ -200,7 +200,7 @@ pub fn agree_on(
     let (data, identity) = match meta::read(&mut desk)? {
         Found::Complete(identity) => (Data::Built, Some(identity)),
         Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
-        Found::Nothing if has_tables(&mut desk, fresh.as_ref())? => (Data::Unmarked, None),
+        Found::Nothing if has_tables(target, &mut desk, fresh.as_ref())? => (Data::Unmarked, None),
         Found::Nothing => (Data::Absent, None),
     };
     let Some(identity) = identity else {
@@ -216,14 +216,23 @@ pub fn agree_on(
     Ok(Opened { database, workload, settings, data })
 }
 
-fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
+/// Whether all tables of a workload are there, or none. A few of them are somebody else's.
+fn has_tables(target: &Target, desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
     let tables = workload.population().map(|population| population.tables());
+    let (mut there, mut missing) = (None, None);
     for table in tables.unwrap_or_default() {
-        if desk.has_table(&table.name)? {
-            return Ok(true);
+        match desk.has_table(&table.name)? {
+            true => there = there.or(Some(&table.name)),
+            false => missing = missing.or(Some(&table.name)),
         }
     }
-    Ok(false)
+    match (there, missing) {
+        (Some(there), Some(missing)) => Err(Trouble::Failed(format!(
+            "{target} has a table {there} that dbdyno did not build, and no table {missing}: name \
+             a database of its own, which is made if it is not there"
+        ))),
+        (there, _) => Ok(there.is_some()),
+    }
 }
 
 /// Refuses data of another workload, version or scale than asked for.

@@ -208,6 +208,20 @@ pub struct Settings {
     given: Vec<&'static str>,
 }
 
+/// What something is called here that other programs call `name`.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
+    Some(match plain.as_str() {
+        "ssl" | "sslmode" | "usessl" | "requiressl" => "tls",
+        "sslca" | "sslrootcert" | "cafile" => "tls_ca",
+        "unixsocket" | "host" => "socket",
+        "timeout" | "connectiontimeout" => "connect_timeout",
+        "scale" | "scalefactor" => "warehouses",
+        "threads" | "vu" => "clients",
+        _ => return None,
+    })
+}
+
 impl Settings {
     /// Decides `table` from what was written, as pairs of name and text.
     pub fn decide<'a>(
@@ -221,7 +235,11 @@ impl Settings {
         }
         for (name, text) in written {
             let Some(row) = table.iter().find(|row| row.name == name) else {
-                let hint = did_you_mean(name, table.iter().map(|row| row.name));
+                let hint =
+                    match elsewhere(name).filter(|ours| table.iter().any(|r| r.name == *ours)) {
+                        Some(ours) => format!(" (here it is called '{ours}')"),
+                        None => did_you_mean(name, table.iter().map(|row| row.name)),
+                    };
                 return Err(BadParameter(format!("{owner} has no parameter '{name}'{hint}")));
             };
             settings.values.insert(row.name, (row.parse(text)?, text.to_owned()));

@@ -110,6 +110,10 @@ fn without_passwords(text: &str, words: &[String]) -> String {
     let mut text = text.to_owned();
     for word in words {
         let Some((_, authority)) = word.split_once("://") else { continue };
+        // An address of version 6 is full of colons.
+        if authority.starts_with('[') {
+            continue;
+        }
         let Some((user, rest)) = authority.split_once(':') else { continue };
         let whole = rest.rsplit_once('@').map(|(password, _)| password);
         // Without its '@', or with a '/' in it, it looks like a port.
@@ -266,6 +270,7 @@ mod tests {
         check(slash, &format!("'{slash}'"), "'mariadb://bench:***@host/data'");
         check("mariadb://bench:pw", "'mariadb://bench:pw'", "'mariadb://bench:***'");
         check("mariadb://host:3306/pw", "'mariadb://host:3306/pw'", "'mariadb://host:3306/pw'");
+        check("mariadb://[::1]:3306/d", "'[::1]:3306'", "'[::1]:3306'");
         check("mysql://b:hunter2hunter2@h/d", "who is hunter2hunter2?", "who is ***?");
     }
 }

@@ -677,3 +677,19 @@ fn a_store_that_finds_no_room_at_the_end_is_a_finding_too() {
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
 }
+
+#[test]
+fn somebody_elses_table_is_named_and_left_alone() {
+    let home = Home::new();
+    let path = home.path("shop.db");
+    let shop = rusqlite::Connection::open(&path).expect("a database");
+    shop.execute_batch("CREATE TABLE customer (name TEXT); INSERT INTO customer VALUES ('x')")
+        .expect("a table");
+    let target = format!("--target=sqlite:{}", path.display());
+    let words = ["has a table customer that dbdyno did not build", "a database of its own"];
+    home.run(&["run", "tpcc", &target]).code(1).warns(&words).is_a_sentence();
+    home.run(&["build", "tpcc", &target]).code(1).warns(&words).is_a_sentence();
+    let count: i64 =
+        shop.query_row("SELECT COUNT(*) FROM customer", (), |row| row.get(0)).expect("a count");
+    assert_eq!(count, 1);
+}

@@ -10,7 +10,7 @@ use super::packets::ServerError;
 #[cold]
 pub(super) fn refusal(error: ServerError) -> Refusal {
     let ServerError { code, sqlstate, message } = error;
-    let message = match advice(code) {
+    let message = match advice(code, &message) {
         Some(advice) => format!("{message}; {advice}"),
         None => message,
     };
@@ -58,12 +58,20 @@ fn kind(code: u16, sqlstate: &str) -> RefusalKind {
 }
 
 /// What a person can do, where the server's own words do not say.
-fn advice(code: u16) -> Option<&'static str> {
+fn advice(code: u16, message: &str) -> Option<&'static str> {
+    // A server that mysql_install_db has made has such users for its own host.
+    let is_anonymous = message.contains("user ''@");
     Some(match code {
+        1044 | 1045 | 1698 if is_anonymous => {
+            "the server took you for its anonymous user: name a user in the target's URL"
+        }
         1040 => "use fewer clients, or raise max_connections of the server",
-        1044 => "GRANT the user this database",
+        1044 => "GRANT the user ALL on this database (CREATE ROUTINE among it)",
         1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
-        1045 | 1698 => "check user and password of the target (--ask-password)",
+        1045 | 1698 => {
+            "check user and password of the target (--ask-password); a user made for any host \
+             stands behind an anonymous one of this host: CREATE USER for 'localhost' too"
+        }
         1049 => "make it with CREATE DATABASE, or name another in the target's URL",
         1130 => "CREATE USER and GRANT for the host that the client connects from",
         1148 | 3948 | 4166 => {

@@ -40,8 +40,9 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
         }
     }
     let kind = kind(&sqlstate, &words);
+    let remedy = remedy(&sqlstate, &words);
     let mut message = words;
-    for (before, part) in [("; ", detail.as_str()), ("; ", &hint), ("; ", remedy(&sqlstate))] {
+    for (before, part) in [("; ", detail.as_str()), ("; ", &hint), ("; ", remedy)] {
         if !part.is_empty() {
             message.push_str(before);
             message.push_str(part);
@@ -98,8 +99,17 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
 }
 
 /// What to do about an error that does not say so itself.
-fn remedy(sqlstate: &str) -> &'static str {
+fn remedy(sqlstate: &str, words: &str) -> &'static str {
     match sqlstate {
+        "28000" if words.contains("not permitted to log in") => {
+            "ALTER ROLE ... LOGIN on the server"
+        }
+        "53300" if words.contains("for role") => {
+            "use fewer clients, or raise it with ALTER ROLE ... CONNECTION LIMIT"
+        }
+        "53300" if words.contains("for database") => {
+            "use fewer clients, or raise it with ALTER DATABASE ... CONNECTION LIMIT"
+        }
         "28P01" => "check user and password of the target (--ask-password)",
         "28000" => "pg_hba.conf on the server says who may sign in from where, and with TLS or not",
         "3D000" => "name another database in the target, or make it with CREATE DATABASE",

@@ -81,7 +81,12 @@ fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
 fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
     let lines = wrap(words, width.saturating_sub(indent).max(20));
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    labels.zip(lines).map(|(label, line)| format!("{label:<indent$}{line}")).collect()
+    let line = |(label, line): (&str, String)| {
+        let is_full = label.chars().count() >= indent;
+        let gap = if is_full && !label.is_empty() && !label.ends_with(' ') { " " } else { "" };
+        format!("{label:<indent$}{gap}{line}")
+    };
+    labels.zip(lines).map(line).collect()
 }
 
 fn title(words: &str, style: &Style) -> String {
