@@ -200,7 +200,7 @@ pub fn agree_on(
     let (data, identity) = match meta::read(&mut desk)? {
         Found::Complete(identity) => (Data::Built, Some(identity)),
         Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
-        Found::Nothing if has_tables(target, &mut desk, fresh.as_ref())? => (Data::Unmarked, None),
+        Found::Nothing if has_tables(&mut desk, fresh.as_ref())? => (Data::Unmarked, None),
         Found::Nothing => (Data::Absent, None),
     };
     let Some(identity) = identity else {
@@ -216,23 +216,38 @@ pub fn agree_on(
     Ok(Opened { database, workload, settings, data })
 }
 
-/// Whether all tables of a workload are there, or none. A few of them are somebody else's.
-fn has_tables(target: &Target, desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
+fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
     let tables = workload.population().map(|population| population.tables());
-    let (mut there, mut missing) = (None, None);
     for table in tables.unwrap_or_default() {
-        match desk.has_table(&table.name)? {
-            true => there = there.or(Some(&table.name)),
-            false => missing = missing.or(Some(&table.name)),
+        if desk.has_table(&table.name)? {
+            return Ok(true);
         }
     }
-    match (there, missing) {
-        (Some(there), Some(missing)) => Err(Trouble::Failed(format!(
-            "{target} has a table {there} that dbdyno did not build, and no table {missing}: name \
-             a database of its own, which is made if it is not there"
-        ))),
-        (there, _) => Ok(there.is_some()),
+    Ok(false)
+}
+
+/// Refuses tables that nobody marked where others of the workload are missing: they are somebody
+/// else's.
+pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Trouble> {
+    if opened.data != Data::Unmarked {
+        return Ok(());
     }
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    let target = target.clone();
+    quietly(stop, "interrupted while the tables were looked at", move || {
+        let mut desk = Desk::at(database.as_ref())?;
+        let tables = workload.population().map(|population| population.tables());
+        for table in tables.unwrap_or_default() {
+            if !desk.has_table(&table.name)? {
+                return Err(Trouble::Failed(format!(
+                    "{target} has tables that dbdyno did not build, and no table {}: name a \
+                     database of its own, which is made if it is not there",
+                    table.name
+                )));
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Refuses data of another workload, version or scale than asked for.

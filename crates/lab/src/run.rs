@@ -21,7 +21,7 @@ use crate::desk::Desk;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_heard, arrive};
+use crate::open::{Data, Opened, Site, agree_heard, arrive, has_all_tables};
 use crate::{Trouble, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
@@ -173,6 +173,7 @@ fn prepare(
     let mut groups = Vec::new();
     for group in &plan.groups {
         let mut opened = agree(plan, database, group, stop)?;
+        has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
                 return Err(Trouble::Failed(format!(

@@ -5,7 +5,7 @@ use lab::build::{
     Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
 };
 use lab::managed::is_managed;
-use lab::open::{Data, Opened, Site, agree_heard, arrive, default_target};
+use lab::open::{Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables};
 use lab::run::Watcher;
 use lab::{Stop, Trouble};
 use model::{CheckResult, Target};
@@ -174,7 +174,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
                  --target '{target}'"
             )));
         }
-        Data::Unmarked | Data::Built => {}
+        Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
     }
     let (database, workload) = (&opened.database, &opened.workload);
     let results = lab::check::check_heard(database, workload, &stop, &mut |title| {

@@ -267,7 +267,10 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     check("", &["[[group]]", "nothing to do"]);
     check("[group]\nworkload = \"tpcc\"\n", &["plan.toml:1:2", "[[group]], with two brackets"]);
     check("[[group]]\nclients = 4\n", &["[[group]] has no workload"]);
-    check(&format!("{group}[experiment]\nrepeat = 5\n"), &["plan.toml:3:2", "experiments"]);
+    check(
+        &format!("{group}[experiment]\nvary = {{ clients = [1, 0] }}\n"),
+        &["plan.toml:4:20", "too small"],
+    );
     check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:3", "[[at]]"]);
     check(
         &format!("{group}until = \"9 per client\"\nload = {{ model = \"open\", rate = 5 }}\n"),
@@ -338,6 +341,9 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
     refused(&home, &["build", "tpcc", target], FAILED, held);
     refused(&home, &["drop", "tpcc", target], FAILED, held);
     refused(&home, &["build", "tpcc", target], FAILED, &["another target"]);
+    let words = &["did not build, and no table", "a database of its own"];
+    refused(&home, &["run", "tpcc", target], FAILED, words);
+    refused(&home, &["check", "tpcc", target], FAILED, words);
     let count = || shop.query_row("SELECT sum(x) FROM warehouse", [], |row| row.get(0));
     assert_eq!(count(), Ok(7));
     home.run(&["drop", "tpcc", target, "--force"]).good().says(&["dropped warehouse"]);
@@ -676,20 +682,4 @@ fn a_store_that_finds_no_room_at_the_end_is_a_finding_too() {
     let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
-}
-
-#[test]
-fn somebody_elses_table_is_named_and_left_alone() {
-    let home = Home::new();
-    let path = home.path("shop.db");
-    let shop = rusqlite::Connection::open(&path).expect("a database");
-    shop.execute_batch("CREATE TABLE customer (name TEXT); INSERT INTO customer VALUES ('x')")
-        .expect("a table");
-    let target = format!("--target=sqlite:{}", path.display());
-    let words = ["has a table customer that dbdyno did not build", "a database of its own"];
-    home.run(&["run", "tpcc", &target]).code(1).warns(&words).is_a_sentence();
-    home.run(&["build", "tpcc", &target]).code(1).warns(&words).is_a_sentence();
-    let count: i64 =
-        shop.query_row("SELECT COUNT(*) FROM customer", (), |row| row.get(0)).expect("a count");
-    assert_eq!(count, 1);
 }
