@@ -222,6 +222,7 @@ fn describe(
         dbdyno: version_of_ours(),
         started_unix_ms: wall::unix_ms(),
         trial: None,
+        probe_seconds: plan.probe_seconds,
     }
 }
 

@@ -52,7 +52,7 @@ pub use plan::{
 pub use refusal::{Refusal, RefusalKind};
 pub use run::{
     CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
-    MeasureDescription, RunId,
+    MeasureDescription, PROBE_SECONDS, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{Counts, ErrorCount, KindSecond, MeasureSecond, Second, WINDOW_SECONDS};

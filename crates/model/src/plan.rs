@@ -161,6 +161,13 @@ pub struct Plan {
     pub retry: Retry,
     /// Keeping samples.
     pub recording: Recording,
+    /// How many seconds each stretch of the report has.
+    #[serde(default = "default_probe_seconds")]
+    pub probe_seconds: u32,
+}
+
+fn default_probe_seconds() -> u32 {
+    crate::PROBE_SECONDS
 }
 
 fn is_pinned() -> bool {

@@ -73,6 +73,16 @@ pub struct Description {
     /// What it is of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
+    /// How many seconds each stretch of the report has.
+    #[serde(default = "default_probe_seconds")]
+    pub probe_seconds: u32,
+}
+
+/// Unless asked for otherwise: the length of the windows in which waits are kept.
+pub const PROBE_SECONDS: u32 = crate::WINDOW_SECONDS as u32;
+
+fn default_probe_seconds() -> u32 {
+    PROBE_SECONDS
 }
 
 /// A group as it is told.

@@ -14,6 +14,7 @@
 
 mod build;
 mod named;
+mod probes;
 mod times;
 
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::Options;
 pub use named::Named;
+pub use probes::ProbeReport;
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -107,6 +109,9 @@ pub struct Report {
     pub crosschecks: Vec<CrosscheckReport>,
     /// Second by second and group by group; the ramp-up's are negative.
     pub seconds: Vec<SecondReport>,
+    /// The measured phase in stretches of the plan's `probe`.
+    #[serde(default)]
+    pub probes: Vec<ProbeReport>,
     /// What was observed, by what it is about and by name.
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
     /// What is to be thought of the result, most severe first.

@@ -59,6 +59,7 @@ pub fn decide(
         connect: decide_connect(draft)?,
         retry,
         recording: Recording { highest_ns },
+        probe_seconds: decide_probe(draft)?,
     })
 }
 
@@ -109,6 +110,18 @@ fn decide_phases(draft: &Draft, groups: &[Group]) -> Result<Phases, BadPlan> {
         measure_ns,
         drain_ns: duration(draft, "phases.drain")?,
     })
+}
+
+fn decide_probe(draft: &Draft) -> Result<u32, BadPlan> {
+    let probe_ns = duration(draft, "recording.probe")?;
+    let is_whole = probe_ns.is_multiple_of(NS_PER_S);
+    match u32::try_from(probe_ns / NS_PER_S) {
+        Ok(seconds) if seconds > 0 && is_whole => Ok(seconds),
+        _ => {
+            let written = draft.plan("recording.probe").expect("it has a default");
+            Err(written.bad("recording.probe must be whole seconds, such as 10s"))
+        }
+    }
 }
 
 fn decide_connect(draft: &Draft) -> Result<Connect, BadPlan> {

@@ -1,8 +1,8 @@
 //! A plan as decided, in TOML that decides to the same plan.
 
 use model::{
-    ArrivalRate, Arrivals, Group, Load, Placement, PlacementChoice, Plan, QueueFull, Until,
-    format_duration,
+    ArrivalRate, Arrivals, Group, Load, NS_PER_S, Placement, PlacementChoice, Plan, QueueFull,
+    Until, format_duration,
 };
 use toml::{Table, Value};
 
@@ -31,7 +31,11 @@ pub fn to_toml(plan: &Plan) -> String {
         ("backoff", exact(plan.retry.backoff_ns)),
     ];
     put(&mut top, "retry", table(retry));
-    put(&mut top, "recording", table([("highest", exact(plan.recording.highest_ns))]));
+    let recording = [
+        ("highest", exact(plan.recording.highest_ns)),
+        ("probe", exact(u64::from(plan.probe_seconds) * NS_PER_S)),
+    ];
+    put(&mut top, "recording", table(recording));
     let groups = plan.groups.iter().map(|g| Value::Table(group(g))).collect();
     top.insert("group".to_owned(), Value::Array(groups));
     toml::to_string(&top).expect("a table of texts, numbers and tables is TOML")

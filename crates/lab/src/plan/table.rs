@@ -100,6 +100,13 @@ pub static PLAN: &[Row] = &[
         "Longest time that histograms tell apart; longer ones are counted as overflow",
     ),
     new(
+        "recording.probe",
+        "probe",
+        ParameterKind::Duration,
+        "10s",
+        "Length of the stretches in which the report tells a run's rate, times, waits and errors",
+    ),
+    new(
         "experiment.repeat",
         "repeat",
         ParameterKind::Count { min: 1, max: 10_000 },

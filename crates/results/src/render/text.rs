@@ -58,6 +58,7 @@ pub fn text(report: &Report, style: &Style) -> String {
         sections::transactions(report, style),
         sections::groups(report, style),
         sections::over_time(report, style),
+        sections::probes(report, style),
         sections::measures(report, style),
         sections::errors(report, style),
         sections::rest(report, style),

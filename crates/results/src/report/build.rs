@@ -65,6 +65,7 @@ impl Report {
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
             seconds: seconds(tally),
+            probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
@@ -114,6 +115,7 @@ fn undescribed() -> Description {
         dbdyno: String::new(),
         started_unix_ms: 0,
         trial: None,
+        probe_seconds: model::PROBE_SECONDS,
     }
 }
 

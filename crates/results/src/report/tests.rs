@@ -27,9 +27,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     : checks client clients connect_ms counts crosschecks database dbdyno declarations
     elapsed_seconds errors facts failed_ms findings groups headlines lag_us load
     measured_seconds measures modes name nopm offered_ms others_per_second output per_client
-    per_transaction phases placement plan qps ramp_up_counts ramp_up_errors reads_per_second
-    reason response_ms run_id schema seconds seed service_ms stability started status target
-    tpm tps tps_ci95 transactions wait_ms workload writes_per_second
+    per_transaction phases placement plan probes qps ramp_up_counts ramp_up_errors
+    reads_per_second reason response_ms run_id schema seconds seed service_ms stability
+    started status target tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -65,6 +65,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
     /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
+    /probes[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean to_s
+    tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
     /response_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 sd

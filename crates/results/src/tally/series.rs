@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use model::{Counts, Second, Traffic};
+use model::{Counts, Second, Traffic, WINDOW_SECONDS};
 use stats::Histogram;
 
 /// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
@@ -157,6 +157,8 @@ pub struct Series {
     whole: VecDeque<i64>,
     /// Every second before this one is settled.
     settled_before: Option<i64>,
+    /// The sums of waits and service times, by the second that begins their window.
+    windows: BTreeMap<i64, (u128, u128)>,
 }
 
 impl Series {
@@ -180,7 +182,27 @@ impl Series {
         self.seconds.keys().next_back().copied()
     }
 
+    /// The sums of waits and of service times, in nanoseconds, of the windows that make up the
+    /// seconds from `from` to before `to`; none where nobody waits, or where they are made up of
+    /// parts of windows.
+    pub fn windows(&self, from: i64, to: i64) -> Option<(u128, u128)> {
+        let is_whole = from % WINDOW_SECONDS == 0
+            && (to % WINDOW_SECONDS == 0 || self.windows.range(to..).next().is_none());
+        if self.windows.is_empty() || !is_whole {
+            return None;
+        }
+        let within = self.windows.range(from..to).map(|(_, sums)| *sums);
+        Some(within.fold((0, 0), |sum, window| (sum.0 + window.0, sum.1 + window.1)))
+    }
+
     pub(super) fn add(&mut self, part: &Second) {
+        for kind in &part.kinds {
+            if let (Some(wait), Some(service)) = (&kind.wait, &kind.service) {
+                let window = self.windows.entry(part.second).or_default();
+                window.0 += wait.sum();
+                window.1 += service.sum();
+            }
+        }
         if !happened(part) {
             return;
         }

@@ -1,6 +1,6 @@
 //! The sections of the page, in the order in which they are read; an empty one is left out.
 
-use model::{Severity, Until, format_count};
+use model::{Load, Severity, Until, format_count};
 
 use crate::render::figures::{self, NONE, count, ms, percent, rate, significant, wrap};
 use crate::render::spark::sparkline;
@@ -361,6 +361,48 @@ pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
     lines.extend(wrap(&facts.join(", "), style.width));
     let refused = report.block.tps_ci95_reason.iter();
     lines.extend(refused.flat_map(|why| wrap(&format!("TPS has no ±: {why}"), style.width)));
+    lines
+}
+
+/// Stretches that a page shows; the JSON has all of them.
+const PROBES_MOST: usize = 60;
+
+/// The run in stretches, where users arrive at a rate or think.
+pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
+    let is_closed = |group: &GroupReport| group.load == Load::Closed;
+    if report.probes.len() < 2 || report.groups.iter().all(is_closed) {
+        return Vec::new();
+    }
+    let mut table = Table::new([
+        Column::new("seconds", Align::Right),
+        Column::new("offered/s", Align::Point),
+        Column::new("TPS", Align::Point),
+        Column::new("p50 ms", Align::Point),
+        Column::new("p95", Align::Point),
+        Column::new("p99", Align::Point),
+        Column::spare("wait %", Align::Point, 1),
+        Column::spare("queued", Align::Point, 2),
+        Column::new("lost", Align::Right),
+    ]);
+    for probe in report.probes.iter().take(PROBES_MOST) {
+        let number = |value: Option<f64>| value.map_or(NONE.to_owned(), |v| significant(v, 3));
+        table.row([
+            format!("{} to {}", probe.from_s, figures::exact(probe.to_s)),
+            rate(Some(probe.offered_per_second)),
+            rate(Some(probe.tps)),
+            ms(probe.p50_ms),
+            ms(probe.p95_ms),
+            ms(probe.p99_ms),
+            percent(probe.wait_percent),
+            number(probe.queue_mean),
+            format_count(probe.failed + probe.dropped + probe.unfinished),
+        ]);
+    }
+    let mut lines = table.lines(style.width);
+    if report.probes.len() > PROBES_MOST {
+        let more = report.probes.len() - PROBES_MOST;
+        lines.push(format!("and {more} more in the JSON; a longer --probe makes them fewer"));
+    }
     lines
 }
 

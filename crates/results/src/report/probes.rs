@@ -1,0 +1,122 @@
+//! A run in stretches of some seconds: what a user of an open load watches while it goes on.
+//!
+//! Times are those of all that was intended in the stretch; what was lost counts as infinite.
+//! Not here: seconds (build), and whole phases (times).
+
+use model::NS_PER_S;
+use serde::{Deserialize, Serialize};
+use stats::{Histogram, rank};
+
+use super::times::ms;
+use crate::tally::Tally;
+
+/// One stretch of the measured phase, all groups together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Where it begins, in seconds from the beginning of the measured phase.
+    pub from_s: f64,
+    /// Where it ends.
+    pub to_s: f64,
+    /// Transactions intended in it, per second.
+    pub offered_per_second: f64,
+    /// Commits that finished in it, per second.
+    pub tps: f64,
+    /// Half of what was offered was answered within this; null if it is among what was lost, or
+    /// times of so long ago are not kept.
+    pub p50_ms: Option<f64>,
+    /// The same of 95 %.
+    pub p95_ms: Option<f64>,
+    /// The same of 99 %.
+    pub p99_ms: Option<f64>,
+    /// The share of waiting for a free client in the times of what finished; null in closed load,
+    /// and where stretches are not made of windows of ten seconds.
+    pub wait_percent: Option<f64>,
+    /// How many waited for a free client on average: by Little's law, the sum of their waits
+    /// over the time. Null as `wait_percent` is.
+    pub queue_mean: Option<f64>,
+    /// Refused after all attempts.
+    pub failed: u64,
+    /// Never begun, since the queue was full.
+    pub dropped: u64,
+    /// Not ended when the run was.
+    pub unfinished: u64,
+}
+
+/// The stretches of `seconds` each; the last may be shorter.
+pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
+    let measured = tally.seconds();
+    let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
+    starts.map(|from| probe(tally, from, (from + seconds).min(measured.end))).collect()
+}
+
+fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
+    let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
+    let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
+    let mut response = Histogram::default();
+    let (mut counts, mut commits, mut is_kept) = (model::Counts::default(), 0, true);
+    let (mut wait_ns, mut service_ns, mut has_windows) = (0u128, 0u128, true);
+    for group in &tally.groups {
+        for second in from..to {
+            let Some(tallied) = group.series.get(second) else { continue };
+            counts.add(&tallied.counts);
+            commits += tallied.commits();
+            match tallied.response() {
+                Some(times) => response.add(&times),
+                None => is_kept &= tallied.counts.finished() == 0,
+            }
+        }
+        match group.series.windows(from, to) {
+            Some((wait, service)) => {
+                wait_ns += wait;
+                service_ns += service;
+            }
+            None => has_windows = false,
+        }
+    }
+    let quantile = |q: f64| {
+        let rank = rank(q, counts.offered().max(1));
+        let value = (rank <= response.count()).then(|| response.value_at_rank(rank)).flatten();
+        value.filter(|_| is_kept).map(ms)
+    };
+    let all_ns = wait_ns + service_ns;
+    let has_windows = has_windows && all_ns > 0;
+    ProbeReport {
+        from_s: from as f64,
+        to_s: end_ns as f64 / NS_PER_S as f64,
+        offered_per_second: counts.offered() as f64 / length_s,
+        tps: commits as f64 / length_s,
+        p50_ms: quantile(0.50),
+        p95_ms: quantile(0.95),
+        p99_ms: quantile(0.99),
+        wait_percent: has_windows.then(|| wait_ns as f64 / all_ns as f64 * 100.0),
+        queue_mean: has_windows.then(|| wait_ns as f64 / NS_PER_S as f64 / length_s),
+        failed: counts.failed,
+        dropped: counts.dropped,
+        unfinished: counts.unfinished,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up;
+
+    #[test]
+    fn stretches_add_up_to_the_run() {
+        let tally = made_up::Made::open_overloaded().tally();
+        let all = probes(&tally, 10);
+        let offered: f64 =
+            all.iter().map(|probe| probe.offered_per_second * (probe.to_s - probe.from_s)).sum();
+        let within: u64 = tally
+            .seconds()
+            .flat_map(|second| tally.groups.iter().filter_map(move |g| g.series.get(second)))
+            .map(|second| second.counts.offered())
+            .sum();
+        assert!((offered - within as f64).abs() < 1e-6 * offered, "{offered} and {within}");
+        assert!(all.iter().any(|probe| probe.dropped > 0));
+        // Where more than 1 % is dropped, nobody knows a p99.
+        let hopeless =
+            all.iter().find(|probe| probe.dropped as f64 > 0.2 * probe.offered_per_second);
+        assert!(hopeless.is_some_and(|probe| probe.p99_ms.is_none()));
+    }
+}
