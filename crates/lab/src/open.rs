@@ -93,9 +93,12 @@ impl Site {
         Some(format!("{name} was started in {folder}; it ends with this command, and its data"))
     }
 
-    /// `trouble` as it is told here: no build goes on at a server that is gone with its command.
-    pub fn told(&self, trouble: Trouble) -> Trouble {
-        let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept");
+    /// `trouble` as it is told here: no build goes on at a server that is gone with its command,
+    /// and one that has ended by itself has said why.
+    pub fn told(&mut self, trouble: Trouble) -> Trouble {
+        let ended = self.server.as_mut().and_then(Managed::ended);
+        let ended = ended.map_or(String::new(), |how| format!("; the managed server {how}"));
+        let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept") + &ended;
         match trouble {
             Trouble::Failed(why) if self.server.is_some() => Trouble::Failed(mend(why)),
             Trouble::Interrupted(why) if self.server.is_some() => Trouble::Interrupted(mend(why)),

@@ -48,7 +48,8 @@ pub struct ExperimentReport {
     pub trials: u64,
     /// Trials that count: completed, and not found invalid.
     pub trials_done: u64,
-    /// The figure by which points are judged: `nopm`, or `tps`.
+    /// The figure by which points are judged: `nopm` or `tps`, the highest first; where users
+    /// arrive at a rate in every trial `p99_ms`, the lowest first.
     pub primary: String,
     /// The points.
     pub points: Vec<PointReport>,
@@ -101,12 +102,12 @@ pub struct Curve {
     pub first: f64,
     /// The mean over the points.
     pub mean: f64,
-    /// The highest.
-    pub peak: f64,
+    /// The best: the highest, or of times the lowest.
+    pub best: f64,
     /// Where that is.
-    pub peak_at: String,
-    /// Other points whose 95 % intervals reach the peak's: the peak may as well be there.
-    pub peak_also: Vec<String>,
+    pub best_at: String,
+    /// Other points whose 95 % intervals reach the best's: it may as well be there.
+    pub best_also: Vec<String>,
     /// Where the axis ends.
     pub last: f64,
 }
@@ -177,7 +178,12 @@ impl ExperimentReport {
             .map(|point| point_report(experiment, point, trials))
             .collect();
         let has_orders = points.iter().any(|point| point.figures.get("nopm").is_some());
-        let primary = if has_orders { "nopm" } else { "tps" };
+        let is_open = |trial: &Trialled| matches!(trial.report.load, Some(Load::Open { .. }));
+        let primary = match has_orders {
+            _ if !trials.is_empty() && trials.iter().all(is_open) => "p99_ms",
+            true => "nopm",
+            false => "tps",
+        };
         let curve = curve(experiment, &points, primary);
         let law = scalability(experiment, trials, primary, bits);
         let (scalability, no_scalability) = match law {
@@ -265,24 +271,33 @@ fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Opti
     }
     let (_, first) = measured[0];
     let (_, last) = measured[measured.len() - 1];
-    let (peak_at, peak) =
-        *measured.iter().rev().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean)).expect("there are two");
+    let (best_at, best) =
+        *measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
     let reaches = |figure: &Figure| {
-        let (own, its) = (peak.half_width?, figure.half_width?);
-        (figure.mean + its >= peak.mean - own).then_some(())
+        let apart = (figure.mean - best.mean).abs();
+        Some(apart <= best.half_width? + figure.half_width?)
     };
-    let also =
-        measured.iter().filter(|(value, figure)| *value != peak_at && reaches(figure).is_some());
+    let also = measured
+        .iter()
+        .filter(|(value, figure)| *value != best_at && reaches(figure).unwrap_or(false));
     Some(Curve {
         figure: primary.to_owned(),
         axis: axis.name.clone(),
         first: first.mean,
         mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
-        peak: peak.mean,
-        peak_at: peak_at.to_owned(),
-        peak_also: also.map(|(value, _)| (*value).to_owned()).collect(),
+        best: best.mean,
+        best_at: best_at.to_owned(),
+        best_also: also.map(|(value, _)| (*value).to_owned()).collect(),
         last: last.mean,
     })
+}
+
+/// Which of two figures is the better one: of times the lower.
+pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
+    match name.ends_with("_ms") {
+        true => b.mean.total_cmp(&a.mean),
+        false => a.mean.total_cmp(&b.mean),
+    }
 }
 
 /// A value of an axis, if it is a number.

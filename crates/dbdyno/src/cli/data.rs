@@ -102,7 +102,7 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, site } = opened(matches, true, &stop, &mut live)?;
+    let Found { target, opened, mut site } = opened(matches, true, &stop, &mut live)?;
     let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));

@@ -110,11 +110,11 @@ fn without_passwords(text: &str, words: &[String]) -> String {
     let mut text = text.to_owned();
     for word in words {
         let Some((_, authority)) = word.split_once("://") else { continue };
-        // An address of version 6 is full of colons.
-        if authority.starts_with('[') {
+        let Some((user, rest)) = authority.split_once(':') else { continue };
+        // The first colon belongs to a host, or to an address of version 6.
+        if user.contains('@') || user.starts_with('[') {
             continue;
         }
-        let Some((user, rest)) = authority.split_once(':') else { continue };
         let whole = rest.rsplit_once('@').map(|(password, _)| password);
         // Without its '@', or with a '/' in it, it looks like a port.
         let part = rest.split(['@', '/']).next().filter(|part| part.parse::<u64>().is_err());
@@ -271,6 +271,8 @@ mod tests {
         check("mariadb://bench:pw", "'mariadb://bench:pw'", "'mariadb://bench:***'");
         check("mariadb://host:3306/pw", "'mariadb://host:3306/pw'", "'mariadb://host:3306/pw'");
         check("mariadb://[::1]:3306/d", "'[::1]:3306'", "'[::1]:3306'");
+        let hosts = "mariadb://b@h1:3306,h2:3307/d";
+        check(hosts, &format!("'{hosts}'"), &format!("'{hosts}'"));
         check("mysql://b:hunter2hunter2@h/d", "who is hunter2hunter2?", "who is ***?");
     }
 }

@@ -49,3 +49,32 @@ fn the_example_in_virtual_time_runs() {
     let report = report(&home, "sim-queue.toml", &[]);
     assert_eq!(report["placement"], "simulated");
 }
+
+/// The report of an example that is an experiment, at few and short points.
+fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let example = example.to_string_lossy().into_owned();
+    let short = ["--duration=1s", "--ramp-up=0s", "--pause=0s", "--repeat=1", "--quiet"];
+    let told = home.json(&[&["run", &example][..], &short, flags].concat());
+    assert_eq!(number(&told, "trials_done"), number(&told, "trials"), "{told:#}");
+    told
+}
+
+#[test]
+fn the_examples_that_are_experiments_run() {
+    let home = Home::new();
+    home.put_tpcc();
+    let file = format!("--target=sqlite:{}", home.database("tpcc").display());
+    let few = ["--vary=clients=1,2", "--target=managed:mariadb?innodb_buffer_pool_size=64M"];
+    let arrivals =
+        experiment(&home, "arrival-rate.toml", &[&few[..], &["--table-size=1000"]].concat());
+    assert_eq!(arrivals["primary"], "p99_ms");
+    let small = ["--warehouses=1", "--calls=prepared", &*file];
+    let pilot =
+        experiment(&home, "autopilot.toml", &[&small[..], &["--vary=clients=1,2"]].concat());
+    assert_eq!(pilot["primary"], "nopm");
+    let fixed =
+        experiment(&home, "fixed-throughput.toml", &[&small[..], &["--clients=10"]].concat());
+    let offered = |point: usize| number(&fixed["points"][point], "figures.tps.mean");
+    assert!(offered(0) > 0.0 && offered(1) > offered(0), "{fixed:#}");
+}

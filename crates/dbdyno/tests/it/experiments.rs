@@ -24,7 +24,7 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
     }
     // Four servers of 2 ms: one client gets 500 a second, and no number gets more than 2,000.
     assert!((number(&points[0], "figures.tps.mean") - 500.0).abs() < 25.0);
-    assert!((number(&told, "curve.peak") - 2000.0).abs() < 100.0, "{:#}", at(&told, "curve"));
+    assert!((number(&told, "curve.best") - 2000.0).abs() < 100.0, "{:#}", at(&told, "curve"));
     assert!(number(&told, "scalability.residual") > 0.0);
     let runs = home.json(&["runs", "list", "--limit=0"]);
     assert_eq!(at(&runs, "runs").as_array().map(Vec::len), Some(18));

@@ -44,7 +44,7 @@ fn kind(code: u16, sqlstate: &str) -> RefusalKind {
         1036 | 1223 | 1288 | 1290 | 1471 | 1792 | 1836 => RefusalKind::ReadOnly,
         1317 | 3169 => RefusalKind::Cancelled,
         1907 | 1969 | 3024 => RefusalKind::Timeout,
-        1021 | 1114 => RefusalKind::DiskFull,
+        1021 | 1114 | 1878 => RefusalKind::DiskFull,
         126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => RefusalKind::Corrupt,
         1235 | 1148 | 3948 | 4166 => RefusalKind::Unsupported,
         1040 | 1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1226 | 1927 | 4031 => {
@@ -78,6 +78,7 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
             "SET GLOBAL local_infile = 1 on the server, or load with INSERTs \
              (--load-method insert)"
         }
+        1021 | 1114 | 1878 => "make room where the server keeps its data and temporary files",
         1153 => "raise max_allowed_packet of the server",
         1193 => "this server is too old for that: leave statement_timeout out of the target's URL",
         1203 | 1226 => "use fewer clients, or raise the limit of this user",

@@ -6,7 +6,7 @@ use model::Experiment;
 
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::{Align, Column, Table, sparkline};
-use crate::experiment::{Curve, ExperimentReport, Figure, PointReport, ScalabilityReport};
+use crate::experiment::{Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better};
 
 const WIDTH: usize = 96;
 /// Points beyond which no block of the curve is told apart.
@@ -57,14 +57,15 @@ fn headline(report: &ExperimentReport) -> String {
         .iter()
         .rev()
         .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
-        .max_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+        .max_by(|a, b| better(&report.primary, &a.1, &b.1));
     let found = match best {
         None => "nothing measured yet".to_owned(),
         Some((point, figure)) => {
             let at: Vec<String> =
                 point.values.0.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
             let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-            format!("most {}{at}: {}", title(&report.primary), shown(&figure))
+            let most = if report.primary.ends_with("_ms") { "least" } else { "most" };
+            format!("{most} {}{at}: {}", title(&report.primary), shown(&figure))
         }
     };
     let n = count(report.points.len() as u64, "point");
@@ -131,21 +132,30 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
         .iter()
         .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
         .collect();
-    let number = |value: f64| significant(value, 4);
+    let number = |value: f64| match value.is_infinite() {
+        true => "∞".to_owned(),
+        false => significant(value, 4),
+    };
+    // What is infinite has no place in a picture.
+    let line = match means.iter().all(|mean| mean.is_finite()) {
+        true => sparkline(&means, SPARK_MOST),
+        false => "not everywhere finite".to_owned(),
+    };
+    let best = if curve.figure.ends_with("_ms") { "lowest" } else { "peak" };
     let mut lines = format!(
-        "\n{} over {}: {}\nfirst {}, mean {}, peak {} at {}, last {}\n",
+        "\n{} over {}: {}\nfirst {}, mean {}, {best} {} at {}, last {}\n",
         title(&curve.figure),
         curve.axis,
-        sparkline(&means, SPARK_MOST),
+        line,
         number(curve.first),
         number(curve.mean),
-        number(curve.peak),
-        curve.peak_at,
+        number(curve.best),
+        curve.best_at,
         number(curve.last),
     );
-    if !curve.peak_also.is_empty() {
-        let also = curve.peak_also.join(", ");
-        lines.push_str(&format!("within its error the peak may as well be at {also}\n"));
+    if !curve.best_also.is_empty() {
+        let also = curve.best_also.join(", ");
+        lines.push_str(&format!("within its error the {best} may as well be at {also}\n"));
     }
     lines
 }
