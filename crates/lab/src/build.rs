@@ -117,7 +117,7 @@ impl Built {
         match self.found {
             Data::Built => "the data are there already: nothing to build".to_owned(),
             Data::Unfinished => format!(
-                "went on with an interrupted build: {} rows were there, {rows} added in {:.1} s \
+                "went on with an interrupted build: about {} rows were there, {rows} added in {:.1} s \
                  by {method} with {loaders}{lost}",
                 format_count(self.n_rows_before),
                 self.seconds

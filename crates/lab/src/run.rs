@@ -445,9 +445,26 @@ fn check_before(
     }
     Err(Trouble::Failed(format!(
         "the data are not consistent before the run, so it was not begun (--check off runs all \
-         the same):\n{}",
+         the same){}:\n{}",
+        sizes_to_be_said(groups),
         failed.join("\n")
     )))
+}
+
+/// Tables that somebody else built may be of another size than we take them for.
+fn sizes_to_be_said(groups: &[Opened]) -> String {
+    let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
+        return String::new();
+    };
+    let shaping = opened.workload.identity().scale;
+    let flags: Vec<String> = shaping
+        .iter()
+        .map(|(name, value)| format!("--{} {value}", name.replace('_', "-")))
+        .collect();
+    format!(
+        "; dbdyno did not build these tables and takes them for {} (say their true size)",
+        flags.join(" ")
+    )
 }
 
 /// Why there was no load, with what the server allows where that is the reason.
@@ -513,8 +530,9 @@ fn outside_percent(tally: &Tally, measured_ns: u64) -> Option<f64> {
 }
 
 fn say(result: &CheckResult) -> String {
-    let rows = result.examples.join("; ");
-    format!("  check {} ({}) fails in {} rows: {rows}", result.id, result.title, result.n_failed)
+    let CheckResult { id, title, n_failed, examples } = result;
+    let rows = if *n_failed == 1 { "row" } else { "rows" };
+    format!("  check {id} ({title}) fails in {n_failed} {rows}: {}", examples.join("; "))
 }
 
 /// Each check once, however many groups ask for it.
