@@ -184,6 +184,7 @@ impl Calibration {
             retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
             connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S },
+            disturbances: Vec::new(),
         })
     }
 

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArrivalRate, Placement, RefusalKind, Target};
+use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,6 +161,9 @@ pub struct Plan {
     pub retry: Retry,
     /// Keeping samples.
     pub recording: Recording,
+    /// What is done to the database meanwhile.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
 }
 
 fn is_pinned() -> bool {

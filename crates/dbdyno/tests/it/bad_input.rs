@@ -268,7 +268,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     check("[group]\nworkload = \"tpcc\"\n", &["plan.toml:1:2", "[[group]], with two brackets"]);
     check("[[group]]\nclients = 4\n", &["[[group]] has no workload"]);
     check(&format!("{group}[experiment]\nrepeat = 5\n"), &["plan.toml:3:2", "experiments"]);
-    check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:3", "[[at]]"]);
+    check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:1", "does nothing"]);
     check(
         &format!("{group}until = \"9 per client\"\nload = {{ model = \"open\", rate = 5 }}\n"),
         &["plan.toml:3:9", "belong to no client"],

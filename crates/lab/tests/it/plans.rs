@@ -86,7 +86,6 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
     check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
     check("[experiment]\nrepeats = 5", "there is no key 'experiment.repeats'");
-    check("[[at]]\ntime = \"1s\"", "disturbances");
     check("seed = 1", "no [[group]]");
     check("[group]\nworkload = \"tpcc\"", "write [[group]]");
 }
