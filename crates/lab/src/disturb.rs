@@ -53,6 +53,8 @@ pub(crate) struct Disturbers {
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Said>>,
     under_way: Vec<DisturbanceTold>,
+    /// Somebody does not end, or nobody wants to wait for it.
+    is_left: bool,
 }
 
 impl Disturbers {
@@ -70,6 +72,7 @@ impl Disturbers {
             threads: Vec::new(),
             hear: None,
             under_way: Vec::new(),
+            is_left: false,
         }
     }
 
@@ -99,6 +102,7 @@ impl Disturbers {
                 Ok(Said::NotReady(why)) => return Err(Trouble::Failed(why)),
                 Ok(Said::Told(_)) => unreachable!("nothing is done before the load begins"),
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
+                    self.is_left = true;
                     let why = "interrupted while the disturbances connected";
                     return Err(Trouble::Interrupted(why.to_owned()));
                 }
@@ -142,13 +146,12 @@ impl Disturbers {
         self.curtain.fall();
         let began = wall::now();
         let is_quick = self.all.iter().all(|one| !matches!(one.deed, Deed::Server(_)));
-        let mut is_left = false;
         while let Some(hear) = &self.hear {
             match hear.recv_timeout(LOOK_EVERY) {
                 Ok(said) => self.heard(said, tell),
                 Err(RecvTimeoutError::Timeout) => {
-                    is_left = stop.asked() > 1 || (is_quick && began.elapsed() > GRACE);
-                    if is_left {
+                    self.is_left = stop.asked() > 1 || (is_quick && began.elapsed() > GRACE);
+                    if self.is_left {
                         break;
                     }
                 }
@@ -162,14 +165,15 @@ impl Disturbers {
             left.ended_ns = Some(self.curtain.now_ns());
             tell(Event::Disturbance(left));
         }
-        if is_left {
-            return;
-        }
-        for thread in self.threads.drain(..) {
-            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        }
-        if self.curtain.n_server_deeds() > 0 {
+        self.join();
+        if !self.is_left && self.curtain.n_server_deeds() > 0 {
             self.start_again(stop, tell);
+        }
+    }
+
+    fn join(&mut self) {
+        for thread in self.threads.drain(..).filter(|_| !self.is_left) {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     }
 
@@ -200,6 +204,7 @@ impl Disturbers {
     /// The server; none if somebody who was left behind still works on it.
     pub(crate) fn give_back(mut self) -> Option<Managed> {
         self.curtain.fall();
+        self.join();
         self.take_server()
     }
 }

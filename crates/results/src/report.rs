@@ -13,6 +13,7 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod disturbances;
 mod named;
 mod times;
 
@@ -22,6 +23,7 @@ use model::{Finding, Load, Until};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use disturbances::{DisturbanceReport, WindowReport};
 pub use named::Named;
 pub use times::{ConnectTimes, LagTimes, Latency};
 
@@ -107,6 +109,9 @@ pub struct Report {
     pub crosschecks: Vec<CrosscheckReport>,
     /// Second by second and group by group; the ramp-up's are negative.
     pub seconds: Vec<SecondReport>,
+    /// What was done to the database meanwhile, and what that did, in the order of time.
+    #[serde(default)]
+    pub disturbances: Vec<DisturbanceReport>,
     /// What was observed, by what it is about and by name.
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
     /// What is to be thought of the result, most severe first.

@@ -1,6 +1,6 @@
 //! A plan that is printed reads back as the same plan; mistakes are told with their place.
 
-use lab::plan::{decide, read_toml, to_toml};
+use lab::plan::{Draft, decide, read_toml, to_toml};
 use model::{Plan, Target};
 
 fn decided(text: &str) -> Result<Plan, String> {
@@ -47,6 +47,44 @@ name = "counted"
 workload = "empty"
 until = "1000000 transactions"
 "#;
+
+const DISTURBED: &str = r#"
+[target]
+url = "managed:mariadb"
+[phases]
+measure = "60s"
+[[group]]
+workload = "empty"
+[[at]]
+time = "1500ms"
+sql = ["CREATE TABLE a (x INT)", "DROP TABLE a"]
+every = "10s"
+until = "45s"
+for = "250us"
+[[at]]
+time = "2s"
+name = "freeze"
+server = "pause 1500ms"
+"#;
+
+#[test]
+fn a_printed_plan_does_the_same_in_mid_run() {
+    let plan = decided(DISTURBED).expect("a right plan");
+    let printed = to_toml(&plan);
+    let again = decided(&printed).expect(&printed);
+    assert_eq!((again.disturbances.len(), &again.disturbances), (2, &plan.disturbances));
+    assert_eq!(again.disturbances[0].name, "CREATE TABLE a (x INT) (and 1 more)");
+}
+
+#[test]
+fn a_plan_from_elsewhere_runs_no_command() {
+    let text = "[[group]]\nworkload = \"empty\"\n[[at]]\ntime = \"1s\"\ncommand = \"ls\"\n";
+    let error = decided(text).expect_err("it is refused");
+    assert!(error.starts_with("plan.toml:5:11: command: only a plan"), "{error}");
+    let local = Draft { is_local: true, ..read_toml("plan.toml", text).expect("a draft") };
+    let target = |_: &str| Target::parse("sqlite:a").map_err(|bad| bad.0);
+    assert_eq!(decide(&local, &target).expect("decided").disturbances.len(), 1);
+}
 
 #[test]
 fn a_printed_plan_decides_to_the_same_plan() {

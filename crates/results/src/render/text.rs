@@ -1,6 +1,7 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
+mod disturbances;
 mod sections;
 
 use model::{Load, Severity};
@@ -58,6 +59,7 @@ pub fn text(report: &Report, style: &Style) -> String {
         sections::transactions(report, style),
         sections::groups(report, style),
         sections::over_time(report, style),
+        disturbances::disturbances(report, style),
         sections::measures(report, style),
         sections::errors(report, style),
         sections::rest(report, style),
