@@ -10,6 +10,9 @@ use crate::Moments;
 /// The shortest window worth comparing, in seconds.
 const WINDOW_S_MIN: i64 = 5;
 
+/// From so many events a second on, one without any is no chance (e^-10).
+const MEAN_MIN: f64 = 10.0;
+
 /// A recovery must last: one good second may be chance, and so the mean of so many counts.
 const LASTING_S: usize = 3;
 
@@ -27,8 +30,8 @@ pub struct Windows {
 /// The windows of what lasted from `began_ns` to `ended_ns`, in a run of `n_seconds` whole seconds.
 ///
 /// Before and after are as long as it lasted, and at least 5 s; of equal length, unless the run has
-/// less than 5 s on one side. The second right before it belongs to none of them: what began there
-/// may have been hit.
+/// less than 5 s on one side. The second right before it belongs to none of them: it may be whole,
+/// and yet what began there may have been hit.
 pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
     const NS_PER_S: i64 = 1_000_000_000;
     let first = began_ns.div_euclid(NS_PER_S).clamp(0, n_seconds);
@@ -65,7 +68,8 @@ pub enum Recovery {
 /// first `n_look` of them.
 ///
 /// A second has fallen if it is below `share` of the mean before, and by more than chance: below
-/// that mean less three standard deviations of the seconds before. The rate is back in the first
+/// that mean less three standard deviations of the seconds before; or if nothing happened in it
+/// where 10 events or more are the rule. The rate is back in the first
 /// later second that reaches `share`, if it and the two after it do so on average.
 pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Recovery {
     let mut moments = Moments::default();
@@ -79,7 +83,8 @@ pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Rec
     let low = goal.min(mean - 3.0 * sd);
     let looked = &since[..n_look.min(since.len())];
     // Where seconds scatter so much that none is below chance, a standstill still is one.
-    let has_fallen = |count: &u64| (*count as f64) < low || *count == 0;
+    let is_standstill = |count: u64| count == 0 && mean >= MEAN_MIN;
+    let has_fallen = |count: &u64| (*count as f64) < low || is_standstill(*count);
     let Some(fell) = looked.iter().position(has_fallen) else {
         return Recovery::NeverFell;
     };
@@ -141,6 +146,7 @@ mod tests {
         assert_eq!(of(&[97, 95, 94, 103]), Recovery::NeverFell);
         assert_eq!(recovery(&[100, 140, 60], &[80, 85], 10, 0.9), Recovery::NeverFell);
         assert_eq!(recovery(&[100, 140, 60], &[0, 120], 10, 0.9), Recovery::Back { second: 1 });
+        assert_eq!(recovery(&[1, 0, 3, 2], &[0, 0, 2], 10, 0.9), Recovery::NeverFell);
         assert_eq!(recovery(&[], &[0, 100], 10, 0.9), Recovery::Unknown);
         assert_eq!(recovery(&[0, 0], &[0], 10, 0.9), Recovery::Unknown);
     }

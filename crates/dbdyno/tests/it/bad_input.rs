@@ -267,7 +267,10 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     check("", &["[[group]]", "nothing to do"]);
     check("[group]\nworkload = \"tpcc\"\n", &["plan.toml:1:2", "[[group]], with two brackets"]);
     check("[[group]]\nclients = 4\n", &["[[group]] has no workload"]);
-    check(&format!("{group}[experiment]\nrepeat = 5\n"), &["plan.toml:3:2", "experiments"]);
+    check(
+        &format!("{group}[experiment]\nvary = {{ clients = [1, 0] }}\n"),
+        &["plan.toml:4:20", "too small"],
+    );
     check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:1", "does nothing"]);
     let at = |words: &str| format!("{group}[[at]]\ntime = \"1s\"\n{words}\n");
     let sql = "sql = \"DROP TABLE a\"";

@@ -19,7 +19,9 @@ pub(super) fn disturbances(report: &Report, style: &Style) -> Vec<String> {
     if all.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![style.ink(Ink::Bold, "disturbances, and the whole seconds around them")];
+    let words =
+        "disturbances, and the seconds around them (during: also what began a second before)";
+    let mut lines = vec![style.ink(Ink::Bold, words)];
     for one in all.iter().take(SHOWN_MOST) {
         lines.extend(wrap(&sentence(one), style.width));
         let output: Vec<&str> = one.output.lines().collect();
@@ -54,9 +56,11 @@ fn sentence(one: &DisturbanceReport) -> String {
             figures::seconds(back)
         ),
         (Some(true), None) => {
-            "; TPS fell below 90 % of before, and was not back within the run".to_owned()
+            "; TPS fell below 90 % of before, and was not back there within the run".to_owned()
         }
-        (Some(false), _) => "; TPS did not fall below 90 % of before".to_owned(),
+        (Some(false), _) => {
+            "; no second had fewer commits than the scatter of those before explains".to_owned()
+        }
         (None, _) => "; there is nothing before it to compare with".to_owned(),
     };
     if !one.overlaps.is_empty() {
@@ -136,12 +140,12 @@ mod tests {
         made.disturbance(42_000, Some(42_300), Disturbed::Done);
         let page = disturbances(&Report::of(&made.tally()), &Style::default());
         insta::assert_snapshot!(page.join("\n"), @r"
-        disturbances, and the whole seconds around them
+        disturbances, and the seconds around them (during: also what began a second before)
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of before, and was back 1 s
         after it began
                    seconds  offered  failed    TPS        p50 ms (95 %)       p99 ms (95 %)  max
           before  36 to 41    2,311       0  460.2  13.6 (13.3 to 14.1)  93.0 (79.5 to 106)  366
-          during  42 to 43      310       0  307.0  13.5 (12.0 to 15.3)                   –  118
+          during  42 to 43      751       0  307.0  13.4 (12.6 to 14.6)  86.1 (69.3 to 129)  130
           after   43 to 48    2,296       0  457.2  14.0 (13.5 to 14.6)  92.4 (75.6 to 101)  177
         ");
         assert!(page.iter().all(|line| line.chars().count() <= Style::default().width));
