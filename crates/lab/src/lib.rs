@@ -9,6 +9,7 @@ pub mod check;
 mod commits;
 pub mod datagen;
 mod desk;
+mod disturb;
 pub mod experiment;
 pub mod facts;
 mod heard;

@@ -134,6 +134,11 @@ impl Managed {
         facts
     }
 
+    /// The server itself.
+    pub(crate) fn server(&mut self) -> &mut Server {
+        &mut self.server
+    }
+
     /// How it ended and what it said last, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.server.ended()

@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
@@ -18,6 +19,7 @@ use results::store::{self, Store, Summary, Writer};
 
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::desk::Desk;
+use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
@@ -128,7 +130,9 @@ pub(crate) fn run_at(
     for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
         recount.tell(Event::Fact(fact));
     }
-    let outcome = measure(&plan, &groups, placement, &options, stop, &mut recount);
+    let mut disturbers = Disturbers::of(&plan, site);
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut disturbers, &mut recount);
+    site.server = disturbers.give_back();
     if let Some(how) = site.server.as_mut().and_then(Managed::ended) {
         let text = format!("The managed server {how}");
         recount.tell(not_made("managed_server_ended", text));
@@ -374,19 +378,28 @@ fn measure(
     placement: Placement,
     options: &RunOptions,
     stop: &Arc<Stop>,
+    disturbers: &mut Disturbers,
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     if options.check_before {
         check_before(groups, stop, recount)?;
     }
+    disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_counted(groups, stop, None);
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
-    let ran = engine::run(job, stop, &mut |now_ns| now_ns + lead_ns, &mut |event| {
+    let begin = disturbers.begin();
+    let mut start = |now_ns| {
+        begin(Duration::from_nanos(lead_ns + plan.phases.ramp_up_ns));
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        disturbers.follow(&event, &mut |told| recount.tell(told));
         recount.tell(event);
-    })
-    .map_err(|error| match error {
+    });
+    disturbers.end(stop, &mut |told| recount.tell(told));
+    let ran = ran.map_err(|error| match error {
         engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
         error => could_not_run(error, &recount.tally),
     })?;

@@ -185,6 +185,7 @@ impl Calibration {
             connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S },
             probe_seconds: model::PROBE_SECONDS,
+            disturbances: Vec::new(),
         })
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use crate::{CheckResult, Description, Fact, Finding, KindIndex, RunId, Second};
+use crate::{CheckResult, Description, DisturbanceTold, Fact, Finding, KindIndex, RunId, Second};
 
 /// A stretch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -133,6 +133,8 @@ pub enum Event {
         /// How many outcomes are unknown.
         unknown: u64,
     },
+    /// A disturbance began, ended, or was not made.
+    Disturbance(DisturbanceTold),
     /// Something was said to the user: kept with the run.
     Output {
         /// The words.

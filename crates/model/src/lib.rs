@@ -11,6 +11,7 @@ mod database;
 mod dialect;
 mod dice;
 mod digits;
+mod disturbance;
 mod event;
 mod experiment;
 mod finding;
@@ -39,6 +40,7 @@ pub use dialect::{
 };
 pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};
+pub use disturbance::{Deed, Disturbance, DisturbanceTold, Disturbed, ServerAction};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{Axis, DataPolicy, Experiment, Order, Point, Trial, combinations};
 pub use finding::{Fact, Finding, Severity};

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ArrivalRate, Placement, RefusalKind, Target};
+use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,6 +164,9 @@ pub struct Plan {
     /// How many seconds each stretch of the report has.
     #[serde(default = "default_probe_seconds")]
     pub probe_seconds: u32,
+    /// What is done to the database meanwhile.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
 }
 
 fn default_probe_seconds() -> u32 {

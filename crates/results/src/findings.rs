@@ -7,6 +7,7 @@
 //! Not here: what only the makers of the run can know; theirs come as events and are kept.
 
 mod data;
+mod disturbances;
 mod generator;
 mod offered;
 mod outcomes;
@@ -49,7 +50,12 @@ struct View<'a> {
 /// All that is to be thought of a run, most severe first.
 pub fn judge(tally: &Tally) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let whole = [data::look(tally), steadiness::look(tally), surroundings::look(tally)];
+    let whole = [
+        data::look(tally),
+        steadiness::look(tally),
+        surroundings::look(tally),
+        disturbances::look(tally),
+    ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
     for (index, group) in tally.groups.iter().enumerate() {
         let told = tally.told(index);

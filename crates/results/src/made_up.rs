@@ -141,6 +141,25 @@ impl Made {
         second.expect("a measured second").kind(kind)
     }
 
+    /// A table is dropped, from and to so many milliseconds of the measured phase.
+    pub(crate) fn disturbance(
+        &mut self,
+        began_ms: i64,
+        ended_ms: Option<i64>,
+        outcome: model::Disturbed,
+    ) {
+        self.more.push(Event::Disturbance(model::DisturbanceTold {
+            index: 0,
+            nth: 0,
+            name: "drop".to_owned(),
+            what: "DROP TABLE big".to_owned(),
+            began_ns: began_ms * NS_PER_MS as i64,
+            ended_ns: ended_ms.map(|ms| ms * NS_PER_MS as i64),
+            outcome,
+            output: String::new(),
+        }));
+    }
+
     pub(crate) fn fact(&mut self, about: &str, name: &str, value: &str) {
         self.more.push(Event::Fact(Fact::new(about, name, value)));
     }

@@ -13,6 +13,7 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod disturbances;
 mod named;
 mod probes;
 mod times;
@@ -23,6 +24,7 @@ use model::{Finding, Load, Until};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use disturbances::{DisturbanceReport, WindowReport};
 pub use named::Named;
 pub use probes::ProbeReport;
 pub use times::{ConnectTimes, LagTimes, Latency};
@@ -112,6 +114,9 @@ pub struct Report {
     /// The measured phase in stretches of the plan's `probe`.
     #[serde(default)]
     pub probes: Vec<ProbeReport>,
+    /// What was done to the database meanwhile, and what that did, in the order of time.
+    #[serde(default)]
+    pub disturbances: Vec<DisturbanceReport>,
     /// What was observed, by what it is about and by name.
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
     /// What is to be thought of the result, most severe first.

@@ -9,8 +9,9 @@ mod series;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, Description, Event, Fact, Finding, GroupDescription,
-    KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, RunId, Second, StopReason, Traffic,
+    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding,
+    GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, RunId, Second,
+    StopReason, Traffic,
 };
 use stats::Histogram;
 
@@ -156,6 +157,8 @@ pub struct Tally {
     pub crosschecks: Vec<Crosscheck>,
     /// Findings of those who made the run; ours are in [`crate::findings`].
     pub findings: Vec<Finding>,
+    /// What was done to the database meanwhile, as it was told last.
+    pub disturbances: Vec<DisturbanceTold>,
     /// What was said to the user.
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
@@ -210,11 +213,22 @@ impl Tally {
                 let (committed, unknown) = (*committed, *unknown);
                 self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
             }
+            Event::Disturbance(told) => self.disturbed(told),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
                 self.output.push(text.clone());
             }
             Event::Output { .. } => self.output_lost += 1,
             Event::Finding(finding) => self.findings.push(finding.clone()),
+        }
+    }
+
+    /// The end of a disturbance stands for its beginning.
+    fn disturbed(&mut self, told: &DisturbanceTold) {
+        let same =
+            |known: &&mut DisturbanceTold| (known.index, known.nth) == (told.index, told.nth);
+        match self.disturbances.iter_mut().find(same) {
+            Some(known) => known.clone_from(told),
+            None => self.disturbances.push(told.clone()),
         }
     }
 

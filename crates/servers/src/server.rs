@@ -194,6 +194,12 @@ impl Server {
         self.launch(&[])
     }
 
+    /// Stops it in its own way, keeping all it has promised to keep; [`Server::restart`] starts it
+    /// again.
+    pub fn shut_down(&mut self) -> Result<(), ServerError> {
+        if self.ended().is_some() { Ok(()) } else { self.stop_gently() }
+    }
+
     /// Kills all its processes at once (SIGKILL), as a crash would; the data stays. PostgreSQL then
     /// leaves a few KiB of the system's shared memory, which only its next start frees.
     pub fn kill(&mut self) -> Result<(), ServerError> {

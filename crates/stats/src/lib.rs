@@ -7,6 +7,7 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+mod disturbance;
 mod draw;
 mod histogram;
 mod intensity;
@@ -18,6 +19,7 @@ mod queueing;
 mod rate;
 mod scalability;
 
+pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;

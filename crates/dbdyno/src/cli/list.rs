@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 use lab::managed;
-use lab::plan::{GROUP, PLAN};
+use lab::plan::{AT, GROUP, PLAN};
 use model::Parameter;
 use serde_json::{Value, json};
 
@@ -132,6 +132,12 @@ fn sections() -> Vec<Section> {
             title: "A group of clients".to_owned(),
             intro: "Keys of a `[[group]]`, and flags of `dbdyno run`.".to_owned(),
             rows: of_plan(GROUP),
+        },
+        Section {
+            title: "A disturbance".to_owned(),
+            intro: "Keys of an `[[at]]`. One of `sql`, `command` and `server` says what is done."
+                .to_owned(),
+            rows: AT.iter().map(|row| (format!("`{}`", row.path), &row.parameter)).collect(),
         },
     ];
     for entry in workloads::ALL {

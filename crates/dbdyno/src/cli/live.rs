@@ -11,7 +11,7 @@ use lab::experiment::ExperimentWatcher;
 use lab::run::Watcher;
 use model::{Event, Phase, format_count};
 use results::Tally;
-use results::render::live::{lines, plain};
+use results::render::live::{disturbance, lines, plain};
 
 use super::{harmless, say};
 
@@ -118,6 +118,10 @@ impl Watcher for Live {
                 self.draw(tally);
             }
             Event::Second(_) => self.draw(tally),
+            // On a terminal it is a line of what is drawn.
+            Event::Disturbance(told) if matches!(self.shown, Shown::Lines) => {
+                say(&disturbance(told));
+            }
             Event::Ended { .. } => self.end(),
             _ => {}
         }

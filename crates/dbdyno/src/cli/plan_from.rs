@@ -44,7 +44,8 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
 fn read_file(path: &str) -> Result<Draft, Trouble> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Trouble::Usage(format!("the plan {path} cannot be read: {error}")))?;
-    Ok(read_toml(path, &text)?)
+    // Whoever names a file here may run its commands too.
+    Ok(Draft { is_local: true, ..read_toml(path, &text)? })
 }
 
 /// The workload of a plan's first group, if the plan can be read at all.

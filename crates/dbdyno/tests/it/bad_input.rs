@@ -271,7 +271,33 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
         &format!("{group}[experiment]\nvary = {{ clients = [1, 0] }}\n"),
         &["plan.toml:4:20", "too small"],
     );
-    check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:3", "[[at]]"]);
+    check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:1", "does nothing"]);
+    let at = |words: &str| format!("{group}[[at]]\ntime = \"1s\"\n{words}\n");
+    let sql = "sql = \"DROP TABLE a\"";
+    check(
+        &at(&format!("{sql}\ncommand = \"ls\"")),
+        &["plan.toml:3:1", "one [[at]] does one thing"],
+    );
+    check(&at("sqll = \"x\""), &["plan.toml:5:1", "there is no key 'sqll' here", "'sql'"]);
+    check(&at("server = \"restart\""), &["plan.toml:5:10", "is not ours to restart"]);
+    check(&at("server = \"reboot\""), &["plan.toml:5:10", "'reboot' is not one of"]);
+    check(&at(&format!("{sql}\nevery = \"0s\"")), &["plan.toml:6:9", "0 is no length"]);
+    check(&at(&format!("{sql}\nevery = \"1ms\"")), &["plan.toml:6:9", "at most 1000"]);
+    check(&at(&format!("{sql}\nuntil = \"1s\"")), &["plan.toml:6:9", "not after its time"]);
+    check(
+        &format!("{group}[[at]]\n{sql}\ntime = \"-1s\"\n"),
+        &["plan.toml:5:8", "time: '-1s' is not a duration"],
+    );
+    check(&format!("{group}[[at]]\n{sql}\n"), &["plan.toml:3:1", "has no time"]);
+    check(
+        &format!("{group}[[at]]\n{sql}\ntime = \"30s\"\n"),
+        &["plan.toml:5:8", "30s is after the end of the run", "lasts 30s"],
+    );
+    check(
+        &format!("[target]\nurl = \"sim:\"\n{}", at(sql)),
+        &["plan.toml:5:1", "nothing to disturb"],
+    );
+    check(&format!("[at]\ntime = \"1s\"\n{group}"), &["plan.toml:1:2", "[[at]], with two"]);
     check(
         &format!("{group}until = \"9 per client\"\nload = {{ model = \"open\", rate = 5 }}\n"),
         &["plan.toml:3:9", "belong to no client"],

@@ -36,6 +36,7 @@ pub fn decide(
         None => default_target(&groups[0].workload).map_err(BadPlan)?,
     };
     let phases = decide_phases(draft, &groups)?;
+    let disturbances = super::at::decide(draft, &target, phases)?;
     let first = &groups[0];
     let name = draft.plan("name").map_or_else(|| first.workload.clone(), |name| name.text);
     let retry = Retry {
@@ -60,6 +61,7 @@ pub fn decide(
         retry,
         recording: Recording { highest_ns },
         probe_seconds: decide_probe(draft)?,
+        disturbances,
     })
 }
 

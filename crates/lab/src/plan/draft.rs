@@ -5,7 +5,7 @@ use std::fmt;
 
 use model::Setting;
 
-use super::{BadPlan, GROUP, PLAN, Row};
+use super::{AT, BadPlan, GROUP, PLAN, Row};
 
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +76,21 @@ pub struct Draft {
     pub groups: Vec<GroupDraft>,
     /// What is varied.
     pub vary: Vec<VaryDraft>,
+    /// What is done in mid-run.
+    pub at: Vec<AtDraft>,
+    /// Whether the file was named on the command line here: only such a plan may have commands.
+    pub is_local: bool,
+}
+
+/// A disturbance as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtDraft {
+    /// Where it begins.
+    pub from: From,
+    /// Values by path (`time`, `command`).
+    pub values: BTreeMap<&'static str, Written>,
+    /// The statements.
+    pub sql: Vec<Written>,
 }
 
 /// An axis as written.
@@ -115,6 +130,18 @@ impl GroupDraft {
     /// Reads the value at `path`.
     pub fn group_setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
         setting(&self.values, GROUP, path)
+    }
+}
+
+impl AtDraft {
+    /// Reads the value at `path`.
+    pub fn setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
+        setting(&self.values, AT, path)
+    }
+
+    /// An error about it as a whole.
+    pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
+        BadPlan(format!("{}: {why}", self.from))
     }
 }
 

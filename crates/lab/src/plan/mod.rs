@@ -3,6 +3,7 @@
 //! Everything written is read once, here, into types that cannot be wrong; a mistake is told
 //! with the place where it was made. Not here: what a plan means (engine, lab::run).
 
+mod at;
 mod decide;
 mod draft;
 mod print;
@@ -14,9 +15,9 @@ mod vary;
 use std::fmt;
 
 pub use decide::decide;
-pub use draft::{Draft, From, GroupDraft, VaryDraft, Written};
+pub use draft::{AtDraft, Draft, From, GroupDraft, VaryDraft, Written};
 pub use print::to_toml;
-pub use table::{GROUP, PLAN, Row, row};
+pub use table::{AT, GROUP, PLAN, Row, row};
 pub use toml_file::read_toml;
 pub use vary::{Varied, decide_all, is_varied};
 

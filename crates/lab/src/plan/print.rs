@@ -1,8 +1,8 @@
 //! A plan as decided, in TOML that decides to the same plan.
 
 use model::{
-    ArrivalRate, Arrivals, Group, Load, NS_PER_S, Placement, PlacementChoice, Plan, QueueFull,
-    Until, format_duration,
+    ArrivalRate, Arrivals, Deed, Disturbance, Group, Load, NS_PER_S, Placement, PlacementChoice,
+    Plan, QueueFull, ServerAction, Until, format_duration,
 };
 use toml::{Table, Value};
 
@@ -38,6 +38,10 @@ pub fn to_toml(plan: &Plan) -> String {
     put(&mut top, "recording", table(recording));
     let groups = plan.groups.iter().map(|g| Value::Table(group(g))).collect();
     top.insert("group".to_owned(), Value::Array(groups));
+    let at: Vec<Value> = plan.disturbances.iter().map(|d| Value::Table(at(d))).collect();
+    if !at.is_empty() {
+        top.insert("at".to_owned(), Value::Array(at));
+    }
     toml::to_string(&top).expect("a table of texts, numbers and tables is TOML")
 }
 
@@ -56,6 +60,33 @@ fn group(group: &Group) -> Table {
     }
     let parameters = group.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str().into()));
     put(&mut out, "parameters", table(parameters));
+    out
+}
+
+fn at(disturbance: &Disturbance) -> Table {
+    let mut out = Table::new();
+    put(&mut out, "time", exact(disturbance.at_ns));
+    put(&mut out, "name", disturbance.name.as_str());
+    match &disturbance.deed {
+        Deed::Sql(statements) => match statements.as_slice() {
+            [one] => put(&mut out, "sql", one.as_str()),
+            all => put(&mut out, "sql", all.to_vec()),
+        },
+        Deed::Command(command) => put(&mut out, "command", command.as_str()),
+        Deed::Server(ServerAction::Pause { for_ns }) => {
+            let length = exact(*for_ns);
+            put(&mut out, "server", format!("pause {}", length.as_str().unwrap_or_default()));
+        }
+        Deed::Server(action) => put(&mut out, "server", action.written()),
+    }
+    let lengths = [
+        ("for", disturbance.limit_ns),
+        ("every", disturbance.every_ns),
+        ("until", disturbance.until_ns),
+    ];
+    for (key, length) in lengths {
+        length.into_iter().for_each(|ns| put(&mut out, key, exact(ns)));
+    }
     out
 }
 

@@ -201,6 +201,48 @@ pub static GROUP: &[Row] = &[
     ),
 ];
 
+/// The keys of each disturbance. None has a flag.
+pub static AT: &[Row] = &[
+    new(
+        "time",
+        "time",
+        ParameterKind::Duration,
+        "",
+        "When it is done, counted from the beginning of the measured phase",
+    ),
+    new("name", "name", ParameterKind::Text, "", "Its name [default: what is done]"),
+    new(
+        "sql",
+        "sql",
+        ParameterKind::Text,
+        "",
+        "A statement, or a list of them, on a connection of its own",
+    ),
+    new(
+        "command",
+        "command",
+        ParameterKind::Text,
+        "",
+        "A command for the shell (sh -c) of the generator's machine",
+    ),
+    new(
+        "server",
+        "server",
+        ParameterKind::Text,
+        "",
+        "What is done to a managed server: restart, kill, 'pause 5s', stop or start",
+    ),
+    new("for", "for", ParameterKind::Duration, "", "It is cut off when it has taken so long"),
+    new("every", "every", ParameterKind::Duration, "", "It is done again and again, so often"),
+    new(
+        "until",
+        "until",
+        ParameterKind::Duration,
+        "",
+        "It is not begun any more from here on, and cut off if it is under way",
+    ),
+];
+
 /// The row with this path.
 pub fn row(table: &'static [Row], path: &str) -> Option<&'static Row> {
     table.iter().find(|row| row.path == path)

@@ -4,10 +4,7 @@ use model::did_you_mean;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{BadPlan, Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written};
-
-/// What this version knows of but cannot do yet.
-const LATER: [(&str, &str); 1] = [("at", "disturbances ([[at]]) are not in this version")];
+use super::{AT, AtDraft, BadPlan, Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written};
 
 /// Reads `text`, the contents of the file `name`.
 pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
@@ -19,9 +16,6 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
     let mut draft = Draft { file: Some(name.to_owned()), ..Draft::default() };
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
-        if let Some((_, why)) = LATER.iter().find(|(later, _)| *later == word) {
-            return Err(file.bad(key, why));
-        }
         match (word, value.get_ref()) {
             ("group", DeValue::Array(groups)) => {
                 for group in groups.iter() {
@@ -31,9 +25,16 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
             ("experiment", DeValue::Table(experiment)) => {
                 file.read_experiment(experiment, &mut draft)?;
             }
+            ("at", DeValue::Array(all)) => {
+                for at in all.iter() {
+                    draft.at.push(file.read_at(at)?);
+                }
+            }
             ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
+            ("at", _) => return Err(file.bad(key, "write [[at]], with two brackets")),
             _ => {
-                file.read(PLAN, "", key, value, &["group", "experiment"], &mut |path, written| {
+                let also = ["group", "experiment", "at"];
+                file.read(PLAN, "", key, value, &also, &mut |path, written| {
                     draft.values.insert(path, written);
                 })?
             }
@@ -117,6 +118,28 @@ impl File<'_> {
                 }
                 ("parameters", _) => return Err(self.bad(key, "parameters must be a table")),
                 _ => self.read(GROUP, "", key, value, &["parameters"], &mut |path, written| {
+                    draft.values.insert(path, written);
+                })?,
+            }
+        }
+        Ok(draft)
+    }
+
+    fn read_at(&self, at: &Spanned<DeValue<'_>>) -> Result<AtDraft, BadPlan> {
+        let from = self.place(at.span().start);
+        let DeValue::Table(table) = at.get_ref() else {
+            return Err(BadPlan(format!("{from}: a disturbance is a table: write [[at]]")));
+        };
+        let mut draft = AtDraft { from, values: Default::default(), sql: Vec::new() };
+        for (key, value) in table {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("sql", DeValue::Array(statements)) => {
+                    for statement in statements.iter() {
+                        draft.sql.push(self.written(key, statement)?);
+                    }
+                }
+                ("sql", _) => draft.sql.push(self.written(key, value)?),
+                _ => self.read(AT, "", key, value, &[], &mut |path, written| {
                     draft.values.insert(path, written);
                 })?,
             }

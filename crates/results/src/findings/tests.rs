@@ -1,6 +1,8 @@
 //! Every finding has a made-up run that raises it, and a plain run raises none but notes.
 
-use model::{ClientMoments, ErrorCount, Event, NS_PER_MS, NS_PER_S, RefusalKind, StopReason};
+use model::{
+    ClientMoments, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, RefusalKind, StopReason,
+};
 use stats::Histogram;
 
 use super::*;
@@ -278,4 +280,16 @@ fn a_client_counts_once_however_many_kinds_it_did() {
         (0..8).map(|kind| ClientMoments { kind, client: 0, ..made.moments[0] }).collect();
     made.moments = of_client_0;
     assert!(ids(&made).contains(&"idle_clients".to_owned()));
+}
+
+#[test]
+fn a_disturbance_that_was_not_done_as_planned_is_found() {
+    let why = || "no such table".to_owned();
+    let check = |id: &str, severity, outcome: Disturbed| {
+        raises(id, severity, |made| made.disturbance(42_000, Some(42_300), outcome));
+    };
+    check("disturbed", Severity::Note, Disturbed::Done);
+    check("disturbance_failed", Severity::Warning, Disturbed::Failed { why: why() });
+    check("disturbance_skipped", Severity::Warning, Disturbed::Skipped { why: why() });
+    check("disturbance_cut_off", Severity::Note, Disturbed::CutOff { why: why() });
 }

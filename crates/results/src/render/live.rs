@@ -2,7 +2,7 @@
 //!
 //! Everything is provisional: seconds are only closed after the drain.
 
-use model::{Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
+use model::{DisturbanceTold, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
 
 use super::figures::{self, NONE, count, significant};
 use super::spark::sparkline;
@@ -10,6 +10,28 @@ use crate::tally::{Quantiles, SecondFigures, Tally};
 
 /// Rates of a moment are means over so many seconds.
 const MOMENT_S: i64 = 5;
+
+/// The last disturbances are shown.
+const DISTURBANCES_SHOWN: usize = 3;
+
+/// A disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
+pub fn disturbance(told: &DisturbanceTold) -> String {
+    let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
+    let took =
+        told.ended_ns.map_or(String::new(), |ended_ns| match seconds(ended_ns - told.began_ns) {
+            took @ ..1.0 => format!("{} ms", significant(took * 1e3, 3)),
+            took => figures::seconds(took),
+        });
+    let outcome = match &told.outcome {
+        Disturbed::Running => "under way".to_owned(),
+        Disturbed::Done => format!("done in {took}"),
+        Disturbed::Failed { why } => format!("FAILED after {took}: {why}"),
+        Disturbed::CutOff { why } => format!("cut off after {took}: {why}"),
+        Disturbed::Skipped { why } => format!("not begun: {why}"),
+    };
+    let outcome = outcome.lines().next().unwrap_or_default();
+    format!("at {}: {}: {outcome}", figures::seconds(seconds(told.began_ns)), told.name)
+}
 
 /// What is shown at `now_ns` from the beginning of the measured phase, in lines of at most
 /// `width` columns.
@@ -24,6 +46,8 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.push(outcomes(tally));
     lines.push(history(tally, shown, width));
     lines.extend(commonest_error(tally));
+    let first = tally.disturbances.len().saturating_sub(DISTURBANCES_SHOWN);
+    lines.extend(tally.disturbances[first..].iter().map(disturbance));
     lines.into_iter().map(|line| cut(&line, width)).collect()
 }
 

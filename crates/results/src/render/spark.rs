@@ -19,6 +19,17 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| level(lowest(block), most)).collect()
 }
 
+/// Marks below the blocks of `n_values` values at the indexes `at`.
+pub fn marks(at: &[usize], n_values: usize, width: usize) -> String {
+    let n = n_values.min(width);
+    let mut line = vec![' '; n];
+    for index in at.iter().filter(|index| **index < n_values) {
+        // The block whose values, as above, have this one among them.
+        line[((index + 1) * n - 1) / n_values] = '▲';
+    }
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
 fn level(value: f64, most: f64) -> char {
     if value <= 0.0 || most <= 0.0 {
         return STANDSTILL;
@@ -36,6 +47,21 @@ mod tests {
         assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 10), "_▁▄█");
         assert_eq!(sparkline(&[0.0, 0.0], 10), "__");
         assert_eq!(sparkline(&[], 10), "");
+    }
+
+    #[test]
+    fn a_mark_stands_below_the_block_of_its_value() {
+        assert_eq!(marks(&[0, 2], 4, 10), "▲ ▲");
+        assert_eq!(marks(&[9], 9, 9), "");
+        for n_values in 1..40 {
+            for index in 0..n_values {
+                let mut values = vec![1.0; n_values];
+                values[index] = 0.0;
+                let block = |line: String, mark| line.chars().position(|c| c == mark);
+                let expect = block(sparkline(&values, 7), STANDSTILL);
+                assert_eq!(block(marks(&[index], n_values, 7), '▲'), expect, "{index} {n_values}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
+mod disturbances;
 mod sections;
 
 use model::{Load, Severity};
@@ -59,6 +60,7 @@ pub fn text(report: &Report, style: &Style) -> String {
         sections::groups(report, style),
         sections::over_time(report, style),
         sections::probes(report, style),
+        disturbances::disturbances(report, style),
         sections::measures(report, style),
         sections::errors(report, style),
         sections::rest(report, style),

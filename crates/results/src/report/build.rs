@@ -66,6 +66,7 @@ impl Report {
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
             seconds: seconds(tally),
             probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
+            disturbances: super::disturbances::disturbances(tally),
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
@@ -279,7 +280,7 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
     counts(&sum)
 }
 
-fn counts(counts: &Counts) -> CountsReport {
+pub(super) fn counts(counts: &Counts) -> CountsReport {
     let report = CountsReport {
         offered: counts.offered(),
         finished: counts.finished(),
@@ -302,7 +303,12 @@ fn counts(counts: &Counts) -> CountsReport {
 
 /// The error of the rate of commits, or why there is none.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
-    let rate = within_run(&tally.commits_100ms(groups), SLOT_NS);
+    ci95(&tally.commits_100ms(groups))
+}
+
+/// The error of the rate of slots, or why there is none.
+pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
+    let rate = within_run(slots, SLOT_NS);
     match rate.half_width {
         Ok(half_width) => {
             let note = "within-run: repeat the run to see how much runs differ".to_owned();

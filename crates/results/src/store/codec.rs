@@ -65,7 +65,8 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 6] = ["phase", "connected", "ended", "checked", "crosschecked", "output"];
+const KINDS: [&str; 7] =
+    ["phase", "connected", "ended", "checked", "crosschecked", "disturbance", "output"];
 
 /// The kind of an event that is kept as JSON: the tag under which serde writes it.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
@@ -75,6 +76,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Ended { .. } => Some("ended"),
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),
+        Event::Disturbance(_) => Some("disturbance"),
         Event::Output { .. } => Some("output"),
         Event::Begun { .. }
         | Event::Fact(_)

@@ -3,7 +3,7 @@
 use model::{Load, Severity, Until, format_count};
 
 use crate::render::figures::{self, NONE, count, ms, percent, rate, significant, wrap};
-use crate::render::spark::sparkline;
+use crate::render::spark::{marks, sparkline};
 use crate::render::table::{Align, Column, Table};
 use crate::report::{
     CountsReport, GroupReport, Latency, PerTransaction, Report, TransactionReport,
@@ -358,6 +358,11 @@ pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
     let words = format!("commits in each of {whole}, from 0 to {most}{worst}");
     let mut lines = vec![title(&words, style)];
     lines.push(sparkline(&seconds, style.width));
+    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
+    let begun: Vec<usize> = begun.map(|one| one.began_s.max(0.0) as usize).collect();
+    if !begun.is_empty() {
+        lines.push(marks(&begun, seconds.len(), style.width));
+    }
     lines.extend(wrap(&facts.join(", "), style.width));
     let refused = report.block.tps_ci95_reason.iter();
     lines.extend(refused.flat_map(|why| wrap(&format!("TPS has no ±: {why}"), style.width)));

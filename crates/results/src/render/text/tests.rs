@@ -46,7 +46,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
 
     errors, those of attempts that were tried again among them
-           15   busy 5: database is locked
+           15  busy 5: database is locked
 
     checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
                 commits of new_order, as we do

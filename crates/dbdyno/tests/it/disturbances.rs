@@ -1,0 +1,239 @@
+//! What is done to a database in mid-run: it is told, kept, seen in the seconds, and over with the
+//! run.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::home::{Home, at, number, number_in};
+use crate::journey::nothing_is_lost;
+
+/// The report of a plan.
+fn report(home: &Home, plan: &str) -> Value {
+    home.write("plan.toml", plan);
+    let report = home.report(&["run", "plan.toml", "--quiet"]);
+    nothing_is_lost(&report);
+    report
+}
+
+fn disturbances(report: &Value) -> &Vec<Value> {
+    at(report, "disturbances").as_array().expect("a list")
+}
+
+/// The disturbance of this name, and how it ended.
+fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
+    let found = disturbances(report).iter().find(|one| one["name"] == name);
+    let found = found.unwrap_or_else(|| panic!("no '{name}' in {:#}", report["disturbances"]));
+    assert_eq!(found["outcome"], outcome, "{found:#}");
+    found
+}
+
+fn has_finding(report: &Value, id: &str) -> bool {
+    at(report, "findings").as_array().expect("a list").iter().any(|found| found["id"] == id)
+}
+
+/// Commits in the whole seconds between two instants of the measured phase.
+fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
+    let seconds = at(report, "seconds").as_array().expect("a list").iter();
+    let within = |second: &&Value| {
+        let begins_s = number(second, "second");
+        begins_s >= from_s && begins_s + 1.0 <= to_s
+    };
+    seconds.filter(within).map(|second| number(second, "commits")).sum()
+}
+
+const SQLITE: &str = r#"
+[target]
+url = "sqlite:shop.db"
+[phases]
+ramp_up = "0s"
+measure = "4s"
+[[group]]
+workload = "empty"
+clients = 2
+[[at]]
+time = "500ms"
+name = "two statements"
+sql = ["CREATE TABLE big (x INTEGER)", "DROP TABLE big"]
+[[at]]
+time = "500ms"
+name = "wrong"
+sql = "DROP TABLE nowhere"
+[[at]]
+time = "0s"
+every = "1s"
+until = "3s"
+name = "often"
+command = "echo $DBDYNO_DATABASE"
+[[at]]
+time = "1s"
+for = "300ms"
+name = "endless"
+command = "echo begun; sleep 1000"
+[[at]]
+time = "3s"
+name = "late"
+command = "sleep 1000"
+"#;
+
+#[test]
+fn what_was_done_is_told_with_what_it_did_and_kept() {
+    let home = Home::new();
+    let report = report(&home, SQLITE);
+    let two = ended(&report, "two statements", "done");
+    assert!((0.5..1.0).contains(&number(two, "began_s")), "{two:#}");
+    assert_eq!(two["what"], "CREATE TABLE big (x INTEGER) (and 1 more)");
+    let wrong = ended(&report, "wrong", "failed");
+    assert!(wrong["why"].to_string().contains("nowhere"), "{wrong:#}");
+    assert!(has_finding(&report, "disturbance_failed"));
+    let often = disturbances(&report).iter().filter(|one| one["name"] == "often");
+    let often: Vec<(&Value, &Value)> = often.map(|one| (&one["nth"], &one["output"])).collect();
+    assert_eq!(often.len(), 3);
+    assert!(often.iter().all(|(_, output)| *output == "shop.db"), "{often:?}");
+    let endless = ended(&report, "endless", "cut_off");
+    assert_eq!(
+        (&endless["output"], &endless["why"]),
+        (&"begun".into(), &"it had taken its 300ms".into())
+    );
+    let took = number(endless, "ended_s") - number(endless, "began_s");
+    assert!((0.3..1.5).contains(&took), "{took}");
+    let late = ended(&report, "late", "cut_off");
+    assert!(number(late, "ended_s") < 5.0, "{late:#}");
+    assert!(has_finding(&report, "disturbance_cut_off") && has_finding(&report, "disturbed"));
+    assert!(number(endless, "during.counts.offered") > 0.0, "{endless:#}");
+    assert!(number(endless, "during.response_ms.p50") > 0.0, "{endless:#}");
+
+    let kept = home.json(&["runs", "show", "last"]);
+    assert_eq!(kept["disturbances"], report["disturbances"]);
+    let page = home.run(&["runs", "show", "last"]).good();
+    page.says(&["▲", "two statements", "FAILED", "during", "p99 ms (95 %)"]);
+    let plan = home.run(&["runs", "show", "last", "--plan"]).good().out;
+    assert!(plan.contains("[[at]]") && plan.contains("every = \"1s\""), "{plan}");
+    home.write("again.toml", plan);
+    home.run(&["run", "again.toml", "--duration=4s", "--quiet"]).good();
+}
+
+#[test]
+fn a_disturbance_ends_with_the_run_that_is_interrupted() {
+    let home = Home::new();
+    let marked = "sleep 1000 # a disturbance that ends with its run";
+    let group = "[[group]]\nworkload = \"empty\"\nclients = 1\n";
+    let phases = "[phases]\nramp_up = \"0s\"\nmeasure = \"60s\"\n";
+    let plan = format!(
+        "{phases}{group}[[at]]\ntime = \"100ms\"\ncommand = \"{marked}\"\n\
+         [[at]]\ntime = \"50s\"\nsql = \"SELECT 1\"\n"
+    );
+    home.write("plan.toml", plan);
+    let args = ["run", "plan.toml", "--target=sqlite:shop.db", "--output=json"];
+    let mut run = home.start(&args);
+    let (store, sql) = (home.store(), "SELECT count(*) FROM event WHERE kind = 'disturbance'");
+    run.wait_until("a disturbance in the store", |_| number_in(&store, sql) >= Some(1));
+    run.interrupt();
+    let ran = run.end().code(130);
+    let report = ran.json();
+    assert_eq!(disturbances(&report)[0]["outcome"], "cut_off", "{:#}", report["disturbances"]);
+    assert_eq!(disturbances(&report)[1]["outcome"], "skipped", "{:#}", report["disturbances"]);
+    let processes = fs::read_dir("/proc").expect("it is there");
+    let lines = processes.filter_map(|one| fs::read(one.ok()?.path().join("cmdline")).ok());
+    let left = lines.filter(|line| String::from_utf8_lossy(line).contains("sleep 1000 # a dist"));
+    assert_eq!(left.count(), 0, "the command outlives its run");
+}
+
+/// The plan of a private server with small tables, and what is done to it.
+fn managed(url: &str, measure: &str, at: &[(&str, &str)]) -> String {
+    let at = at.iter().map(|(time, action)| {
+        format!("[[at]]\ntime = \"{time}\"\nname = \"{action}\"\nserver = \"{action}\"\n")
+    });
+    format!(
+        "[target]\nurl = \"{url}\"\n[phases]\nramp_up = \"0s\"\nmeasure = \"{measure}\"\n\
+         [[group]]\nworkload = \"oltp-read-write\"\nclients = 4\n\
+         parameters = {{ tables = 1, table_size = 1000 }}\n{}",
+        at.collect::<String>()
+    )
+}
+
+#[test]
+fn a_kill_and_a_start_of_mariadb_are_seen_in_the_seconds() {
+    let home = Home::new();
+    let url = "managed:mariadb?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=1";
+    let report = report(&home, &managed(url, "12s", &[("3s", "kill"), ("5s", "start")]));
+    let (kill, start) = (ended(&report, "kill", "done"), ended(&report, "start", "done"));
+    let (killed_s, started_s) = (number(kill, "ended_s"), number(start, "began_s"));
+    assert!(commits(&report, 0.0, 3.0) > 0.0);
+    assert_eq!(commits(&report, killed_s, started_s), 0.0);
+    assert!(commits(&report, number(start, "ended_s"), 12.0) > 0.0);
+    assert_eq!(kill["fell"], true, "{kill:#}");
+    // To the second: it may have come back in the one in which it was started.
+    assert!(kill["recovery_s"].is_null() || number(kill, "recovery_s") > 1.9, "{kill:#}");
+    assert!(at(&report, "errors").to_string().contains("connection_lost"));
+    assert!(!has_finding(&report, "managed_server_ended"));
+}
+
+#[test]
+fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
+    let home = Home::new();
+    let url = "managed:postgres?fsync=off&shared_buffers=64MB";
+    let deeds = [("2s", "pause 1500ms"), ("5s", "restart"), ("9s", "stop")];
+    let after = "[[at]]\ntime = \"8s\"\nname = \"after it\"\nsql = \"SELECT 1\"\n";
+    let report = report(&home, &(managed(url, "11s", &deeds) + after));
+    // On a connection made anew: that of before is gone with the restart.
+    ended(&report, "after it", "done");
+    let pause = ended(&report, "pause 1500ms", "done");
+    let took = number(pause, "ended_s") - number(pause, "began_s");
+    assert!((1.5..4.0).contains(&took), "{pause:#}");
+    assert!(number(pause, "during.response_ms.max") > 1000.0, "{pause:#}");
+    let (restart, stop) = (ended(&report, "restart", "done"), ended(&report, "stop", "done"));
+    let (restarted_s, stopped_s) = (number(restart, "ended_s"), number(stop, "began_s"));
+    assert!(commits(&report, 0.0, 5.0) > 0.0);
+    assert!(commits(&report, restarted_s, stopped_s) > 0.0, "{:#}", report["seconds"]);
+    assert_eq!(commits(&report, number(stop, "ended_s"), 11.0), 0.0);
+    // Nobody started it again in the plan, and yet the data are looked at.
+    assert!(at(&report, "output").to_string().contains("started again after the load"));
+    assert!(!has_finding(&report, "checks_not_made"), "{:#}", report["findings"]);
+}
+
+/// An example with other words in it.
+fn example(name: &str, words: &[(&str, &str)]) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+    let mut plan = fs::read_to_string(path).expect("an example");
+    for (from, to) in words {
+        assert!(plan.contains(from), "{name} has no {from}");
+        plan = plan.replace(from, to);
+    }
+    plan
+}
+
+const SMALL: [(&str, &str); 3] = [
+    ("ramp_up = \"10s\"", "ramp_up = \"0s\""),
+    ("measure = \"90s\"", "measure = \"9s\""),
+    ("innodb_buffer_pool_size=256M", "innodb_buffer_pool_size=64M"),
+];
+
+#[test]
+fn the_example_that_drops_a_table_runs() {
+    let words = [
+        ("time = \"15s\"", "time = \"1s\""),
+        ("time = \"60s\"", "time = \"4s\""),
+        ("2000000", "20000"),
+    ];
+    let plan = example("drop-table.toml", &[&SMALL[..], &words].concat());
+    let report = report(&Home::new(), &plan);
+    assert_eq!(ended(&report, "make big", "done")["output"], "20,000 rows affected");
+    let drop = ended(&report, "drop big", "done");
+    assert!(number(drop, "before.tps") > 0.0, "{drop:#}");
+}
+
+#[test]
+fn the_example_that_dumps_runs() {
+    let words = [
+        ("time = \"20s\"", "time = \"1s\""),
+        ("time = \"55s\"", "time = \"4s\""),
+        ("table_size = 100000", "table_size = 1000"),
+    ];
+    let plan = example("dump.toml", &[&SMALL[..], &words].concat());
+    let report = report(&Home::new(), &plan);
+    ended(&report, "dump of a snapshot", "done");
+    ended(&report, "dump that locks", "done");
+    assert!(!report.to_string().contains("MYSQL_PWD=\"s"), "a password is shown");
+}

@@ -1,0 +1,258 @@
+//! A command as a disturbance: in a process group of its own, its output kept up to a bound, and
+//! all of the group ended with it. What leaves its group (`setsid`) is not seen.
+
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use model::{Disturbed, Target};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::Limit;
+use super::curtain::{Curtain, Woken};
+use crate::managed::Managed;
+
+/// The last bytes of the output that are kept: what went wrong stands at the end.
+const OUTPUT_BYTES_MOST: usize = 4096;
+/// What is in the pipe when all writers are gone is read at once.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What a command's environment tells of the target.
+pub(super) struct Around {
+    variables: Vec<(&'static str, String)>,
+    /// In its environment alone.
+    password: Option<String>,
+}
+
+impl Around {
+    pub(super) fn of(target: &Target, server: Option<&mut Managed>) -> Around {
+        let mut reached = target.clone();
+        let mut socket = None;
+        if let Some(managed) = server {
+            reached = managed.target.clone();
+            socket = Some(managed.server().socket().to_string_lossy().into_owned());
+        }
+        let option = reached.options.iter().find(|(name, _)| name == "socket");
+        let socket = socket.or_else(|| option.map(|(_, value)| value.clone()));
+        let host = reached.hosts.first();
+        let password = reached.password.as_ref().map(|secret| secret.reveal().to_owned());
+        let all = [
+            ("DBDYNO_TARGET", Some(reached.to_string())),
+            ("DBDYNO_HOST", host.map(|host| host.name.clone())),
+            ("DBDYNO_PORT", host.and_then(|host| host.port).map(|port| port.to_string())),
+            ("DBDYNO_SOCKET", socket),
+            ("DBDYNO_USER", reached.user.clone()),
+            ("DBDYNO_DATABASE", Some(reached.path.clone())),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        Around { variables: given.collect(), password }
+    }
+
+    /// `text` without the password.
+    fn hide(&self, text: String) -> String {
+        match self.password.as_deref().filter(|password| !password.is_empty()) {
+            Some(password) => text.replace(password, "***"),
+            None => text,
+        }
+    }
+}
+
+/// Runs `command` to its end, its limit, or that of the load.
+pub(super) fn run(
+    command: &str,
+    around: &Around,
+    curtain: &Arc<Curtain>,
+    limit: &Limit,
+) -> (Disturbed, String) {
+    match start(command, around) {
+        Ok((child, output)) => {
+            let (outcome, output) = attend(child, output, curtain, limit);
+            (outcome, around.hide(output))
+        }
+        Err(error) => (Disturbed::Failed { why: format!("sh: {error}") }, String::new()),
+    }
+}
+
+fn start(command: &str, around: &Around) -> io::Result<(Child, PipeReader)> {
+    let (output, writer) = io::pipe()?;
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .envs(around.variables.iter().map(|(name, value)| (name, value)))
+        .env_remove("DBDYNO_PASSWORD")
+        .envs(around.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        // The Ctrl-C that ends us is not for it: it is ended with the load.
+        .process_group(0);
+    Ok((shell.spawn()?, output))
+}
+
+fn attend(
+    mut child: Child,
+    output: PipeReader,
+    curtain: &Arc<Curtain>,
+    limit: &Limit,
+) -> (Disturbed, String) {
+    let pid = Pid::from_child(&child);
+    let (tell, read_to_end) = channel();
+    let tail = Arc::new(Mutex::new(Tail::default()));
+    let is_ended = Arc::new(AtomicBool::new(false));
+    // Nobody waits for these threads: both end with the group.
+    let reader = thread::Builder::new().name("output".to_owned()).spawn({
+        let tail = Arc::clone(&tail);
+        move || {
+            read(output, &tail);
+            // Whoever has left hears nothing any more.
+            let _ = tell.send(());
+        }
+    });
+    let waiter = thread::Builder::new().name("command".to_owned()).spawn({
+        let (is_ended, curtain) = (Arc::clone(&is_ended), Arc::clone(curtain));
+        move || {
+            wait_unreaped(pid);
+            is_ended.store(true, Ordering::Release);
+            curtain.wake();
+        }
+    });
+    let threads = reader.and(waiter);
+    let woken = match &threads {
+        Ok(_) => curtain.wait(limit.at, &|| is_ended.load(Ordering::Acquire)),
+        Err(_) => Woken::Over,
+    };
+    // What it has left in the background ends with it.
+    let _gone = kill_process_group(pid, Signal::KILL);
+    let status = child.wait();
+    // Nothing more comes, unless somebody has left the group with it in hand.
+    let _all = read_to_end.recv_timeout(LAST_WORDS);
+    let output = tail.lock().unwrap_or_else(PoisonError::into_inner).text();
+    let outcome = match (threads, woken, status) {
+        (Err(error), ..) | (_, _, Err(error)) => Disturbed::Failed { why: error.to_string() },
+        (_, Woken::Done, Ok(status)) => ended(status),
+        (_, Woken::Due | Woken::Over, _) => limit.cut_off(),
+    };
+    (outcome, output)
+}
+
+/// Waits for the end of a process and leaves it as it is: its number stays its own.
+fn wait_unreaped(pid: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while waitid(WaitId::Pid(pid), options).is_err_and(|no| no == Errno::INTR) {}
+}
+
+fn ended(status: ExitStatus) -> Disturbed {
+    let why = match (status.code(), status.signal()) {
+        (Some(0), _) => return Disturbed::Done,
+        (Some(code), _) => format!("it ended with code {code}"),
+        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, None) => "it ended".to_owned(),
+    };
+    Disturbed::Failed { why }
+}
+
+fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
+    let mut buffer = [0; 4096];
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(n) => tail.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The end of an output.
+#[derive(Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+    n_lost: u64,
+}
+
+impl Tail {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        let too_many = self.bytes.len().saturating_sub(OUTPUT_BYTES_MOST);
+        self.bytes.drain(..too_many);
+        self.n_lost += too_many as u64;
+    }
+
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        match self.n_lost {
+            0 => text.to_owned(),
+            lost => format!("({} bytes before)\n{text}", model::format_count(lost)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::wall;
+
+    fn around(url: &str) -> Around {
+        Around::of(&Target::parse(url).unwrap(), None)
+    }
+
+    fn none() -> Limit {
+        Limit { at: None, why: String::new() }
+    }
+
+    fn ran(command: &str) -> (Disturbed, String) {
+        run(command, &around("mariadb://me:s3cr3t@db:3307/shop"), &Arc::default(), &none())
+    }
+
+    #[test]
+    fn a_command_tells_its_output_and_how_it_ended() {
+        assert_eq!(ran("echo one; echo two >&2"), (Disturbed::Done, "one\ntwo".to_owned()));
+        let why = "it ended with code 3".to_owned();
+        assert_eq!(ran("exit 3"), (Disturbed::Failed { why }, String::new()));
+    }
+
+    #[test]
+    fn a_command_learns_of_the_target_and_its_password_is_not_shown() {
+        let (_, told) = ran("echo $DBDYNO_HOST $DBDYNO_PORT $DBDYNO_USER $DBDYNO_DATABASE; \
+             test \"$DBDYNO_PASSWORD\" = s3cr\"\"3t && echo $DBDYNO_PASSWORD $DBDYNO_TARGET");
+        assert_eq!(told, "db 3307 me shop\n*** mariadb://me@db:3307/shop");
+    }
+
+    #[test]
+    fn of_a_long_output_the_end_is_kept() {
+        let (_, told) = ran("seq 1 20000");
+        assert!(told.starts_with('(') && told.ends_with("\n20000"), "{told}");
+        assert!(told.len() < OUTPUT_BYTES_MOST + 100);
+    }
+
+    #[test]
+    fn a_command_ends_with_its_limit_and_its_children_with_it() {
+        let limit =
+            Limit { at: Some(wall::now() + Duration::from_millis(50)), why: "late".to_owned() };
+        let (outcome, _) =
+            run("sleep 1000 & sleep 1000", &around("sqlite:a"), &Arc::default(), &limit);
+        assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
+        // The pipe is closed by the last of them: the words in the background do not outlive it.
+        let (outcome, told) = ran("(sleep 1000; echo late) & echo now");
+        assert_eq!((outcome, told), (Disturbed::Done, "now".to_owned()));
+    }
+
+    #[test]
+    fn a_command_ends_with_the_load() {
+        let curtain: Arc<Curtain> = Arc::default();
+        curtain.fall();
+        let (outcome, _) = run("sleep 1000", &around("sqlite:a"), &curtain, &none());
+        assert_eq!(outcome, Disturbed::CutOff { why: "the load was over".to_owned() });
+    }
+}

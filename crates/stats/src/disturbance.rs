@@ -1,0 +1,160 @@
+//! What a disturbance did to a run: the seconds before, during and after it, and when the rate was
+//! back.
+//!
+//! Not here: rates and quantiles of these seconds, which are made as those of any others.
+
+use std::ops::Range;
+
+use crate::Moments;
+
+/// The shortest window worth comparing, in seconds.
+const WINDOW_S_MIN: i64 = 5;
+
+/// From so many events a second on, one without any is no chance (e^-10).
+const MEAN_MIN: f64 = 10.0;
+
+/// A recovery must last: one good second may be chance, and so the mean of so many counts.
+const LASTING_S: usize = 3;
+
+/// The whole seconds to be compared; none where there are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Before it.
+    pub before: Range<i64>,
+    /// Every second that it touches.
+    pub during: Range<i64>,
+    /// After it.
+    pub after: Range<i64>,
+}
+
+/// The windows of what lasted from `began_ns` to `ended_ns`, in a run of `n_seconds` whole seconds.
+///
+/// Before and after are as long as it lasted, and at least 5 s; of equal length, unless the run has
+/// less than 5 s on one side. The second right before it belongs to none of them: it may be whole,
+/// and yet what began there may have been hit.
+pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
+    const NS_PER_S: i64 = 1_000_000_000;
+    let first = began_ns.div_euclid(NS_PER_S).clamp(0, n_seconds);
+    let end = (ended_ns + NS_PER_S - 1).div_euclid(NS_PER_S).max(first + 1).min(n_seconds);
+    let (free_before, free_after) = ((first - 1).max(0), n_seconds - end);
+    let wanted = (end - first).max(WINDOW_S_MIN);
+    let shorter = free_before.min(free_after);
+    let length = if shorter >= WINDOW_S_MIN { wanted.min(shorter) } else { wanted };
+    Windows {
+        before: (free_before - length).max(0)..free_before,
+        during: first..end,
+        after: end..(end + length).min(n_seconds),
+    }
+}
+
+/// Whether a rate fell, and when it was back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing happened before, so there is nothing to come back to.
+    Unknown,
+    /// It did not fall.
+    NeverFell,
+    /// It fell, and was back in this second, counted from the first of `since`.
+    Back {
+        /// From 0.
+        second: usize,
+    },
+    /// It fell, and was not back in the seconds that there are.
+    NotWithin,
+}
+
+/// When the rate was back at `share` of what it was: `before` and `since` are events in consecutive
+/// seconds, `since` from the second in which the disturbance began. A fall is looked for in the
+/// first `n_look` of them.
+///
+/// A second has fallen if it is below `share` of the mean before, and by more than chance: below
+/// that mean less three standard deviations of the seconds before; or if nothing happened in it
+/// where 10 events or more are the rule. The rate is back in the first
+/// later second that reaches `share`, if it and the two after it do so on average.
+pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Recovery {
+    let mut moments = Moments::default();
+    before.iter().for_each(|&count| moments.record(count));
+    let mean = moments.mean();
+    if before.is_empty() || mean <= 0.0 {
+        return Recovery::Unknown;
+    }
+    let sd = if before.len() > 1 { moments.sd() } else { 0.0 };
+    let goal = share * mean;
+    let low = goal.min(mean - 3.0 * sd);
+    let looked = &since[..n_look.min(since.len())];
+    // Where seconds scatter so much that none is below chance, a standstill still is one.
+    let is_standstill = |count: u64| count == 0 && mean >= MEAN_MIN;
+    let has_fallen = |count: &u64| (*count as f64) < low || is_standstill(*count);
+    let Some(fell) = looked.iter().position(has_fallen) else {
+        return Recovery::NeverFell;
+    };
+    let is_back = |second: &usize| {
+        let lasting = &since[*second..(*second + LASTING_S).min(since.len())];
+        let sum: u64 = lasting.iter().sum();
+        since[*second] as f64 >= goal && sum as f64 >= goal * lasting.len() as f64
+    };
+    match (fell + 1..since.len()).find(is_back) {
+        Some(second) => Recovery::Back { second },
+        None => Recovery::NotWithin,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    #[test]
+    fn windows_are_equal_and_leave_out_the_second_before() {
+        let check = |began: i64, ended: i64, n: i64, expect: [Range<i64>; 3]| {
+            let Windows { before, during, after } = windows(began, ended, n);
+            assert_eq!([before, during, after], expect, "{began} {ended} {n}");
+        };
+        check(30 * S, 31 * S, 60, [24..29, 30..31, 31..36]);
+        check(30 * S + 5, 31 * S + 1, 60, [24..29, 30..32, 32..37]);
+        check(30 * S, 30 * S, 60, [24..29, 30..31, 31..36]);
+        check(20 * S, 32 * S, 60, [7..19, 20..32, 32..44]);
+        check(20 * S, 50 * S, 60, [9..19, 20..50, 50..60]);
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_on_one_side_gives_what_it_has() {
+        assert_eq!(windows(3 * S, 4 * S, 60).before, 0..2);
+        assert_eq!(windows(3 * S, 4 * S, 60).after, 4..9);
+        assert!(windows(0, S, 60).before.is_empty());
+        assert_eq!(windows(58 * S, 59 * S, 60).after, 59..60);
+        assert!(windows(58 * S, 65 * S, 60).after.is_empty());
+        let nothing = windows(5 * S, 6 * S, 0);
+        assert!(nothing.before.is_empty() && nothing.during.is_empty());
+    }
+
+    fn of(since: &[u64]) -> Recovery {
+        recovery(&[100, 102, 98, 101, 99], since, 10, 0.9)
+    }
+
+    #[test]
+    fn a_rate_is_back_when_it_lasts() {
+        assert_eq!(of(&[50, 0, 40, 95, 100, 100]), Recovery::Back { second: 3 });
+        assert_eq!(of(&[50, 95, 10, 10, 95, 99, 97]), Recovery::Back { second: 4 });
+        assert_eq!(of(&[50, 80, 85, 89]), Recovery::NotWithin);
+        assert_eq!(of(&[50]), Recovery::NotWithin);
+    }
+
+    #[test]
+    fn what_chance_does_is_no_fall() {
+        assert_eq!(of(&[97, 95, 94, 103]), Recovery::NeverFell);
+        assert_eq!(recovery(&[100, 140, 60], &[80, 85], 10, 0.9), Recovery::NeverFell);
+        assert_eq!(recovery(&[100, 140, 60], &[0, 120], 10, 0.9), Recovery::Back { second: 1 });
+        assert_eq!(recovery(&[1, 0, 3, 2], &[0, 0, 2], 10, 0.9), Recovery::NeverFell);
+        assert_eq!(recovery(&[], &[0, 100], 10, 0.9), Recovery::Unknown);
+        assert_eq!(recovery(&[0, 0], &[0], 10, 0.9), Recovery::Unknown);
+    }
+
+    #[test]
+    fn what_falls_long_after_is_not_its_doing() {
+        let mut since = vec![100; 30];
+        since[25] = 0;
+        assert_eq!(of(&since), Recovery::NeverFell);
+    }
+}
