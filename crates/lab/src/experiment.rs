@@ -88,6 +88,7 @@ pub fn plan(varied: Varied, seed: u64) -> Planned {
         data: varied.data,
         pause_ns: varied.pause_ns,
         seed,
+        seek: None,
     };
     Planned { experiment, plans }
 }

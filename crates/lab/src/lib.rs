@@ -20,6 +20,7 @@ pub mod plan;
 mod room;
 pub mod routines;
 pub mod run;
+pub mod seek;
 pub mod selfcheck;
 mod wall;
 
