@@ -157,6 +157,23 @@ impl Course {
         Some(Ask { at, measure_ns, stage: Stage::Confirm })
     }
 
+    /// How many probes are left, and how many nanoseconds of load, as far as that can be known.
+    pub fn left(&self, probes: &[Probe]) -> (u64, u64) {
+        let spent: u64 = probes.iter().map(|probe| probe.ask.measure_ns + self.ramp_up_ns).sum();
+        let n_long = long(probes).count();
+        let bracket = self.bracket(probes);
+        let ratio = (bracket.high / bracket.low).ln() / RATIO_NARROW.ln();
+        let n_short = match self.next_of_bracket(&bracket) {
+            Some(_) => ratio.max(1.0).log2().ceil() as u64,
+            None => 0,
+        };
+        let n_long_left = match self.end(probes) {
+            Some(_) => CONFIRMS.saturating_sub(n_long),
+            None => (REFINES + CONFIRMS).saturating_sub(n_long),
+        };
+        (n_short + n_long_left as u64, self.budget_ns.saturating_sub(spent))
+    }
+
     /// What the probes show.
     pub fn conclude(&self, probes: &[Probe]) -> Conclusion {
         let answer = match self.next(probes) {
