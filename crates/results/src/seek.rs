@@ -72,6 +72,9 @@ pub struct Judged {
     /// Whether it fails for more than a time that is too long: then its times tell nothing of a
     /// neighbouring rate's.
     pub is_broken: bool,
+    /// What is not known for want of samples, in words: then it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
     /// Which objectives are not met, or are undecided, in words.
     pub reasons: Vec<String>,
 }
@@ -207,6 +210,7 @@ pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
         score: None,
         half_width: None,
         is_broken: false,
+        lacks: None,
         reasons: Vec::new(),
     };
     if !counts(report) {
@@ -240,7 +244,7 @@ impl Judged {
                 self.look_at_errors(report, objective, bound);
             }
             Bound::Share(bound) => match achieved(report) {
-                Some(share) if objective.comparison.holds(share, bound) => {}
+                Some(share) if objective.comparison.holds(share + under_way(report), bound) => {}
                 Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
                 None => self.breaks("nothing was offered".to_owned()),
             },
@@ -276,7 +280,16 @@ impl Judged {
         let name = metric.name();
         let Some(value) = value.filter(|value| *value > 0.0) else {
             let why = times.reasons.get(name).map_or("not known", String::as_str);
-            return self.breaks(format!("{name} {why}"));
+            let told = format!("{name} {why}");
+            let is_lost = match metric {
+                Metric::Mean | Metric::Max => times.count > 0,
+                _ => times.at_least.get(name).is_some() || times.infinite.iter().any(|n| n == name),
+            };
+            if is_lost {
+                return self.breaks(told);
+            }
+            self.lacks = Some(told);
+            return self.undecide();
         };
         let score = (value / bound_ms).ln();
         let half_width = half_width(report, metric);
@@ -310,6 +323,11 @@ fn achieved(report: &Report) -> Option<f64> {
     let committed = tps * report.measured_seconds;
     let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
     (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
+}
+
+/// Of what was offered, the share that clients may have under way when the window ends.
+fn under_way(report: &Report) -> f64 {
+    f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
 
 /// The seconds of the measured phase, each with those of all groups.
@@ -414,4 +432,49 @@ pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
         CurvePoint { at, probes: here.len() as u64, figures }
     };
     values.into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::Made;
+
+    fn judged(report: &Report, objectives: &[&str]) -> Judged {
+        let read = |text: &&str| text.parse::<Objective>().unwrap();
+        judge(report, &objectives.iter().map(read).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_probe_whose_work_is_lost_is_broken() {
+        let report = Report::of(&Made::open_overloaded().tally());
+        let judged = judged(&report, &["p99<20ms", "errors<0.1%"]);
+        assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
+        let all = judged.reasons.join("; ");
+        for word in ["achieved", "p99 infinite", "errors"] {
+            assert!(all.contains(word), "{all}");
+        }
+    }
+
+    #[test]
+    fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
+        let report = Report::of(&Made::closed().tally());
+        let p99 = report.block.offered_ms.p99.unwrap();
+        let check = |factor: f64, verdict: Verdict| {
+            let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
+            let judged = judged(&report, &[&objective]);
+            assert_eq!(judged.verdict, verdict, "{judged:?}");
+            let score = judged.score.unwrap();
+            assert!((score + factor.ln()).abs() < 0.01, "{score}");
+        };
+        check(2.0, Verdict::Meets);
+        check(1.0, Verdict::Undecided);
+        check(0.5, Verdict::Fails);
+    }
+
+    #[test]
+    fn the_time_that_is_worst_against_its_bound_is_the_score() {
+        let report = Report::of(&Made::closed().tally());
+        let alone = judged(&report, &["p99<1ms"]).score;
+        assert_eq!(judged(&report, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+    }
 }

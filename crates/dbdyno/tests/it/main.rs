@@ -15,4 +15,5 @@ mod outage;
 mod password;
 mod real;
 mod repeatable;
+mod seek;
 mod waiting;

@@ -3,7 +3,7 @@
 //! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
 //! here: where probes go (seek).
 
-use model::{Objective, Plan, Seek, Setting, Target, format_duration};
+use model::{Metric, Objective, Plan, Seek, Setting, Target, format_duration};
 
 use super::draft::{Draft, VaryDraft, Written};
 use super::vary::put;
@@ -70,16 +70,39 @@ pub fn decide_seek(
     let sought = Sought { seek, draft: draft.clone(), axis };
     sought.plan(high, 0, default_target)?;
     let plan = sought.plan(low, 0, default_target)?;
-    let least_ns = Course::budget_ns_least(plan.phases.ramp_up_ns);
-    if budget_ns < least_ns {
-        let written = draft.plan("experiment.seek_budget").unwrap_or(written);
-        let (least, ramp_up) = (format_duration(least_ns), format_duration(plan.phases.ramp_up_ns));
-        return Err(written.bad(format!(
-            "with a ramp-up of {ramp_up} a search needs at least {least}: raise the budget, or \
-             shorten the ramp-up"
-        )));
-    }
+    let course = Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns };
+    is_enough(&course, &sought.seek).map_err(|why| {
+        draft.plan("experiment.seek_budget").unwrap_or_else(|| written.clone()).bad(why)
+    })?;
     Ok(sought)
+}
+
+/// A probe must last longer than it ramps up, and have samples for the quantiles that are asked.
+fn is_enough(course: &Course, seek: &Seek) -> Result<(), String> {
+    let least_ns = course.budget_ns_least();
+    if course.budget_ns < least_ns {
+        let (least, ramp_up) = (format_duration(least_ns), format_duration(course.ramp_up_ns));
+        return Err(format!(
+            "with a ramp-up of {ramp_up} a search needs at least {least}: raise --seek-budget, or \
+             shorten the ramp-up"
+        ));
+    }
+    let samples = |objective: &Objective| match objective.metric {
+        Metric::P999 => 4_800.0,
+        Metric::P99 => 480.0,
+        _ => 100.0,
+    };
+    let samples = seek.objectives.iter().map(samples).fold(0.0, f64::max);
+    let least_ns = course.budget_ns_for(samples / seek.low * 1e9);
+    if !seek.is_whole && course.budget_ns < least_ns {
+        return Err(format!(
+            "from {} a second on, short probes need {samples} arrivals, and {} in all: raise \
+             --seek-budget, or seek from a higher rate",
+            seek.low,
+            format_duration(least_ns)
+        ));
+    }
+    Ok(())
 }
 
 impl Sought {

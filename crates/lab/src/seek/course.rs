@@ -113,8 +113,14 @@ struct Bracket {
 
 impl Course {
     /// The shortest budget with which probes measure for longer than they ramp up.
-    pub fn budget_ns_least(ramp_up_ns: u64) -> u64 {
-        (2.0 * ramp_up_ns.max(500_000_000) as f64 / BRACKET_SHARE) as u64
+    pub fn budget_ns_least(&self) -> u64 {
+        self.budget_ns_for(self.ramp_up_ns.max(500_000_000) as f64)
+    }
+
+    /// The shortest budget with which short probes measure for so long, in whole seconds.
+    pub fn budget_ns_for(&self, measure_ns: f64) -> u64 {
+        let seconds = (measure_ns / 1e9).ceil() * 1e9;
+        ((seconds + self.ramp_up_ns as f64) / BRACKET_SHARE) as u64
     }
 
     /// The next probe; none when all are made.

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use engine::Stop;
 use model::{Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Seek, Target};
 use results::SeekReport;
+use results::experiment::{Trialled, counts};
 use results::report::Report;
 use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
 use results::store::Store;
@@ -154,6 +155,11 @@ impl Search {
                 Err(trouble) => return Err(trouble),
             }
             made = replay(&walk.store, &self.experiment, course)?;
+            if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
+                return Err(Trouble::Failed(format!(
+                    "the probe at {told} is too short, {lacks}: raise --seek-budget"
+                )));
+            }
             failures = if made.len() > nth { 0 } else { failures + 1 };
             if failures >= FAILURES_MOST {
                 watcher.note("the search is given up: no probe counts any more");
@@ -184,9 +190,8 @@ fn replay(
     let trials = trialled(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
     while let Some(ask) = course.next(&probes_of(&made)) {
-        let here = trials.iter().filter(|trial| trial.point as usize == made.len());
-        let Some(trial) =
-            here.filter(|trial| results::experiment::counts(&trial.report)).next_back()
+        let is_here = |trial: &&Trialled| trial.point as usize == made.len();
+        let Some(trial) = trials.iter().rfind(|trial| is_here(trial) && counts(&trial.report))
         else {
             break;
         };

@@ -22,6 +22,7 @@ fn judged(score: f64, half_width: f64) -> Judged {
         score: Some(score),
         half_width: Some(half_width),
         is_broken: false,
+        lacks: None,
         reasons: Vec::new(),
     }
 }
@@ -53,10 +54,8 @@ fn a_noisy_curve_is_found_and_its_interval_holds_the_truth() {
             let time = |at: f64| if at < 2000.0 { 1.0 / (1.0 - at / 2000.0) } else { 1e3 };
             judged((time(ask.at) / time(1700.0)).ln() + 0.05 * normal(), 0.1)
         };
-        let (found, probes) = search(&COURSE, &mut look);
-        let Answer::Found { value, low, high } = found.answer else {
-            panic!("{found:?} {:#?}", probes)
-        };
+        let (found, _) = search(&COURSE, &mut look);
+        let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
         near += usize::from((value / 1700.0 - 1.0).abs() < 0.03);
         held += usize::from(low <= 1700.0 && 1700.0 <= high);
     }
@@ -193,9 +192,6 @@ fn on_queues(seeds: std::ops::Range<u64>) -> (u64, u64) {
         let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
         near += u64::from((value / truth - 1.0).abs() <= 0.03);
         held += u64::from(low <= truth && truth <= high);
-        if std::env::var_os("SEEK_SHOW").is_some() {
-            eprintln!("{seed} {value:.2} {low:.2} {high:.2} {n_samples} {found:?}");
-        }
     }
     (near, held)
 }
