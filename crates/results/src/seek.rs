@@ -363,8 +363,7 @@ fn half_width(report: &Report, metric: Metric) -> f64 {
     };
     let logs: Vec<f64> =
         seconds(report).iter().filter_map(worst).filter(|v| *v > 0.0).map(f64::ln).collect();
-    let between = pieces(&logs).filter(|_| logs.len() >= 2 * PIECES);
-    let between = between.and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
+    let between = pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
     let interval = report.block.response_ms.intervals.get(metric.name());
     let within = interval.filter(|[low, _]| *low > 0.0).map_or(0.0, |[low, high]| {
         // It is told at 95 %, and wanted at 90 %.

@@ -2,14 +2,18 @@
 //!
 //! Least squares, and Fieller's interval for the crossing (E. C. Fieller, J. R. Stat. Soc. B 16,
 //! 175, 1954): the set of x at which the line may be zero, from Student's t of the points'
-//! residuals. It asks nothing of the errors within a point, so points that are each a whole run
-//! tell what samples of one run, which depend on each other, cannot. Not here: which points are
-//! near enough for a line.
+//! residuals. These need not be of the same size everywhere: each counts with its own, as if its
+//! point had been left out of the fit (MacKinnon and White, J. Econometrics 29, 305, 1985: HC3).
+//! It asks nothing of the errors within a point, so points that are each a whole run tell what
+//! samples of one run, which depend on each other, cannot. Not here: which points are near enough
+//! for a line.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Fewer points than this leave too little to know residuals from.
 const POINTS_MIN: usize = 4;
+/// A point that decides the line nearly alone has no residual of its own that could be scaled up.
+const LEVER_LEFT_LEAST: f64 = 0.3;
 
 /// A line and where it crosses zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,17 +58,26 @@ impl Crossing {
         let left = |&(x, y): &(f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
         let freedom = points.len() - 2;
         let residual = (points.iter().map(left).sum::<f64>() / freedom as f64).sqrt();
-        let t = students_t(1.0 - (1.0 - confidence) / 2.0, freedom);
-        // With d = x - mean_x: (mean_y + slope d)^2 <= t^2 s^2 (1 / n + d^2 / spread).
-        let noise = (t * residual).powi(2);
-        let square = slope * slope - noise / spread;
-        let (linear, constant) = (mean_y * slope, mean_y * mean_y - noise / count);
+        // With d = x - mean_x: (mean_y + slope d)^2 <= t^2 (level + 2 d both + d^2 tilt).
+        let (mut level, mut both, mut tilt) = (0.0, 0.0, 0.0);
+        for &(x, y) in points {
+            let d = x - mean_x;
+            let lever = 1.0 / count + d * d / spread;
+            let error = (y - mean_y - slope * d) / (1.0 - lever).max(LEVER_LEFT_LEAST);
+            level += (error / count).powi(2);
+            both += d * error * error / (count * spread);
+            tilt += (d * error / spread).powi(2);
+        }
+        let t_square = students_t(1.0 - (1.0 - confidence) / 2.0, freedom).powi(2);
+        let square = slope * slope - t_square * tilt;
+        let linear = mean_y * slope - t_square * both;
+        let constant = mean_y * mean_y - t_square * level;
         let interval = (square > 0.0).then(|| {
             let root = (linear * linear - square * constant).max(0.0).sqrt();
             (mean_x + (-linear - root) / square, mean_x + (-linear + root) / square)
         });
         let at = mean_x - mean_y / slope;
-        let slope_error = residual / spread.sqrt();
+        let slope_error = tilt.sqrt();
         Some(Crossing { at, slope, slope_error, residual, freedom, interval })
     }
 
@@ -98,9 +111,9 @@ mod tests {
         let (n, mut held, mut bounded) = (2000, 0, 0);
         for _ in 0..n {
             let mut normal = || (0..12).map(|_| unit(random.next_u64())).sum::<f64>() - 6.0;
-            let points: Vec<(f64, f64)> = (0..8)
-                .map(|i| f64::from(i) / 7.0 - 0.3)
-                .map(|x| (x, 2.0 * x - 0.4 + 0.3 * normal()))
+            let points: Vec<(f64, f64)> = (0..15)
+                .map(|i| f64::from(i) / 14.0 - 0.3)
+                .map(|x| (x, 2.0 * x - 0.4 + 0.3 * (1.0 + x) * normal()))
                 .collect();
             let found = Crossing::fit(&points, 0.9).unwrap();
             if let Some((low, high)) = found.interval {

@@ -3,9 +3,8 @@
 //! Two pure functions of a list of probes. Nothing is remembered beside it, so a search that was
 //! interrupted goes on from its stored runs, and one that has ended is concluded again from them.
 //!
-//! 1. *Bracket.* Short probes halve the range (by ratios) until it is within 15 %, or until a
-//!    probe cannot tell on which side it lies. An end of the range that nobody has contradicted is
-//!    tried itself.
+//! 1. *Bracket.* Short probes halve the range (by ratios) until it is within 15 %. An end of the
+//!    range that nobody has contradicted is tried itself.
 //! 2. *Refine.* Long probes lie around the boundary, and 1 - bound / time over ln(value) is taken
 //!    as a line there: that of a queue is nearly straight, while its times are bent. The next place
 //!    follows from the line so far; how far around, from how steep it is and how much probes
@@ -23,11 +22,9 @@ use stats::{Crossing, students_t};
 /// Bracketing ends at this ratio.
 const RATIO_NARROW: f64 = 1.15;
 /// And after so many probes, whatever the range.
-const BRACKETS_MOST: usize = 14;
+const BRACKETS_MOST: usize = 12;
 /// A short probe has this share of the budget.
 const BRACKET_SHARE: f64 = 1.0 / 32.0;
-/// A long one is no shorter than this part of a short one, however many of these were needed.
-const LONG_LEAST: f64 = 1.0;
 /// Long probes.
 const REFINES: usize = 12;
 /// Fresh probes at the end.
@@ -42,7 +39,11 @@ const REACH_IN_NOISE: f64 = 3.0;
 /// How far around at least and at most, as a logarithm of the value.
 const AROUND: (f64, f64) = (0.003, 0.15);
 /// Probes further away than this many times how far around are left out of the line.
-const NEAR: f64 = 1.6;
+const NEAR: f64 = 2.2;
+/// So many long probes on one side of the boundary are looked beyond.
+const ONE_SIDED_LEAST: usize = 3;
+/// By how much the search widens with each probe that has shown no slope.
+const WIDER: f64 = 1.35;
 /// Probes that a line is drawn through at least.
 const LINE_LEAST: usize = 5;
 /// A slope is believed if it would seem so steep by chance less often than this.
@@ -104,8 +105,6 @@ pub struct Conclusion {
 struct Bracket {
     low: f64,
     high: f64,
-    /// A probe that could not tell its side.
-    undecided: Option<f64>,
     is_low_known: bool,
     is_high_known: bool,
     count: usize,
@@ -137,7 +136,6 @@ impl Course {
             .map(|probe| probe.ask.measure_ns + self.ramp_up_ns)
             .sum();
         let long = (self.budget_ns.saturating_sub(short)) as f64 / (REFINES + CONFIRMS) as f64;
-        let long = long.max(self.budget_ns as f64 * BRACKET_SHARE * LONG_LEAST);
         let measure_ns = self.measure_ns(long);
         let n_confirms = count(Stage::Confirm);
         if let Some(end) = self.end(probes) {
@@ -155,9 +153,7 @@ impl Course {
         let refined: Vec<Probe> =
             probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect();
         let at = match self.answer(&refined) {
-            Answer::Found { low, .. } | Answer::Between { low, .. } | Answer::Flat { low, .. } => {
-                self.rounded_down(low)
-            }
+            Answer::Found { low, .. } | Answer::Between { low, .. } => self.rounded_down(low),
             _ => return None,
         };
         Some(Ask { at, measure_ns, stage: Stage::Confirm })
@@ -234,7 +230,6 @@ impl Course {
         let mut bracket = Bracket {
             low: self.low,
             high: self.high,
-            undecided: None,
             is_low_known: false,
             is_high_known: false,
             count: 0,
@@ -242,14 +237,14 @@ impl Course {
         for probe in probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket) {
             let at = probe.ask.at;
             bracket.count += 1;
-            match probe.judged.verdict {
-                Verdict::Undecided => bracket.undecided = Some(at),
-                Verdict::Meets => {
+            // One that is undecided goes by its best guess: long probes will look again.
+            match is_above(probe) {
+                false => {
                     bracket.low = bracket.low.max(at);
                     bracket.is_low_known = true;
                     bracket.is_high_known |= at >= self.high;
                 }
-                Verdict::Fails => {
+                true => {
                     bracket.high = bracket.high.min(at);
                     bracket.is_high_known = true;
                     bracket.is_low_known |= at <= self.low;
@@ -260,7 +255,7 @@ impl Course {
     }
 
     fn next_of_bracket(&self, bracket: &Bracket) -> Option<f64> {
-        if bracket.undecided.is_some() || bracket.count >= BRACKETS_MOST {
+        if bracket.count >= BRACKETS_MOST {
             return None;
         }
         let is_narrow = bracket.high <= bracket.low * RATIO_NARROW
@@ -281,25 +276,25 @@ impl Course {
 
     /// The next place of a long probe.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
-        let (first, first_around) = match bracket.undecided {
-            Some(at) => (at.ln(), 0.05),
-            None => {
-                let (low, high) = (bracket.low.ln(), bracket.high.ln());
-                (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02))
-            }
-        };
+        let (low, high) = (bracket.low.ln(), bracket.high.ln());
+        let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
+        let step = first_around * WIDER.powi(nth as i32);
         let line = self.line(probes).filter(|line| line.rises(SLOPE_ERROR));
+        let places: Vec<f64> = long(probes).map(|probe| probe.ask.at.ln()).collect();
+        let least = places.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = places.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let n_above = long(probes).filter(|probe| is_above(probe)).count();
+        let is_one_sided = places.len() >= ONE_SIDED_LEAST;
         let (centre, around) = match line {
             Some(line) => {
-                let places = long(probes).map(|probe| probe.ask.at.ln());
-                let (least, most) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| {
-                    (ends.0.min(at), ends.1.max(at))
-                });
                 let around = around(&line);
                 (line.at.clamp(least - around, most + around), around)
             }
+            // All are on one side: the boundary is on the other.
+            None if is_one_sided && n_above == 0 => (most + step, 0.0),
+            None if is_one_sided && n_above == places.len() => (least - step, 0.0),
             // Nothing is known of a slope yet: wider, the longer that is so.
-            None => (first, first_around * (1.0 + nth as f64 / 4.0)),
+            None => (first, step),
         };
         let at = (centre + OFFSETS[nth % REFINES] * around).exp();
         match edge(probes) {
@@ -413,9 +408,14 @@ fn long(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
 }
 
 /// The score on a scale on which a queue's is nearly straight: near its capacity, times are inverse
-/// to the capacity that is left. At the bound both are zero and equally steep.
+/// to the capacity that is left. At the bound both are zero and equally steep. Times of less than
+/// half the bound stay logarithms, lest those far below it weigh more than all others.
 fn straight(score: f64) -> f64 {
-    -(-score).exp_m1()
+    let half = -std::f64::consts::LN_2;
+    match score < half {
+        true => -1.0 + 2.0 * (score - half),
+        false => -(-score).exp_m1(),
+    }
 }
 
 /// On which side of the boundary a probe lies, by its best guess.

@@ -58,7 +58,7 @@ fn answer(report: &SeekReport) -> String {
             format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
         }
         Answer::Flat { low, high } => format!(
-            "undecided: from {axis}={} to {} times lie at their bound and do not depend on it",
+            "undecided: from {axis}={} to {} it is flat: what probes differ by hides any slope",
             number(low),
             number(high)
         ),
@@ -80,7 +80,7 @@ fn explained(report: &SeekReport) -> String {
         let percent = report.confidence * 100.0;
         text.push_str(&format!("; {percent:.0} % interval from what differs between probes"));
     }
-    if let Some(residual) = report.residual {
+    if let (Answer::Found { .. }, Some(residual)) = (report.answer, report.residual) {
         text.push_str(&format!(", which is {:.1} % of the time", residual * 100.0));
     }
     if let (Answer::Found { .. }, Some(elasticity)) = (report.answer, report.elasticity) {
@@ -90,6 +90,9 @@ fn explained(report: &SeekReport) -> String {
     text.push_str(match report.confirmed {
         Some(true) => ". Fresh probes confirm it.",
         Some(false) => ". Fresh probes do not confirm it: seek again, with a larger budget.",
+        None if matches!(report.answer, Answer::Flat { .. }) => {
+            ". Seek again with a larger budget, or on a quieter machine."
+        }
         None => ".",
     });
     text

@@ -112,6 +112,21 @@ fn a_flat_region_is_said_to_be_one() {
 }
 
 #[test]
+fn long_probes_find_their_way_from_where_short_ones_were_wrong() {
+    for truth in [500.0, 1600.0] {
+        let mut normal = noise(6);
+        let mut look = |ask: &Ask| match ask.stage {
+            // They take the boundary to be at 900.
+            Stage::Bracket => judged((ask.at / 900.0).ln(), 0.5),
+            _ => judged(3.0 * (ask.at / truth).ln() + 0.02 * normal(), 0.05),
+        };
+        let (found, _) = search(&COURSE, &mut look);
+        let Answer::Found { value, .. } = found.answer else { panic!("{found:?}") };
+        assert!((value / truth - 1.0).abs() < 0.02, "{value} for {truth}");
+    }
+}
+
+#[test]
 fn whole_numbers_stay_whole() {
     let course = Course { low: 1.0, high: 64.0, is_whole: true, ..COURSE };
     let mut normal = noise(5);
@@ -200,5 +215,5 @@ fn on_queues(seeds: std::ops::Range<u64>) -> (u64, u64) {
 fn the_boundary_of_a_queue_is_found_within_three_percent() {
     let (near, held) = on_queues(0..20);
     // At least 95 % and 85 % of many; of twenty, chance takes some.
-    assert!(near >= 18 && held >= 14, "{near} near, {held} held of 20");
+    assert!(near >= 19 && held >= 14, "{near} near, {held} held of 20");
 }
