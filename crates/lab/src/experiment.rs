@@ -24,7 +24,7 @@ use crate::run::{RunOptions, Watcher, run_at, store_trouble};
 use crate::{Trouble, room, wall};
 
 /// Trials of one point that fail one after the other, before the experiment gives it up.
-const FAILURES_MOST: u32 = 3;
+pub(crate) const FAILURES_MOST: u32 = 3;
 /// How often a pause looks whether somebody asks to stop.
 const LOOK_EVERY_MS: u64 = 50;
 
@@ -88,6 +88,7 @@ pub fn plan(varied: Varied, seed: u64) -> Planned {
         data: varied.data,
         pause_ns: varied.pause_ns,
         seed,
+        seek: None,
     };
     Planned { experiment, plans }
 }
@@ -112,14 +113,7 @@ pub fn resume(
     watcher: &mut dyn ExperimentWatcher,
 ) -> Result<ExperimentResult, Trouble> {
     let Planned { experiment, plans } = planned;
-    let mut walk = Walk {
-        store: Store::open(&options.store).map_err(store_trouble)?,
-        experiment,
-        plans,
-        options,
-        site: None,
-        spent_ns: Vec::new(),
-    };
+    let mut walk = Walk::new(options, experiment, plans)?;
     walk.place(stop, watcher)?;
     let is_interrupted = walk.all(stop, watcher)?;
     let report = walk.report()?;
@@ -135,7 +129,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport
 }
 
 /// The trials that have ended, with what they measured.
-fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
+pub(crate) fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
     let mut trials = Vec::new();
     for row in store.trials(experiment).map_err(store_trouble)? {
         let Some(text) = store.report_json(&row.run.run).map_err(store_trouble)? else {
@@ -149,20 +143,31 @@ fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Tro
     Ok(trials)
 }
 
-struct Walk<'o> {
-    store: Store,
-    experiment: Experiment,
-    plans: Vec<Plan>,
+/// Makes trials, one after the other.
+pub(crate) struct Walk<'o> {
+    pub(crate) store: Store,
+    pub(crate) experiment: Experiment,
+    /// By point.
+    pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
     /// Where the last trial was made.
-    site: Option<(Target, Site)>,
+    pub(crate) site: Option<(Target, Site)>,
     /// What each trial took.
     spent_ns: Vec<u64>,
 }
 
-impl Walk<'_> {
+impl<'o> Walk<'o> {
+    pub(crate) fn new(
+        options: &'o ExperimentOptions,
+        experiment: Experiment,
+        plans: Vec<Plan>,
+    ) -> Result<Walk<'o>, Trouble> {
+        let store = Store::open(&options.store).map_err(store_trouble)?;
+        Ok(Walk { store, experiment, plans, options, site: None, spent_ns: Vec::new() })
+    }
+
     /// One placement for all points: else what is varied would not be all that differs.
-    fn place(
+    pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
@@ -277,7 +282,7 @@ impl Walk<'_> {
     }
 
     /// Makes one trial; whether it was interrupted.
-    fn one(
+    pub(crate) fn one(
         &mut self,
         place: (u32, u32),
         stop: &Arc<Stop>,

@@ -1,4 +1,4 @@
-//! The use-cases of dbdyno: plan, build, check, drop, run, experiment, selfcheck.
+//! The use-cases of dbdyno: plan, build, check, drop, run, experiment, seek, selfcheck.
 //!
 //! Here the rooms are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that one room can do alone.
@@ -21,6 +21,7 @@ pub mod plan;
 mod room;
 pub mod routines;
 pub mod run;
+pub mod seek;
 pub mod selfcheck;
 mod wall;
 

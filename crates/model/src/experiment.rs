@@ -60,7 +60,7 @@ pub struct Point {
 }
 
 /// An experiment as decided: what is stored of it before its first trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Its name for ever: a UUID of version 7.
     pub id: String,
@@ -82,6 +82,9 @@ pub struct Experiment {
     pub pause_ns: u64,
     /// The order is drawn from this.
     pub seed: u64,
+    /// What is sought, where that is how it is walked: its one point is the plan without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seek: Option<crate::Seek>,
 }
 
 /// What a run is of an experiment.
@@ -160,6 +163,7 @@ mod tests {
             data: DataPolicy::Keep,
             pause_ns: 0,
             seed: 7,
+            seek: None,
         }
     }
 

@@ -17,6 +17,7 @@ mod experiment;
 mod finding;
 mod hash;
 mod nearest;
+mod objective;
 mod parameter;
 mod plan;
 mod refusal;
@@ -46,6 +47,7 @@ pub use experiment::{Axis, DataPolicy, Experiment, Order, Point, Trial, combinat
 pub use finding::{Fact, Finding, Severity};
 pub use hash::fnv1a;
 pub use nearest::{did_you_mean, nearest};
+pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{
     Arrivals, Connect, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording, Retry,

@@ -8,11 +8,13 @@ pub mod findings;
 mod made_up;
 pub mod render;
 pub mod report;
+pub mod seek;
 pub mod store;
 mod tally;
 
 pub use experiment::ExperimentReport;
 pub use report::Report;
+pub use seek::SeekReport;
 pub use tally::{
     Crosscheck, Ended, GroupTally, Quantiles, SecondFigures, SecondTally, Series, Sum, Tally,
 };

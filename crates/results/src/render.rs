@@ -7,12 +7,14 @@ mod experiment;
 pub mod figures;
 pub mod list;
 pub mod live;
+mod seek;
 pub mod spark;
 pub mod table;
 pub mod text;
 
 pub use experiment::{experiment, experiment_list};
 pub use list::run_list;
+pub use seek::seek;
 pub use spark::sparkline;
 pub use table::{Align, Column, Table};
 pub use text::{Style, text};

@@ -7,6 +7,7 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+mod crossing;
 mod disturbance;
 mod draw;
 mod histogram;
@@ -18,7 +19,9 @@ mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
+mod share;
 
+pub use crossing::{Crossing, students_t};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
@@ -34,3 +37,4 @@ pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability, within_run,
 };
 pub use scalability::{NoFit, Scalability};
+pub use share::binomial_interval;

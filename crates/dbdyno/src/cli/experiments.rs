@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::own_target;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print};
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, seek};
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -53,12 +53,7 @@ pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
 
 /// Runs a draft that varies something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
-    if matches.get_flag("no_store") {
-        return Err(Trouble::Usage(
-            "--no-store: the trials of an experiment are kept; name another file with --store"
-                .to_owned(),
-        ));
-    }
+    is_kept(matches)?;
     let varied = decide_all(draft, &own_target)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed), matches, true)
@@ -77,14 +72,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
             }
         }
     }
-    let checks = matches.get_one::<String>("check").map(String::as_str);
-    let options = ExperimentOptions {
-        store: flags::store_path(matches)?,
-        check_before: matches!(checks, Some("both" | "before")),
-        check_after: matches!(checks, Some("both" | "after")),
-        build: !matches.get_flag("no_build"),
-        load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
-    };
+    let options = options(matches)?;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
     live.note(&forecast(&planned));
@@ -106,6 +94,29 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
         (false, true) => DONE,
         (false, false) => FAILED,
     })
+}
+
+/// How an experiment is done, as the command line says.
+pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble> {
+    let checks = matches.get_one::<String>("check").map(String::as_str);
+    Ok(ExperimentOptions {
+        store: flags::store_path(matches)?,
+        check_before: matches!(checks, Some("both" | "before")),
+        check_after: matches!(checks, Some("both" | "after")),
+        build: !matches.get_flag("no_build"),
+        load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
+    })
+}
+
+/// Refuses an experiment whose trials are not kept.
+pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Trouble> {
+    match matches.get_flag("no_store") {
+        true => Err(Trouble::Usage(
+            "--no-store: the trials of an experiment are kept; name another file with --store"
+                .to_owned(),
+        )),
+        false => Ok(()),
+    }
 }
 
 fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
@@ -160,12 +171,18 @@ fn list(matches: &ArgMatches) -> Outcome {
 fn show(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let experiment = found(&store, matches)?;
+    if experiment.seek.is_some() {
+        return seek::told(&lab::seek::report(&store, &experiment)?, matches);
+    }
     told(&report(&store, &experiment)?, matches)
 }
 
 fn go_on(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let experiment = found(&store, matches)?;
+    if experiment.seek.is_some() {
+        return seek::resume(store.path(), experiment, matches);
+    }
     let planned = planned(store.path(), experiment, &own_target)?;
     walk(planned, matches, false)
 }

@@ -13,6 +13,7 @@ mod password;
 mod plan_from;
 mod run;
 mod runs;
+mod seek;
 mod selfcheck;
 
 use std::io::Write;

@@ -70,9 +70,11 @@ fn written(
     table: &'static [Row],
 ) -> impl Iterator<Item = (&'static Row, Written)> {
     table.iter().filter_map(|row| {
-        let value = matches.try_get_one::<String>(row.parameter.name).ok().flatten()?;
+        let values = matches.try_get_many::<String>(row.parameter.name).ok().flatten()?;
         let from = From::Flag(row.parameter.flag());
-        Some((row, Written { text: value.clone(), from }))
+        // Several of the same flag, where that is allowed, are a list.
+        let text = values.map(String::as_str).collect::<Vec<_>>().join(",");
+        Some((row, Written { text, from }))
     })
 }
 

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::build::BuildOptions;
 use lab::open::{data_folder, default_target};
-use lab::plan::{GROUP, PLAN, decide, is_varied};
+use lab::plan::{GROUP, PLAN, decide, is_sought, is_varied};
 use lab::run::{RunOptions, run as run_plan};
 use model::Target;
 use results::render::Style;
@@ -13,7 +13,7 @@ use results::report::{Options, Report};
 use super::live::Live;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
-    variable,
+    seek, variable,
 };
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
@@ -54,7 +54,11 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
         .arg(flags::quiet("No live view, no progress"));
     command = password::add(command);
     for row in PLAN {
-        command = command.arg(flags::of(&row.parameter, "Plan"));
+        let flag = flags::of(&row.parameter, "Plan");
+        command = command.arg(match row.path {
+            "experiment.objectives" => flag.action(ArgAction::Append),
+            _ => flag,
+        });
     }
     for row in GROUP.iter().filter(|row| row.path != "workload") {
         command = command.arg(flags::of(&row.parameter, "Clients and load"));
@@ -90,6 +94,9 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
+    if is_sought(&draft) {
+        return seek::run(&draft, matches);
+    }
     if is_varied(&draft) {
         return experiments::run(&draft, matches);
     }

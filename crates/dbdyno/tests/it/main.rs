@@ -16,4 +16,5 @@ mod outage;
 mod password;
 mod real;
 mod repeatable;
+mod seek;
 mod waiting;

@@ -134,6 +134,27 @@ pub static PLAN: &[Row] = &[
         "0s",
         "Pause before each trial but the first",
     ),
+    new(
+        "experiment.seek",
+        "seek",
+        ParameterKind::Text,
+        "",
+        "Seek the highest value at which the objectives hold: rate=100..5000, clients=1..64",
+    ),
+    new(
+        "experiment.objectives",
+        "objective",
+        ParameterKind::Text,
+        "",
+        "What must hold of what is sought: 'p99<20ms', 'errors<0.1%'; several with a comma between",
+    ),
+    new(
+        "experiment.seek_budget",
+        "seek_budget",
+        ParameterKind::Duration,
+        "10m",
+        "Load of a search in all, ramp-ups included; measured phases are as long as it allows",
+    ),
 ];
 
 /// The parameters of each group.

@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
-use super::{BadPlan, GROUP, PLAN, decide};
+use super::{BadPlan, GROUP, PLAN, decide, sought};
 
 /// More trials than this are no experiment that a person waits for.
 const TRIALS_MAX: u64 = 100_000;
@@ -40,6 +40,7 @@ pub fn decide_all(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Varied, BadPlan> {
+    sought::is_not_half(draft)?;
     let axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
     for (index, vary) in draft.vary.iter().enumerate() {
         if draft.vary[..index].iter().any(|other| other.name == vary.name) {
@@ -107,7 +108,7 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
 }
 
 /// Writes a value of an axis to where its name says.
-fn put(draft: &mut Draft, vary: &VaryDraft, written: Written) -> Result<(), BadPlan> {
+pub(super) fn put(draft: &mut Draft, vary: &VaryDraft, written: Written) -> Result<(), BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
         return put_server_setting(draft, vary, setting, &written.text);

@@ -227,14 +227,22 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
     ]);
     for (experiment, n_done) in all {
         let Experiment { id, name, axes, points, repeats, started_unix_ms, .. } = experiment;
-        let axes: Vec<String> =
-            axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join(","))).collect();
+        let axes: Vec<String> = match &experiment.seek {
+            Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
+            None => {
+                axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join(","))).collect()
+            }
+        };
+        let trials = match experiment.seek {
+            Some(_) => n_done.to_string(),
+            None => format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
+        };
         table.row([
             id[id.len().saturating_sub(8)..].to_owned(),
             super::list::started(*started_unix_ms),
             name.clone(),
             axes.join(" "),
-            format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
+            trials,
         ]);
     }
     table.lines(120).into_iter().map(|line| line + "\n").collect()

@@ -1,0 +1,59 @@
+//! `dbdyno run` with something to seek, and what the store remembers of it.
+
+use std::path::Path;
+
+use clap::ArgMatches;
+use lab::plan::{Draft, decide_seek};
+use lab::run::Watcher;
+use lab::seek::{Search, SeekResult, forecast};
+use model::Experiment;
+use results::SeekReport;
+use results::render::seek;
+
+use super::live::Live;
+use super::run::own_target;
+use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print};
+
+/// Runs a draft that seeks something.
+pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
+    experiments::is_kept(matches)?;
+    let search = Search::new(decide_seek(draft, &own_target)?, &own_target)?;
+    make(search, matches, true)
+}
+
+/// Goes on with a stored search.
+pub(crate) fn resume(store: &Path, experiment: Experiment, matches: &ArgMatches) -> Outcome {
+    make(Search::stored(store, experiment)?, matches, false)
+}
+
+fn make(mut search: Search, matches: &ArgMatches, is_new: bool) -> Outcome {
+    password::give(search.target(), matches)?;
+    let options = experiments::options(matches)?;
+    let stop = super::stop_on_signals();
+    let mut live = Live::new(matches.get_flag("quiet"));
+    live.note(&forecast(&search));
+    let result = search.run(is_new, &options, &stop, &mut live);
+    live.end();
+    let SeekResult { report, is_good, is_interrupted } = result?;
+    told(&report, matches)?;
+    Ok(match (is_interrupted, is_good) {
+        (true, _) => {
+            let id = &report.id;
+            super::say(&format!("interrupted; go on with: dbdyno experiments resume {id}"));
+            INTERRUPTED
+        }
+        (false, true) => DONE,
+        (false, false) => FAILED,
+    })
+}
+
+/// Prints a search as it is asked for.
+pub(crate) fn told(report: &SeekReport, matches: &ArgMatches) -> Outcome {
+    match flags::is_json(matches) {
+        true => {
+            let value = serde_json::to_string_pretty(report);
+            print(&(value.expect("a report is numbers, words and lists") + "\n"))
+        }
+        false => print(&seek(report)),
+    }
+}

@@ -1,0 +1,115 @@
+//! Searches from the outside: an answer with its interval, probes that are runs, and mistakes.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::home::{Home, at, number};
+
+const SIM: &str = "--target=sim:?service=exponential:10ms&servers=4";
+
+fn sim(more: &[&'static str]) -> Vec<&'static str> {
+    let base = ["run", "empty", SIM, "--placement=simulated", "--ramp-up=1s", "--quiet"];
+    [&base, more].concat()
+}
+
+fn probes(told: &Value) -> &Vec<Value> {
+    at(told, "probes").as_array().expect("a list")
+}
+
+#[test]
+fn the_example_that_seeks_finds_what_theory_says() {
+    let home = Home::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/seek.toml");
+    let example = example.to_string_lossy().into_owned();
+    let told = home.json(&["run", &example, "--seek-budget=15m", "--quiet"]);
+    assert_eq!(at(&told, "answer.kind"), "found", "{:#}", at(&told, "answer"));
+    let value = number(&told, "answer.value");
+    assert!((value / 340.0 - 1.0).abs() < 0.06, "{value}");
+    assert!(number(&told, "answer.low") < value && value < number(&told, "answer.high"));
+    // Each probe is a run, and each drew anew.
+    let runs = home.json(&["runs", "list", "--limit=0"]);
+    let runs = at(&runs, "runs").as_array().expect("a list");
+    assert_eq!(runs.len(), probes(&told).len());
+    let verdicts: Vec<&Value> = probes(&told).iter().map(|probe| at(probe, "verdict")).collect();
+    assert!(verdicts.contains(&&Value::from("meets")) && verdicts.contains(&&Value::from("fails")));
+    // It is concluded again from what was stored, and nothing is left to be done.
+    assert_eq!(home.json(&["experiments", "show", "last"]), told);
+    assert_eq!(home.json(&["experiments", "resume", "last", "--quiet"]), told);
+    home.run(&["experiments", "show", "last"]).good().says(&[
+        "p99<85.6ms, errors<0.1% up to rate=",
+        "confirm",
+        "p99 over rate",
+    ]);
+    home.run(&["experiments"]).good().says(&["rate=50..1000 sought"]);
+}
+
+#[test]
+fn a_killed_search_goes_on_and_ends_with_the_same_answer() {
+    let home = Home::new();
+    let search = ["--seek=rate=50..1000", "--objective=p50<12ms", "--seek-budget=5m"];
+    let whole = home.json(&sim(&search));
+    let loud: Vec<&str> = sim(&search).into_iter().filter(|word| *word != "--quiet").collect();
+    let mut killed = home.start(&loud);
+    killed.wait_until("a third probe", |said| said.contains("trial 3 of"));
+    killed.kill();
+    let told = home.json(&["experiments", "resume", "last", "--quiet"]);
+    assert_eq!(at(&told, "answer"), at(&whole, "answer"));
+    assert_eq!(probes(&told).len(), probes(&whole).len());
+}
+
+#[test]
+fn clients_are_sought_in_whole_numbers() {
+    let home = Home::new();
+    // Four servers and closed load: from the fifth client on, times grow with their number.
+    let told = home.json(&sim(&[
+        "--seek=clients=1..64",
+        "--objective=mean<50ms",
+        "--objective=errors<1%",
+        "--seek-budget=10m",
+    ]));
+    for probe in probes(&told) {
+        assert_eq!(number(probe, "at").fract(), 0.0);
+    }
+    assert!((number(&told, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&told, "answer"));
+}
+
+#[test]
+fn the_ends_of_a_range_are_told_as_such() {
+    let home = Home::new();
+    let seek = |objective: &'static str| {
+        home.run(&sim(&["--seek=rate=50..200", objective, "--seek-budget=10m"]))
+    };
+    seek("--objective=p50<1ms").good().says(&["even the lowest fails: rate=50.0"]);
+    seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
+}
+
+#[test]
+fn a_mistake_in_a_search_is_told_before_the_first_probe() {
+    let home = Home::new();
+    let check = |more: &[&'static str], words: &str| {
+        home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
+    };
+    let p99 = "--objective=p99<20ms";
+    check(&["--seek=rate=100..900"], "needs an objective");
+    check(&[p99], "nothing is sought");
+    check(&["--seek=rate", p99], "no range to seek in");
+    check(&["--seek=rate=9..1", p99], "an empty range");
+    check(&["--seek=rate=0..9", p99], "must be above zero");
+    check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
+    check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");
+    check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");
+    check(&["--seek=rate=100..900", p99, "--objective=p99<1s"], "two objectives of p99");
+    check(&["--seek=rate=100..900", p99, "--vary=clients=1,2"], "varies or seeks");
+    check(&["--seek=rate=100..900", p99, "--repeat=2"], "decides by itself");
+    check(&["--seek=rate=100..900", p99, "--load=closed"], "belongs to open load");
+    check(&["--seek=rate=100..900", p99, "--no-store"], "are kept");
+    check(&["--seek=rate=100..900", p99, "--seek-budget=1s"], "needs at least 1m4s");
+    check(&["--seek=rate=1..9", p99, "--seek-budget=1h"], "need 480 arrivals");
+    let plan = home.write(
+        "bad.toml",
+        "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'rate=1..9'\n\
+         objectives = ['p99<20ms', 'fast']\n",
+    );
+    home.run(&["run", &plan]).code(2).warns(&["bad.toml:5:", "'fast'"]).is_a_sentence();
+}

@@ -1,0 +1,189 @@
+//! What is sought: the range, the objectives and the budget of a search, and the plan of a probe.
+//!
+//! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
+//! here: where probes go (seek).
+
+use model::{Metric, Objective, Plan, Seek, Setting, Target, format_duration};
+
+use super::draft::{Draft, VaryDraft, Written};
+use super::vary::put;
+use super::{BadPlan, decide};
+use crate::seek::Course;
+
+/// A search as decided from a draft.
+pub struct Sought {
+    /// What is sought.
+    pub seek: Seek,
+    /// What every probe is, but for what is sought.
+    draft: Draft,
+    axis: VaryDraft,
+}
+
+/// Whether a draft is a search.
+pub fn is_sought(draft: &Draft) -> bool {
+    draft.values.contains_key("experiment.seek")
+}
+
+/// Refuses words of a search where nothing is sought.
+pub(super) fn is_not_half(draft: &Draft) -> Result<(), BadPlan> {
+    let paths = ["experiment.objectives", "experiment.seek_budget"];
+    match paths.iter().find_map(|path| draft.values.get(path)) {
+        Some(written) => Err(written.bad("nothing is sought: write --seek rate=100..5000 too")),
+        None => Ok(()),
+    }
+}
+
+/// Decides a search.
+pub fn decide_seek(
+    draft: &Draft,
+    default_target: &dyn Fn(&str) -> Result<Target, String>,
+) -> Result<Sought, BadPlan> {
+    let written = draft.plan("experiment.seek").unwrap_or_else(|| unreachable!("it is sought"));
+    let (name, low, high) = range(&written)?;
+    let objectives = objectives(draft, &written)?;
+    if let Some(vary) = draft.vary.first() {
+        let vary = Written { text: String::new(), from: vary.from.clone() };
+        return Err(vary.bad("an experiment varies or seeks: leave one of --vary and --seek out"));
+    }
+    for path in ["experiment.repeat", "experiment.order"] {
+        if let Some(written) = draft.values.get(path) {
+            return Err(written.bad("a search decides by itself where and how often it measures"));
+        }
+    }
+    for group in &draft.groups {
+        if let Some(until) = group.values.get("until") {
+            return Err(
+                until.bad("a search measures for a time, not for a number: see seek_budget")
+            );
+        }
+    }
+    let Ok(Some(Setting::Duration(budget_ns))) = draft.plan_setting("experiment.seek_budget")
+    else {
+        return Err(draft
+            .plan_setting("experiment.seek_budget")
+            .err()
+            .unwrap_or_else(|| written.bad("a search needs a budget: --seek-budget 10m")));
+    };
+    let is_whole = !is_rate(&name);
+    let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns };
+    let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
+    let sought = Sought { seek, draft: draft.clone(), axis };
+    sought.plan(high, 0, default_target)?;
+    let plan = sought.plan(low, 0, default_target)?;
+    let course = Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns };
+    is_enough(&course, &sought.seek).map_err(|why| {
+        draft.plan("experiment.seek_budget").unwrap_or_else(|| written.clone()).bad(why)
+    })?;
+    Ok(sought)
+}
+
+/// A probe must last longer than it ramps up, and have samples for the quantiles that are asked.
+fn is_enough(course: &Course, seek: &Seek) -> Result<(), String> {
+    let least_ns = course.budget_ns_least();
+    if course.budget_ns < least_ns {
+        let (least, ramp_up) = (format_duration(least_ns), format_duration(course.ramp_up_ns));
+        return Err(format!(
+            "with a ramp-up of {ramp_up} a search needs at least {least}: raise --seek-budget, or \
+             shorten the ramp-up"
+        ));
+    }
+    let samples = |objective: &Objective| match objective.metric {
+        Metric::P999 => 4_800.0,
+        Metric::P99 => 480.0,
+        _ => 100.0,
+    };
+    let samples = seek.objectives.iter().map(samples).fold(0.0, f64::max);
+    let least_ns = course.budget_ns_for(samples / seek.low * 1e9);
+    if !seek.is_whole && course.budget_ns < least_ns {
+        return Err(format!(
+            "from {} a second on, short probes need {samples} arrivals, and {} in all: raise \
+             --seek-budget, or seek from a higher rate",
+            seek.low,
+            format_duration(least_ns)
+        ));
+    }
+    Ok(())
+}
+
+impl Sought {
+    /// The plan of a probe.
+    pub fn plan(
+        &self,
+        at: f64,
+        measure_ns: u64,
+        default_target: &dyn Fn(&str) -> Result<Target, String>,
+    ) -> Result<Plan, BadPlan> {
+        let mut draft = self.draft.clone();
+        draft.values.retain(|path, _| !path.starts_with("experiment."));
+        let from = self.axis.from.clone();
+        put(&mut draft, &self.axis, Written { text: self.value(at), from })?;
+        let mut plan = decide(&draft, default_target)?;
+        if measure_ns > 0 {
+            plan.phases.measure_ns = measure_ns;
+        }
+        let is_open = |group: &model::Group| matches!(group.load, model::Load::Open { .. });
+        if is_rate(&self.axis.name) && !plan.groups.iter().any(is_open) {
+            let why = "nothing arrives at a rate: the load of no group is open";
+            return Err(Written { text: String::new(), from: self.axis.from.clone() }.bad(why));
+        }
+        Ok(plan)
+    }
+
+    /// A value of the axis as one would write it.
+    pub fn value(&self, at: f64) -> String {
+        format!("{at}")
+    }
+
+    /// The search of a stored experiment: its plan is read, and what is sought is known.
+    pub(crate) fn stored(draft: Draft, seek: Seek) -> Sought {
+        let from = super::From::Flag("seek".to_owned());
+        let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };
+        Sought { seek, draft, axis }
+    }
+}
+
+/// Whether values of an axis are rates, and not whole numbers.
+fn is_rate(name: &str) -> bool {
+    name.rsplit('.').next() == Some("rate")
+}
+
+/// Reads `rate=100..5000`.
+fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
+    let text = &written.text;
+    let like = || format!("'{text}' is no range to seek in: write rate=100..5000");
+    let (name, range) = text.split_once('=').ok_or_else(|| written.bad(like()))?;
+    let (low, high) = range.split_once("..").ok_or_else(|| written.bad(like()))?;
+    let name = name.trim();
+    let number = |part: &str| {
+        let part = part.trim();
+        let value = match is_rate(name) {
+            true => model::parse_rate(part).map_err(|bad| written.bad(bad))?,
+            false => model::parse_count(part).map_err(|bad| written.bad(bad))? as f64,
+        };
+        Ok(value)
+    };
+    let (low, high) = (number(low)?, number(high)?);
+    if name.is_empty() {
+        return Err(written.bad(like()));
+    }
+    if low <= 0.0 || low >= high {
+        let why = format!("'{text}' is an empty range: from above zero, up to more than that");
+        return Err(written.bad(why));
+    }
+    Ok((name.to_owned(), low, high))
+}
+
+fn objectives(draft: &Draft, seek: &Written) -> Result<Vec<Objective>, BadPlan> {
+    let Some(written) = draft.plan("experiment.objectives") else {
+        return Err(seek.bad("a search needs an objective: --objective 'p99<20ms'"));
+    };
+    let read = |word: &str| word.parse::<Objective>().map_err(|bad| written.bad(bad));
+    let all = written.text.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
+    for (index, objective) in all.iter().enumerate() {
+        if all[..index].iter().any(|other| other.metric == objective.metric) {
+            let name = objective.metric.name();
+            return Err(written.bad(format!("there are two objectives of {name}: leave one out")));
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,254 @@
+//! The highest rate, or number of clients, at which objectives hold.
+//!
+//! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
+//! so whoever comes after a crash replays the course from what was stored. Not here: where probes
+//! go (course), and what one says (results).
+
+mod course;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::Stop;
+use model::{Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Seek, Target};
+use results::SeekReport;
+use results::experiment::{Trialled, counts};
+use results::report::Report;
+use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
+use results::store::Store;
+
+use crate::experiment::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, trialled};
+use crate::plan::{Sought, read_toml, to_toml};
+use crate::run::store_trouble;
+use crate::{Trouble, wall};
+
+pub use course::{Ask, Conclusion, Course, Probe};
+
+/// A search that has come to its end, or was interrupted.
+pub struct SeekResult {
+    /// What it has shown so far.
+    pub report: SeekReport,
+    /// Whether there is an answer, and fresh probes agree with it.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// A search that can be made: what is sought, and the target with its password.
+pub struct Search {
+    experiment: Experiment,
+    sought: Sought,
+    target: Target,
+}
+
+impl Search {
+    /// A new search.
+    pub fn new(
+        sought: Sought,
+        default_target: &dyn Fn(&str) -> Result<Target, String>,
+    ) -> Result<Search, Trouble> {
+        let seek = sought.seek.clone();
+        let plan = sought.plan(seek.low, 0, default_target)?;
+        let experiment = Experiment {
+            id: uuid::Uuid::now_v7().to_string(),
+            name: plan.name.clone(),
+            started_unix_ms: wall::unix_ms(),
+            axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
+            points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
+            repeats: 1,
+            order: Order::Sequential,
+            data: DataPolicy::Keep,
+            pause_ns: 0,
+            seed: plan.seed,
+            seek: Some(seek),
+        };
+        Ok(Search { experiment, sought, target: plan.target })
+    }
+
+    /// The search of a stored experiment.
+    pub fn stored(store: &Path, experiment: Experiment) -> Result<Search, Trouble> {
+        let (seek, point) = match (&experiment.seek, experiment.points.first()) {
+            (Some(seek), Some(point)) => (seek.clone(), point),
+            _ => return Err(Trouble::Failed(format!("{} seeks nothing", experiment.id))),
+        };
+        let place = format!("{}, experiment {}", store.display(), experiment.id);
+        let sought = Sought::stored(read_toml(&place, &point.plan)?, seek);
+        let target = sought.plan(sought.seek.low, 0, &no_default)?.target;
+        Ok(Search { experiment, sought, target })
+    }
+
+    /// Where it looks; a password may be put in.
+    pub fn target(&mut self) -> &mut Target {
+        &mut self.target
+    }
+
+    fn plan(&self, at: f64, measure_ns: u64) -> Result<Plan, Trouble> {
+        let target = |_: &str| Ok(self.target.clone());
+        let plan = self.sought.plan(at, measure_ns, &target)?;
+        Ok(Plan { target: self.target.clone(), ..plan })
+    }
+
+    /// Makes the probes that are not made yet; a new search is stored first.
+    pub fn run(
+        mut self,
+        is_new: bool,
+        options: &ExperimentOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<SeekResult, Trouble> {
+        let store = Store::open(&options.store).map_err(store_trouble)?;
+        if is_new {
+            store.add_experiment(&self.experiment).map_err(store_trouble)?;
+        }
+        let course = course_of(&self.sought.seek, self.plan(self.sought.seek.low, 0)?);
+        // One placement for all probes: that of the highest, which is the most demanding one.
+        let mut highest = Walk::new(options, self.experiment.clone(), Vec::new())?;
+        highest.plans = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
+        highest.place(stop, watcher)?;
+        let placement = highest.plans[1].placement;
+        let mut walk = highest;
+        walk.plans.clear();
+        walk.experiment.points.clear();
+        let is_interrupted = self.probe_all(&mut walk, &course, placement, stop, watcher)?;
+        let report = report(&store, &self.experiment)?;
+        let is_good = report.confirmed == Some(true);
+        Ok(SeekResult { report, is_good, is_interrupted })
+    }
+
+    fn probe_all(
+        &mut self,
+        walk: &mut Walk<'_>,
+        course: &Course,
+        placement: PlacementChoice,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Trouble> {
+        let mut made = replay(&walk.store, &self.experiment, course)?;
+        let mut failures = 0;
+        while let Some(ask) = course.next(&probes_of(&made)) {
+            if stop.is_asked() {
+                return Ok(true);
+            }
+            let nth = made.len();
+            let mut plan = self.plan(ask.at, ask.measure_ns)?;
+            plan.placement = placement;
+            // Each probe draws anew, so that what they share is the system alone.
+            plan.seed = plan.seed.wrapping_add(nth as u64);
+            let values = vec![self.sought.value(ask.at)];
+            let told = format!("{}={} ({})", self.sought.seek.axis, values[0], ask.stage.name());
+            walk.plans.truncate(nth);
+            walk.experiment.points.truncate(nth);
+            while walk.plans.len() <= nth {
+                let point = Point { values: values.clone(), plan: String::new() };
+                walk.plans.push(plan.clone());
+                walk.experiment.points.push(point);
+            }
+            let (n, left_ns) = course.left(&probes_of(&made));
+            watcher.trial(nth as u64 + 1, nth as u64 + n, &told, Some(left_ns));
+            match walk.one((nth as u32, 0), stop, watcher) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(Trouble::Failed(why)) => {
+                    walk.site = None;
+                    watcher.note(&format!("a probe at {told} failed: {why}"));
+                }
+                Err(trouble) => return Err(trouble),
+            }
+            made = replay(&walk.store, &self.experiment, course)?;
+            if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
+                return Err(Trouble::Failed(format!(
+                    "the probe at {told} is too short, {lacks}: raise --seek-budget"
+                )));
+            }
+            failures = if made.len() > nth { 0 } else { failures + 1 };
+            if failures >= FAILURES_MOST {
+                watcher.note("the search is given up: no probe counts any more");
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn course_of(seek: &Seek, plan: Plan) -> Course {
+    let Seek { low, high, is_whole, budget_ns, .. } = *seek;
+    Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
+}
+
+/// A stored plan names its target.
+fn no_default(_: &str) -> Result<Target, String> {
+    Err("the stored plan has no target".to_owned())
+}
+
+/// The probes that were made, each with its report, as the course asks for them.
+fn replay(
+    store: &Store,
+    experiment: &Experiment,
+    course: &Course,
+) -> Result<Vec<(Probe, Report)>, Trouble> {
+    let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
+    let trials = trialled(store, experiment)?;
+    let mut made: Vec<(Probe, Report)> = Vec::new();
+    while let Some(ask) = course.next(&probes_of(&made)) {
+        let is_here = |trial: &&Trialled| trial.point as usize == made.len();
+        let Some(trial) = trials.iter().rfind(|trial| is_here(trial) && counts(&trial.report))
+        else {
+            break;
+        };
+        let judged = judge(&trial.report, &seek.objectives);
+        made.push((Probe { ask, judged }, trial.report.clone()));
+    }
+    Ok(made)
+}
+
+fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
+    made.iter().map(|(probe, _)| probe.clone()).collect()
+}
+
+/// The report of a stored search.
+pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trouble> {
+    let search = Search::stored(store.path(), experiment.clone())?;
+    let seek = search.sought.seek.clone();
+    let course = course_of(&seek, search.plan(seek.low, 0)?);
+    let made = replay(store, experiment, &course)?;
+    let concluded = course.conclude(&probes_of(&made));
+    let probe =
+        |((probe, report), verdict): (&(Probe, Report), &results::seek::Verdict)| ProbeReport {
+            at: probe.ask.at,
+            measure_s: probe.ask.measure_ns as f64 / 1e9,
+            stage: probe.ask.stage,
+            run: report.run_id.clone(),
+            verdict: *verdict,
+            judged: probe.judged.clone(),
+            figures: figures(report),
+        };
+    let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
+    Ok(SeekReport {
+        schema: SCHEMA.to_owned(),
+        id: experiment.id.clone(),
+        name: experiment.name.clone(),
+        started_unix_ms: experiment.started_unix_ms,
+        seek,
+        answer: concluded.answer,
+        confidence: CONFIDENCE,
+        confirmed: concluded.confirmed,
+        residual: concluded.residual,
+        elasticity: concluded.elasticity,
+        curve: curve(&probes),
+        probes,
+    })
+}
+
+/// What is asked of somebody's patience.
+pub fn forecast(search: &Search) -> String {
+    let seek = &search.sought.seek;
+    let objectives: Vec<String> = seek.objectives.iter().map(ToString::to_string).collect();
+    format!(
+        "seeking {} from {} to {} with {}, {} of load",
+        seek.axis,
+        seek.low,
+        seek.high,
+        objectives.join(", "),
+        model::format_duration(seek.budget_ns)
+    )
+}

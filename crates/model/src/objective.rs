@@ -1,0 +1,275 @@
+//! Objectives: what must hold of a run for its rate to be acceptable, and what is sought with
+//! them. Not here: whether they hold (results), and how the rate is sought (lab).
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{did_you_mean, format_duration, parse_duration};
+
+/// What an objective is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// The median of the offered response times.
+    P50,
+    /// 90 % of them are at or below it.
+    P90,
+    /// 95 % are.
+    P95,
+    /// 99 % are.
+    P99,
+    /// 99.9 % are.
+    P999,
+    /// Their mean.
+    Mean,
+    /// The longest of them.
+    Max,
+    /// The share that failed or was dropped.
+    Errors,
+    /// What finished within the window, as a share of what was offered in it.
+    Achieved,
+}
+
+impl Metric {
+    /// Every metric.
+    pub const ALL: [Metric; 9] = [
+        Metric::P50,
+        Metric::P90,
+        Metric::P95,
+        Metric::P99,
+        Metric::P999,
+        Metric::Mean,
+        Metric::Max,
+        Metric::Errors,
+        Metric::Achieved,
+    ];
+
+    /// Its name, as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::P50 => "p50",
+            Metric::P90 => "p90",
+            Metric::P95 => "p95",
+            Metric::P99 => "p99",
+            Metric::P999 => "p999",
+            Metric::Mean => "mean",
+            Metric::Max => "max",
+            Metric::Errors => "errors",
+            Metric::Achieved => "achieved",
+        }
+    }
+}
+
+/// On which side of its bound a metric must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+}
+
+impl Comparison {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Below => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Above => ">",
+            Comparison::AtLeast => ">=",
+        }
+    }
+
+    /// Whether it holds of a value and its bound.
+    pub fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
+            Comparison::Below => value < bound,
+            Comparison::AtMost => value <= bound,
+            Comparison::Above => value > bound,
+            Comparison::AtLeast => value >= bound,
+        }
+    }
+}
+
+/// The bound of a metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// Nanoseconds, of a time.
+    Time(u64),
+    /// A share from 0 to 1, of errors or of what was achieved.
+    Share(f64),
+}
+
+/// What must hold: `p99<20ms`, `errors<0.1%`, `achieved>=99.5%`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Objective {
+    /// Of what.
+    pub metric: Metric,
+    /// On which side.
+    pub comparison: Comparison,
+    /// Of which bound.
+    pub bound: Bound,
+}
+
+/// An objective that cannot be read; its words say what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadObjective(pub String);
+
+impl fmt::Display for BadObjective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadObjective {}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.metric.name(), self.comparison.sign())?;
+        match self.bound {
+            Bound::Time(ns) => {
+                let told = format_duration(ns);
+                let is_exact = parse_duration(&told) == Ok(ns);
+                f.write_str(&if is_exact { told } else { format!("{ns}ns") })
+            }
+            // A share as it was written: 0.1 % is not exact in binary, and its percent are not.
+            Bound::Share(share) => {
+                let percent = (share * 100.0 * 1e9).round() / 1e9;
+                write!(f, "{percent}%")
+            }
+        }
+    }
+}
+
+impl From<Objective> for String {
+    fn from(objective: Objective) -> String {
+        objective.to_string()
+    }
+}
+
+impl TryFrom<String> for Objective {
+    type Error = BadObjective;
+
+    fn try_from(text: String) -> Result<Objective, BadObjective> {
+        text.parse()
+    }
+}
+
+impl FromStr for Objective {
+    type Err = BadObjective;
+
+    fn from_str(text: &str) -> Result<Objective, BadObjective> {
+        let bad = |why: String| BadObjective(format!("'{text}' is not an objective: {why}"));
+        let like = "write it like p99<20ms, errors<0.1% or achieved>=99%";
+        let sign = text.find(['<', '>']).ok_or_else(|| bad(like.to_owned()))?;
+        let (name, rest) = text.split_at(sign);
+        let name = match name.trim() {
+            "p99.9" => "p999",
+            name => name,
+        };
+        let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+        let metric = metric.ok_or_else(|| {
+            let names = Metric::ALL.map(Metric::name);
+            let hint = did_you_mean(name, names);
+            bad(format!("'{name}' is not one of {}{hint}", names.join(", ")))
+        })?;
+        let signs = [Comparison::AtMost, Comparison::AtLeast, Comparison::Below, Comparison::Above];
+        let comparison = signs.into_iter().find(|comparison| rest.starts_with(comparison.sign()));
+        let comparison = comparison.ok_or_else(|| bad(like.to_owned()))?;
+        let is_upper = matches!(comparison, Comparison::Below | Comparison::AtMost);
+        let written = rest[comparison.sign().len()..].trim();
+        let bound = match metric {
+            Metric::Errors | Metric::Achieved => share(written).map_err(bad)?,
+            _ => match parse_duration(written).map_err(|error| bad(error.0))? {
+                0 => return Err(bad("a time must be above zero".to_owned())),
+                ns => Bound::Time(ns),
+            },
+        };
+        match (metric, is_upper) {
+            (Metric::Achieved, true) => {
+                Err(bad("what is achieved must be above its bound: achieved>=99%".to_owned()))
+            }
+            (Metric::Achieved, false) | (_, true) => Ok(Objective { metric, comparison, bound }),
+            (metric, false) => {
+                let name = metric.name();
+                Err(bad(format!("{name} must be below its bound: {name}<{written}")))
+            }
+        }
+    }
+}
+
+/// A share, with `%` or from 0 to 1.
+fn share(written: &str) -> Result<Bound, String> {
+    let (number, one) = match written.strip_suffix('%') {
+        Some(number) => (number.trim(), 100.0),
+        None => (written, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if (0.0..=one).contains(&value) => Ok(Bound::Share(value / one)),
+        _ => Err(format!("'{written}' is not a share: write 0.1% or 0.001")),
+    }
+}
+
+/// The highest value of an axis at which objectives hold is sought.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seek {
+    /// What is varied: `rate`, `clients`, or a path of the plan with such a number.
+    pub axis: String,
+    /// From here.
+    pub low: f64,
+    /// To here.
+    pub high: f64,
+    /// Whether only whole numbers are values.
+    pub is_whole: bool,
+    /// What must hold.
+    pub objectives: Vec<Objective>,
+    /// How much load is offered in all, in nanoseconds, ramp-ups included.
+    pub budget_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_objective_is_read_as_it_is_written() {
+        for text in ["p99<20ms", "errors<0.1%", "achieved>=99.5%", "p999<=1.5s", "max<1h"] {
+            assert_eq!(text.parse::<Objective>().expect(text).to_string(), text);
+        }
+        let check = |text: &str, shown: &str| {
+            assert_eq!(text.parse::<Objective>().expect(text).to_string(), shown);
+        };
+        check(" p99.9 < 20ms ", "p999<20ms");
+        check("errors<=0", "errors<=0%");
+        check("achieved>0.9", "achieved>90%");
+    }
+
+    #[test]
+    fn what_is_no_objective_is_told_with_its_remedy() {
+        let check = |text: &str, words: &str| {
+            let error = text.parse::<Objective>().expect_err(text).0;
+            assert!(error.contains(words), "{text}: {error}");
+        };
+        check("fast", "write it like p99<20ms");
+        check("p98<20ms", "'p98' is not one of p50, p90");
+        check("p99<20", "no unit");
+        check("p99<0s", "above zero");
+        check("p99>20ms", "must be below its bound");
+        check("errors<20ms", "'20ms' is not a share");
+        check("errors<200%", "is not a share");
+        check("achieved<99%", "must be above");
+    }
+
+    #[test]
+    fn objectives_are_kept_as_their_words() {
+        let objective: Objective = "p99<20ms".parse().expect("valid");
+        let text = String::from(objective);
+        assert_eq!(Objective::try_from(text), Ok(objective));
+    }
+}

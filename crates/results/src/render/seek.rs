@@ -1,0 +1,157 @@
+//! A search as people read it: its answer first, then its probes along the axis.
+//!
+//! Not here: what is true (seek).
+
+use super::figures::{NONE, count, ms, significant, wrap};
+use super::{Align, Column, Table, sparkline};
+use crate::seek::{Answer, ProbeReport, SeekReport};
+
+const WIDTH: usize = 96;
+/// Places beyond which no block of the curve is told apart.
+const SPARK_MOST: usize = 60;
+
+/// The page of a search.
+pub fn seek(report: &SeekReport) -> String {
+    let mut page = format!("{}: {}\n", report.name, answer(report));
+    for line in wrap(&explained(report), WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    page.push('\n');
+    for line in probes(report).lines(WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    page.push_str(&curve(report));
+    for probe in report.probes.iter().filter(|probe| probe.judged.is_broken) {
+        let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
+        page.push_str(&format!("broken at {at}: {why}\n"));
+    }
+    page.push_str(&format!(
+        "\nexperiment  {}; again: dbdyno experiments show {}\n",
+        report.id,
+        &report.id[report.id.len().saturating_sub(8)..]
+    ));
+    page
+}
+
+fn value(report: &SeekReport, at: f64) -> String {
+    significant(at, if report.seek.is_whole { 9 } else { 4 })
+}
+
+fn objectives(report: &SeekReport) -> String {
+    let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
+    all.join(", ")
+}
+
+fn answer(report: &SeekReport) -> String {
+    let (axis, objectives) = (&report.seek.axis, objectives(report));
+    let number = |at: f64| value(report, at);
+    match report.answer {
+        Answer::Found { value, low, high } => {
+            // Of whole numbers the highest at which they hold.
+            let value = if report.seek.is_whole { value.floor() } else { value };
+            let (low, high) = (significant(low, 4), significant(high, 4));
+            format!("{objectives} up to {axis}={} ({low} to {high})", number(value))
+        }
+        Answer::Between { low, high } => {
+            format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
+        }
+        Answer::Flat { low, high } => format!(
+            "undecided: from {axis}={} to {} it is flat: what probes differ by hides any slope",
+            number(low),
+            number(high)
+        ),
+        Answer::LowestFails { value } => {
+            format!("even the lowest fails: {axis}={} breaks {objectives}", number(value))
+        }
+        Answer::HighestMeets { value } => {
+            format!("even the highest meets {objectives}: {axis}={}", number(value))
+        }
+        Answer::Unfinished => format!("no answer yet: {objectives} over {axis}"),
+    }
+}
+
+fn explained(report: &SeekReport) -> String {
+    let n = count(report.probes.len() as u64, "probe");
+    let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
+    let mut text = format!("{n}, {} measured", super::figures::seconds(load_s));
+    if let Answer::Found { .. } = report.answer {
+        let percent = report.confidence * 100.0;
+        text.push_str(&format!("; {percent:.0} % interval from what differs between probes"));
+    }
+    if let (Answer::Found { .. }, Some(residual)) = (report.answer, report.residual) {
+        text.push_str(&format!(", which is {:.1} % of the time", residual * 100.0));
+    }
+    if let (Answer::Found { .. }, Some(elasticity)) = (report.answer, report.elasticity) {
+        let axis = &report.seek.axis;
+        text.push_str(&format!("; 1 % more {axis} costs {elasticity:.1} % more time there"));
+    }
+    text.push_str(match report.confirmed {
+        Some(true) => ". Fresh probes confirm it.",
+        Some(false) => ". Fresh probes do not confirm it: seek again, with a larger budget.",
+        None if matches!(report.answer, Answer::Flat { .. }) => {
+            ". Seek again with a larger budget, or on a quieter machine."
+        }
+        None => ".",
+    });
+    text
+}
+
+fn probes(report: &SeekReport) -> Table {
+    let mut table = Table::new([
+        Column::new(report.seek.axis.clone(), Align::Right),
+        Column::new("probe", Align::Left),
+        Column::new("verdict", Align::Left),
+        Column::new("measured", Align::Right),
+        Column::new("TPS", Align::Right),
+        Column::new("p50 ms", Align::Right),
+        Column::new("p95 ms", Align::Right),
+        Column::new("p99 ms", Align::Right),
+        Column::new("achieved %", Align::Right),
+        Column::new("errors %", Align::Right),
+    ]);
+    let mut sorted: Vec<&ProbeReport> = report.probes.iter().collect();
+    sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
+    for probe in sorted {
+        let figure = |name: &str| probe.figures.get(name).copied().flatten();
+        let number = |name: &str| {
+            figure(name).map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
+        };
+        table.row([
+            value(report, probe.at),
+            probe.stage.name().to_owned(),
+            probe.verdict.name().to_owned(),
+            super::figures::seconds(probe.measure_s),
+            number("tps"),
+            ms(figure("p50_ms")),
+            ms(figure("p95_ms")),
+            ms(figure("p99_ms")),
+            number("achieved_percent"),
+            number("errors_percent"),
+        ]);
+    }
+    table
+}
+
+/// p99 over the axis, where it is known.
+fn curve(report: &SeekReport) -> String {
+    let known = |name: &str| -> Vec<(f64, f64)> {
+        let of = |point: &crate::seek::CurvePoint| {
+            Some((point.at, point.figures.get(name).copied().flatten()?))
+        };
+        report.curve.iter().filter_map(of).collect()
+    };
+    let points = known("p99_ms");
+    let [first, .., last] = &points[..] else { return String::new() };
+    let values: Vec<f64> = points.iter().map(|(_, p99)| *p99).collect();
+    format!(
+        "\np99 over {}: {}  {} ms at {} to {} ms at {}\n",
+        report.seek.axis,
+        sparkline(&values, SPARK_MOST),
+        ms(Some(first.1)),
+        value(report, first.0),
+        ms(Some(last.1)),
+        value(report, last.0)
+    )
+}

@@ -1,0 +1,479 @@
+//! What a probe says of objectives, and what came of seeking the highest rate at which they hold.
+//!
+//! A probe is a run. Of its times the offered ones count, in which lost work is infinite; beside
+//! the objectives it must have finished what was offered while it was, without a queue that grew
+//! over the window. Not here: where the next probe goes, and what follows from all (lab), and how
+//! it looks (render).
+
+use model::{Bound, Comparison, Load, Metric, Objective};
+use serde::{Deserialize, Serialize};
+use stats::{binomial_interval, students_t};
+
+use crate::experiment::counts;
+use crate::report::{Named, Report, SecondReport};
+
+/// The schema of [`SeekReport`].
+pub const SCHEMA: &str = "dbdyno.seek/1";
+/// Of all intervals of a search.
+pub const CONFIDENCE: f64 = 0.90;
+/// What must be finished within the window at least, as a share of what was offered in it, unless
+/// an objective says otherwise.
+const ACHIEVED_LEAST: f64 = 0.99;
+/// Pieces of a window by which its own error and the growth of its queue are known.
+const PIECES: usize = 8;
+/// Of the 28 pairs of pieces, so many more must have risen than fallen for a queue to be growing:
+/// by chance that happens once in about a thousand windows (Mann, Econometrica 13, 245, 1945).
+const RISES_LEAST: i64 = 22;
+/// How far off a time may be, as a logarithm, where a window is too short to tell.
+const UNKNOWN_HALF_WIDTH: f64 = 0.5;
+
+/// What a probe says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every objective holds, with its whole interval.
+    Meets,
+    /// One is broken, with its whole interval.
+    Fails,
+    /// The interval of the one that is nearest to its bound contains the bound.
+    Undecided,
+}
+
+impl Verdict {
+    /// Its name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Meets => "meets",
+            Verdict::Fails => "fails",
+            Verdict::Undecided => "undecided",
+        }
+    }
+
+    /// Of a logarithm against its bound, and half its interval.
+    pub fn of(score: f64, half_width: f64) -> Verdict {
+        match (score + half_width < 0.0, score - half_width > 0.0) {
+            (true, _) => Verdict::Meets,
+            (_, true) => Verdict::Fails,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// A probe against its objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// What it says by itself.
+    pub verdict: Verdict,
+    /// The logarithm of the worst time over its bound: below 0 every time meets its own. Null
+    /// where no objective is of a time, or the worst is not finite.
+    pub score: Option<f64>,
+    /// Half the 90 % interval of the score, as far as this window alone knows it.
+    pub half_width: Option<f64>,
+    /// Whether it fails for more than a time that is too long: then its times tell nothing of a
+    /// neighbouring rate's.
+    pub is_broken: bool,
+    /// What is not known for want of samples, in words: then it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
+    /// Which objectives are not met, or are undecided, in words.
+    pub reasons: Vec<String>,
+}
+
+/// Where a probe belongs in a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// A short one, to find the neighbourhood.
+    Bracket,
+    /// A long one near the boundary.
+    Refine,
+    /// A fresh one at the answer.
+    Confirm,
+}
+
+impl Stage {
+    /// Its name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Bracket => "bracket",
+            Stage::Refine => "refine",
+            Stage::Confirm => "confirm",
+        }
+    }
+}
+
+/// A probe in the report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Where on the axis.
+    pub at: f64,
+    /// How long it was measured.
+    pub measure_s: f64,
+    /// What it was for.
+    pub stage: Stage,
+    /// Its run.
+    pub run: String,
+    /// What it says, with the error between probes once that is known.
+    pub verdict: Verdict,
+    /// What it says by itself.
+    pub judged: Judged,
+    /// What was measured, by name; lost percentiles are null, as JSON has no infinity.
+    pub figures: Named<Option<f64>>,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Answer {
+    /// The times cross their bound here, with the 90 % interval.
+    Found {
+        /// The highest value at which objectives hold.
+        value: f64,
+        /// The interval's lower end.
+        low: f64,
+        /// Its upper end.
+        high: f64,
+    },
+    /// They hold at one value and are broken at the other, with no slope between that a line
+    /// could follow.
+    Between {
+        /// The highest value at which they held.
+        low: f64,
+        /// The lowest at which they were broken.
+        high: f64,
+    },
+    /// Times do not discernibly depend on the value here, and lie too near to their bound.
+    Flat {
+        /// From here.
+        low: f64,
+        /// To here.
+        high: f64,
+    },
+    /// Even the lowest value fails.
+    LowestFails {
+        /// That value.
+        value: f64,
+    },
+    /// Even the highest value meets them.
+    HighestMeets {
+        /// That value.
+        value: f64,
+    },
+    /// There are too few probes yet.
+    Unfinished,
+}
+
+/// A place on the curve: all probes of one value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Where on the axis.
+    pub at: f64,
+    /// How many probes.
+    pub probes: u64,
+    /// Their mean figures, by name; null where one is lost.
+    pub figures: Named<Option<f64>>,
+}
+
+/// The report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeekReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Its experiment's id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// What was sought, within what, and with what objectives.
+    pub seek: model::Seek,
+    /// What was found.
+    pub answer: Answer,
+    /// Of the answer's interval.
+    pub confidence: f64,
+    /// Whether fresh probes at the answer agree with it; null before they were made.
+    pub confirmed: Option<bool>,
+    /// The standard deviation between long probes, as a share of the time.
+    pub residual: Option<f64>,
+    /// By how many percent times grow where the axis grows by one, at the answer.
+    pub elasticity: Option<f64>,
+    /// The probes, in the order in which they were made.
+    pub probes: Vec<ProbeReport>,
+    /// Times over the axis.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// What a probe's run says of objectives.
+pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
+    let mut judged = Judged {
+        verdict: Verdict::Meets,
+        score: None,
+        half_width: None,
+        is_broken: false,
+        lacks: None,
+        reasons: Vec::new(),
+    };
+    if !counts(report) {
+        judged.breaks("it does not count as a run".to_owned());
+    }
+    let is_open = matches!(report.load, Some(Load::Open { .. }));
+    if is_open && !objectives.iter().any(|objective| objective.metric == Metric::Achieved) {
+        let bound = Bound::Share(ACHIEVED_LEAST);
+        let (metric, comparison) = (Metric::Achieved, Comparison::AtLeast);
+        judged.look(report, &Objective { metric, comparison, bound });
+    }
+    if is_open && queue_grows(report) {
+        judged.breaks("the queue grew over the window".to_owned());
+    }
+    for objective in objectives {
+        judged.look(report, objective);
+    }
+    judged
+}
+
+impl Judged {
+    fn breaks(&mut self, why: String) {
+        self.verdict = Verdict::Fails;
+        self.is_broken = true;
+        self.reasons.push(why);
+    }
+
+    fn look(&mut self, report: &Report, objective: &Objective) {
+        match objective.bound {
+            Bound::Share(bound) if objective.metric == Metric::Errors => {
+                self.look_at_errors(report, objective, bound);
+            }
+            Bound::Share(bound) => match achieved(report) {
+                Some(share) if objective.comparison.holds(share + under_way(report), bound) => {}
+                Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
+                None => self.breaks("nothing was offered".to_owned()),
+            },
+            Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns as f64 / 1e6),
+        }
+    }
+
+    fn look_at_errors(&mut self, report: &Report, objective: &Objective, bound: f64) {
+        let counts = &report.block.counts;
+        let (lost, offered) = (counts.failed + counts.dropped, counts.offered);
+        let (low, high) = binomial_interval(lost, offered, CONFIDENCE);
+        let percent = lost as f64 / offered.max(1) as f64 * 100.0;
+        let holds = |share: f64| objective.comparison.holds(share, bound);
+        match (holds(lost as f64 / offered.max(1) as f64), holds(low), holds(high)) {
+            (false, false, _) => self.breaks(format!("errors {percent:.3} %")),
+            // Not one among so few says nothing yet of a bound that small.
+            (true, _, true) => {}
+            _ => {
+                self.reasons.push(format!("errors {percent:.3} % of {offered}"));
+                self.undecide();
+            }
+        }
+    }
+
+    fn look_at_time(&mut self, report: &Report, objective: &Objective, bound_ms: f64) {
+        let metric = objective.metric;
+        let times = &report.block.offered_ms;
+        let value = match metric {
+            Metric::Mean => times.mean,
+            Metric::Max => times.max,
+            metric => times.get(metric.name()),
+        };
+        let name = metric.name();
+        let Some(value) = value.filter(|value| *value > 0.0) else {
+            let why = times.reasons.get(name).map_or("not known", String::as_str);
+            let told = format!("{name} {why}");
+            let is_lost = match metric {
+                Metric::Mean | Metric::Max => times.count > 0,
+                _ => times.at_least.get(name).is_some() || times.infinite.iter().any(|n| n == name),
+            };
+            if is_lost {
+                return self.breaks(told);
+            }
+            self.lacks = Some(told);
+            return self.undecide();
+        };
+        let score = (value / bound_ms).ln();
+        let half_width = half_width(report, metric);
+        match Verdict::of(score, half_width) {
+            Verdict::Meets => {}
+            Verdict::Fails => {
+                self.verdict = Verdict::Fails;
+                self.reasons.push(format!("{name} {value:.3} ms"));
+            }
+            Verdict::Undecided => {
+                self.reasons.push(format!("{name} {value:.3} ms ± {:.0} %", half_width * 100.0));
+                self.undecide();
+            }
+        }
+        if self.score.is_none_or(|worst| score > worst) {
+            (self.score, self.half_width) = (Some(score), Some(half_width));
+        }
+    }
+
+    fn undecide(&mut self) {
+        if self.verdict == Verdict::Meets {
+            self.verdict = Verdict::Undecided;
+        }
+    }
+}
+
+/// What finished within the window, as a share of what was offered in it.
+fn achieved(report: &Report) -> Option<f64> {
+    let counts = &report.block.counts;
+    let tps = report.block.tps?;
+    let committed = tps * report.measured_seconds;
+    let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
+    (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
+}
+
+/// Of what was offered, the share that clients may have under way when the window ends.
+fn under_way(report: &Report) -> f64 {
+    f64::from(report.clients) / report.block.counts.offered.max(1) as f64
+}
+
+/// The seconds of the measured phase, each with those of all groups.
+fn seconds(report: &Report) -> Vec<Vec<&SecondReport>> {
+    let mut all: Vec<Vec<&SecondReport>> = Vec::new();
+    for second in report.seconds.iter().filter(|second| second.second >= 0) {
+        let index = second.second as usize;
+        if all.len() <= index {
+            all.resize(index + 1, Vec::new());
+        }
+        all[index].push(second);
+    }
+    all
+}
+
+/// The mean of each piece of a series.
+fn pieces(series: &[f64]) -> Option<Vec<f64>> {
+    let length = series.len() / PIECES;
+    let mean = |piece: &[f64]| piece.iter().sum::<f64>() / length as f64;
+    (length > 0).then(|| series.chunks_exact(length).take(PIECES).map(mean).collect())
+}
+
+/// Half the interval of a time's logarithm. Samples of one run depend on each other, so it is
+/// taken from pieces of the window; and it is never less than if they did not.
+fn half_width(report: &Report, metric: Metric) -> f64 {
+    let of = |second: &SecondReport| match metric {
+        Metric::P50 | Metric::Mean => second.p50_ms,
+        Metric::P90 | Metric::P95 => second.p95_ms,
+        _ => second.p99_ms,
+    };
+    let worst = |groups: &Vec<&SecondReport>| {
+        groups.iter().filter_map(|second| of(second)).max_by(f64::total_cmp)
+    };
+    let logs: Vec<f64> =
+        seconds(report).iter().filter_map(worst).filter(|v| *v > 0.0).map(f64::ln).collect();
+    let between = pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
+    let interval = report.block.response_ms.intervals.get(metric.name());
+    let within = interval.filter(|[low, _]| *low > 0.0).map_or(0.0, |[low, high]| {
+        // It is told at 95 %, and wanted at 90 %.
+        (high / low).ln() / 2.0 * students_t(0.95, 1000) / students_t(0.975, 1000)
+    });
+    between.unwrap_or(UNKNOWN_HALF_WIDTH).max(within)
+}
+
+/// Whether the backlog rises from piece to piece, and by more than clients have under way.
+fn queue_grows(report: &Report) -> bool {
+    let counts = &report.block.counts;
+    let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
+    let mut backlog = counts.carried_in as f64;
+    let mut series = Vec::new();
+    for groups in seconds(report) {
+        for second in groups {
+            let came = second.offered - second.failed - second.dropped;
+            backlog += came as f64 - second.commits as f64 * by_design;
+        }
+        series.push(backlog);
+    }
+    let Some(pieces) = pieces(&series) else { return false };
+    let mut rises = 0;
+    for (index, later) in pieces.iter().enumerate() {
+        rises += pieces[..index].iter().map(|earlier| sign(later - earlier)).sum::<i64>();
+    }
+    rises >= RISES_LEAST && pieces[PIECES - 1] - pieces[0] > f64::from(report.clients)
+}
+
+fn sign(difference: f64) -> i64 {
+    i64::from(difference > 0.0) - i64::from(difference < 0.0)
+}
+
+/// The figures of a probe that a reader asks of a curve.
+pub fn figures(report: &Report) -> Named<Option<f64>> {
+    let (block, times) = (&report.block, &report.block.offered_ms);
+    let counts = &block.counts;
+    let lost = (counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64;
+    let all = [
+        ("tps", block.tps),
+        ("mean_ms", times.mean),
+        ("p50_ms", times.p50),
+        ("p95_ms", times.p95),
+        ("p99_ms", times.p99),
+        ("achieved_percent", achieved(report).map(|share| share * 100.0)),
+        ("errors_percent", Some(lost * 100.0)),
+        ("offered", Some(counts.offered as f64)),
+    ];
+    Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Figures over the axis: the mean of all probes of a value, in rising order.
+pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
+    let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let point = |at: f64| {
+        let here: Vec<&ProbeReport> = probes.iter().filter(|probe| probe.at == at).collect();
+        let mean = |name: &str| {
+            let all = here.iter().map(|probe| probe.figures.get(name).copied().flatten());
+            all.sum::<Option<f64>>().map(|sum| sum / here.len() as f64)
+        };
+        let names = here[0].figures.0.iter().map(|(name, _)| name.clone());
+        let figures = Named(names.map(|name| (name.clone(), mean(&name))).collect());
+        CurvePoint { at, probes: here.len() as u64, figures }
+    };
+    values.into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::Made;
+
+    fn judged(report: &Report, objectives: &[&str]) -> Judged {
+        let read = |text: &&str| text.parse::<Objective>().unwrap();
+        judge(report, &objectives.iter().map(read).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_probe_whose_work_is_lost_is_broken() {
+        let report = Report::of(&Made::open_overloaded().tally());
+        let judged = judged(&report, &["p99<20ms", "errors<0.1%"]);
+        assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
+        let all = judged.reasons.join("; ");
+        for word in ["achieved", "p99 infinite", "errors"] {
+            assert!(all.contains(word), "{all}");
+        }
+    }
+
+    #[test]
+    fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
+        let report = Report::of(&Made::closed().tally());
+        let p99 = report.block.offered_ms.p99.unwrap();
+        let check = |factor: f64, verdict: Verdict| {
+            let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
+            let judged = judged(&report, &[&objective]);
+            assert_eq!(judged.verdict, verdict, "{judged:?}");
+            let score = judged.score.unwrap();
+            assert!((score + factor.ln()).abs() < 0.01, "{score}");
+        };
+        check(2.0, Verdict::Meets);
+        check(1.0, Verdict::Undecided);
+        check(0.5, Verdict::Fails);
+    }
+
+    #[test]
+    fn the_time_that_is_worst_against_its_bound_is_the_score() {
+        let report = Report::of(&Made::closed().tally());
+        let alone = judged(&report, &["p99<1ms"]).score;
+        assert_eq!(judged(&report, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+    }
+}
