@@ -4,12 +4,13 @@
 //! knows what is left. Not here: what follows from the figures (results), and how one trial is
 //! made (run).
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::Stop;
 use model::{
-    DataPolicy, Experiment, NS_PER_MS, Placement, PlacementChoice, Plan, Point, Target,
+    DataPolicy, Experiment, Group, NS_PER_MS, Placement, PlacementChoice, Plan, Point, Target,
     format_duration,
 };
 use results::ExperimentReport;
@@ -18,6 +19,7 @@ use results::report::Report;
 use results::store::Store;
 
 use crate::build::{BuildOptions, drop_data};
+use crate::managed::is_managed;
 use crate::open::{Data, Site, agree_heard, arrive};
 use crate::plan::{Varied, to_toml};
 use crate::run::{RunOptions, Watcher, run_at, store_trouble};
@@ -154,6 +156,8 @@ pub(crate) struct Walk<'o> {
     pub(crate) site: Option<(Target, Site)>,
     /// What each trial took.
     spent_ns: Vec<u64>,
+    /// Point and repeat of the trials that count.
+    done: BTreeSet<(u32, u32)>,
 }
 
 impl<'o> Walk<'o> {
@@ -163,7 +167,10 @@ impl<'o> Walk<'o> {
         plans: Vec<Plan>,
     ) -> Result<Walk<'o>, Trouble> {
         let store = Store::open(&options.store).map_err(store_trouble)?;
-        Ok(Walk { store, experiment, plans, options, site: None, spent_ns: Vec::new() })
+        let trials = trialled(&store, &experiment)?;
+        let counted = trials.iter().filter(|trial| counts(&trial.report));
+        let done = counted.map(|trial| (trial.point, trial.repeat)).collect();
+        Ok(Walk { store, experiment, plans, options, site: None, spent_ns: Vec::new(), done })
     }
 
     /// One placement for all points: else what is varied would not be all that differs.
@@ -179,8 +186,17 @@ impl<'o> Walk<'o> {
         let mut chosen: Option<Placement> = None;
         let mut refused = None;
         for index in 0..self.plans.len() {
-            let plan = self.plans[index].clone();
-            let site = self.site_of(&plan, stop, watcher)?;
+            let mut plan = self.plans[index].clone();
+            if self.experiment.data == DataPolicy::Rebuild {
+                // What is there now is of no matter.
+                plan.groups.iter_mut().for_each(forget_size);
+            }
+            let is_there =
+                self.site.as_ref().is_some_and(|(there, _)| is_same(there, &plan.target));
+            let site = match &mut self.site {
+                Some((_, site)) if is_there => site,
+                _ => self.site_of(&plan, stop, watcher)?,
+            };
             match room::place_at(site, &plan, stop) {
                 // Event loops wherever one point wants them: that is the one with most clients.
                 Ok(Placement::Loop) => chosen = Some(Placement::Loop),
@@ -208,7 +224,7 @@ impl<'o> Walk<'o> {
         let mut is_first = true;
         for (nth, place) in order.into_iter().enumerate() {
             let mut failures = 0;
-            while failures < FAILURES_MOST && !self.is_done(place)? {
+            while failures < FAILURES_MOST && !self.done.contains(&place) {
                 if stop.is_asked() {
                     return Ok(true);
                 }
@@ -239,13 +255,6 @@ impl<'o> Walk<'o> {
             }
         }
         Ok(false)
-    }
-
-    /// Whether a trial of this place counts already.
-    fn is_done(&self, (point, repeat): (u32, u32)) -> Result<bool, Trouble> {
-        let trials = trialled(&self.store, &self.experiment)?;
-        let here = |trial: &&Trialled| (trial.point, trial.repeat) == (point, repeat);
-        Ok(trials.iter().filter(here).any(|trial| counts(&trial.report)))
     }
 
     /// Waits between trials; false if somebody asks to stop.
@@ -306,14 +315,18 @@ impl<'o> Walk<'o> {
         if rebuild {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
-                let of = (&group.workload, &group.parameters);
-                let opened = agree_heard(&site.database, target, of.0, of.1, seed, stop)?;
+                // Of whatever size they are.
+                let of = &group.workload;
+                let opened = agree_heard(&site.database, target, of, &[], seed, stop)?;
                 if opened.data != Data::None {
                     drop_data(&opened, false)?;
                 }
             }
         }
         let result = run_at(site, plan, options, stop, watcher)?;
+        if counts(&result.report) {
+            self.done.insert(place);
+        }
         Ok(result.is_interrupted)
     }
 
@@ -354,6 +367,21 @@ impl<'o> Walk<'o> {
     fn report(&self) -> Result<ExperimentReport, Trouble> {
         report(&self.store, &self.experiment)
     }
+}
+
+/// Whether two targets are the same server, if with other settings.
+fn is_same(a: &Target, b: &Target) -> bool {
+    a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
+}
+
+/// Takes out what shapes the data: those that are there may be of any size.
+fn forget_size(group: &mut Group) {
+    let entry = workloads::by_name(&group.workload).ok();
+    let shapes = |name: &str| {
+        let mut rows = entry.iter().flat_map(|entry| entry.parameters);
+        rows.any(|row| row.shapes_data && row.name == name)
+    };
+    group.parameters.retain(|(name, _)| !shapes(name));
 }
 
 /// The plans of a stored experiment, decided anew from what was stored.

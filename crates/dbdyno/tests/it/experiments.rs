@@ -94,6 +94,16 @@ fn a_plan_varies_a_servers_settings_and_its_data_stay() {
 }
 
 #[test]
+fn what_shapes_the_data_is_varied_with_new_data() {
+    let home = Home::new();
+    let args = ["run", "oltp-point-select", "--vary=table-size=100,200", "--duration=1s"];
+    let keeps = home.run(&args).code(2);
+    keeps.warns(&["shapes the data", "--data rebuild"]).is_a_sentence();
+    let told = home.json(&[&args[..], &["--ramp-up=0s", "--data=rebuild", "--repeat=2"]].concat());
+    assert_eq!(number(&told, "trials_done"), 4.0, "{told:#}");
+}
+
+#[test]
 fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
     let home = Home::new();
     let check = |more: &[&'static str], words: &str| {

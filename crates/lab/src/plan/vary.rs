@@ -58,6 +58,17 @@ pub fn decide_all(
             "{n_trials} trials are too many: at most {TRIALS_MAX}; vary less, or repeat less"
         )));
     }
+    let data = match word(draft, "experiment.data")?.as_str() {
+        "rebuild" => DataPolicy::Rebuild,
+        _ => DataPolicy::Keep,
+    };
+    for vary in draft.vary.iter().filter(|_| data == DataPolicy::Keep) {
+        if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
+            let why = "it shapes the data, which are built once: ask for new ones before each \
+                       trial (--data rebuild)";
+            return Err(vary.bad(format!("'{}': {why}", vary.name)));
+        }
+    }
     let mut points = Vec::new();
     for values in combinations(&axes) {
         let mut point = draft.clone();
@@ -72,10 +83,7 @@ pub fn decide_all(
         points,
         repeats,
         order: decide_order(draft)?,
-        data: match word(draft, "experiment.data")?.as_str() {
-            "rebuild" => DataPolicy::Rebuild,
-            _ => DataPolicy::Keep,
-        },
+        data,
         pause_ns: parse_duration(&word(draft, "experiment.pause")?).unwrap_or(0),
     })
 }
@@ -171,6 +179,12 @@ fn parameters_of(group: &GroupDraft) -> &'static [model::Parameter] {
     let workload = group.group("workload");
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
     entry.map(|entry| entry.parameters).unwrap_or_default()
+}
+
+/// Whether an axis changes what must be built.
+fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
+    let name = axis.rsplit('.').next().unwrap_or(axis);
+    parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == flag_of(name))
 }
 
 fn group_names(group: &GroupDraft) -> Vec<&'static str> {
