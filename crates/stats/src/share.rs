@@ -18,7 +18,8 @@ pub fn binomial_interval(hits: u64, count: u64, confidence: f64) -> (f64, f64) {
     let half_width = z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
     let low = if hits == 0 { 0.0 } else { (centre - half_width) / scale };
-    (low.max(0.0), ((centre + half_width) / scale).min(1.0))
+    let high = if hits == count { 1.0 } else { (centre + half_width) / scale };
+    (low.max(0.0), high.min(1.0))
 }
 
 #[cfg(test)]
