@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::build::Progress;
 use lab::experiment::ExperimentWatcher;
 use lab::run::Watcher;
-use model::{Event, Phase, format_count};
+use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use results::Tally;
 use results::render::live::{disturbance, lines, plain};
 
@@ -193,7 +193,8 @@ impl ExperimentWatcher for Live {
     fn trial(&mut self, nth: u64, of: u64, values: &str, left_ns: Option<u64>) {
         self.end();
         let left = left_ns.map_or(String::new(), |left| {
-            format!(", about {} left", model::format_duration(left.max(model::NS_PER_S)))
+            let whole = (left / NS_PER_S).max(1) * NS_PER_S;
+            format!(", about {} left", format_duration(whole))
         });
         let at = if values.is_empty() { String::new() } else { format!(": {values}") };
         self.note(&format!("trial {nth} of {of}{at}{left}"));
