@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
-use model::{Database, Identity, Settings, Target, Workload};
+use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
 
 use crate::Trouble;
 use crate::build::GOES_ON;
@@ -168,6 +168,16 @@ pub fn agree_heard(
     quietly(stop, "interrupted while the data were looked at", move || {
         agree_on(&database, &target, &workload, &parameters, seed)
     })
+}
+
+/// [`agree_heard`] on a group of a plan.
+pub(crate) fn agree_for(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    group: &Group,
+    stop: &Stop,
+) -> Result<Opened, Trouble> {
+    agree_heard(database, &plan.target, &group.workload, &group.parameters, plan.seed, stop)
 }
 
 /// Decides `workload` with its parameters as written, at an opened target.

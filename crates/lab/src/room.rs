@@ -7,7 +7,7 @@ use model::{Load, Placement, PlacementChoice, Plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::Trouble;
-use crate::open::{Opened, Site, agree_heard};
+use crate::open::{Opened, Site, agree_for};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
@@ -41,15 +41,12 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
 
 /// Where the clients of a plan would live at an opened target.
 pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placement, Trouble> {
-    let agreed = plan.groups.iter().map(|group| {
-        let (target, seed) = (&plan.target, plan.seed);
-        agree_heard(&site.database, target, &group.workload, &group.parameters, seed, stop)
-    });
+    let agreed = plan.groups.iter().map(|group| agree_for(plan, &site.database, group, stop));
     place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// Where the clients live: one place for all.
-pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
+fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
     let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let can = |placement: Placement| {
         if placement == Placement::Thread && n_clients > THREADS_LIMIT {

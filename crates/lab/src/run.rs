@@ -23,7 +23,7 @@ use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_heard, arrive, has_all_tables};
+use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
 use crate::{Trouble, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
@@ -99,8 +99,7 @@ pub(crate) fn run_at(
     let mut said: Vec<String> = site.sentence().into_iter().collect();
     let database = &site.database;
     // What cannot be is refused before anything is built.
-    let agreed = plan.groups.iter().map(|group| agree(&plan, database, group, stop));
-    let placement = room::place(&plan, &agreed.collect::<Result<Vec<_>, _>>()?)?;
+    let placement = room::place_at(site, &plan, stop)?;
     if let Some(path) = &options.store {
         Store::open(path).map_err(store_trouble)?;
     }
@@ -148,15 +147,6 @@ pub(crate) fn store_trouble(error: store::StoreError) -> Trouble {
     Trouble::Failed(format!("{error}; name another with --store, or run with --no-store"))
 }
 
-fn agree(
-    plan: &Plan,
-    database: &Arc<dyn Database>,
-    group: &model::Group,
-    stop: &Stop,
-) -> Result<Opened, Trouble> {
-    agree_heard(database, &plan.target, &group.workload, &group.parameters, plan.seed, stop)
-}
-
 fn facts_of_database(site: &Site, stop: &Stop) -> Result<Vec<Fact>, Trouble> {
     let database = Arc::clone(&site.database);
     let asked = quietly(stop, "interrupted before the run began", move || Ok(database.facts()?));
@@ -176,7 +166,7 @@ fn prepare(
 ) -> Result<Vec<Opened>, Trouble> {
     let mut groups = Vec::new();
     for group in &plan.groups {
-        let mut opened = agree(plan, database, group, stop)?;
+        let mut opened = agree_for(plan, database, group, stop)?;
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
@@ -189,7 +179,7 @@ fn prepare(
             let built = build_heard(&opened, options.load, stop, &mut { told })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
-            opened = agree(plan, database, group, stop)?;
+            opened = agree_for(plan, database, group, stop)?;
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while routines were put into the database";

@@ -337,6 +337,22 @@ impl Tally {
         figures
     }
 
+    /// Several seconds of all groups together.
+    pub fn span(&self, seconds: Range<i64>) -> Span {
+        let mut span = Span { is_whole: true, ..Span::default() };
+        for group in &self.groups {
+            for second in seconds.clone().filter_map(|second| group.series.get(second)) {
+                span.counts.add(&second.counts);
+                span.commits += second.commits();
+                match second.response() {
+                    Some(times) => span.response.add(&times),
+                    None => span.is_whole &= second.counts.finished() == 0,
+                }
+            }
+        }
+        span
+    }
+
     /// Commits in each second from the first of the ramp-up through `last`, all groups together,
     /// and which second is the first of them.
     pub fn commits_until(&self, last: i64) -> (i64, Vec<u64>) {
@@ -345,6 +361,19 @@ impl Tally {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         (first, self.commits_per_second(&all, first..last + 1))
     }
+}
+
+/// Several seconds of all groups.
+#[derive(Clone, Debug, Default)]
+pub struct Span {
+    /// What became of those intended in them.
+    pub counts: Counts,
+    /// Commits that finished in them.
+    pub commits: u64,
+    /// Response times of those intended in them that finished.
+    pub response: Histogram,
+    /// Whether these are all: those of long ago are not kept.
+    pub is_whole: bool,
 }
 
 /// One second of all groups.

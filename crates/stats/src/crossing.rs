@@ -8,7 +8,7 @@
 //! samples of one run, which depend on each other, cannot. Not here: which points are near enough
 //! for a line.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::students_t;
 
 /// Fewer points than this leave too little to know residuals from.
 const POINTS_MIN: usize = 4;
@@ -30,12 +30,6 @@ pub struct Crossing {
     pub freedom: usize,
     /// Fieller's interval; none where it is not bounded, which is where the slope may be zero.
     pub interval: Option<(f64, f64)>,
-}
-
-/// The t of which a share of `below` lies below.
-pub fn students_t(below: f64, freedom: usize) -> f64 {
-    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64);
-    distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
 }
 
 impl Crossing {

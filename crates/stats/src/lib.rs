@@ -21,12 +21,12 @@ mod rate;
 mod scalability;
 mod share;
 
-pub use crossing::{Crossing, students_t};
+pub use crossing::Crossing;
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
-pub use mean::{Mean, mean};
+pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
 pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};

@@ -17,6 +17,12 @@ pub struct Mean {
     pub count: usize,
 }
 
+/// The t of which a share of `below` lies below; at least one degree of freedom.
+pub fn students_t(below: f64, freedom: usize) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64);
+    distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
+}
+
 /// The mean of `figures` with its interval of `confidence`, as if they were independent and
 /// normal. None of nothing.
 pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
@@ -29,9 +35,8 @@ pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
     let freedom = count as f64 - 1.0;
     let squares: f64 = figures.iter().map(|figure| (figure - value).powi(2)).sum();
     let sd = (squares / freedom).sqrt();
-    let half_width = StudentsT::new(0.0, 1.0, freedom).ok().map(|students_t| {
-        students_t.inverse_cdf(1.0 - (1.0 - confidence) / 2.0) * sd / (count as f64).sqrt()
-    });
+    let t = students_t(1.0 - (1.0 - confidence) / 2.0, count.saturating_sub(1));
+    let half_width = (count > 1).then(|| t * sd / (count as f64).sqrt());
     Some(Mean { value, sd, half_width, count })
 }
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use crate::students_t;
 
 /// The fewest slots that an interval is made of.
 const SLOTS_MIN: u64 = 16;
@@ -104,8 +104,7 @@ impl ErrorOfMean {
     /// Half the width of the 95 % interval, in counts a slot.
     fn half_width(&self) -> f64 {
         let freedom = self.n_effective.min(self.n_blocks as f64).floor() - 1.0;
-        let students_t = StudentsT::new(0.0, 1.0, freedom).expect("at least 7 degrees of freedom");
-        students_t.inverse_cdf(0.975) * self.standard_error
+        students_t(0.975, freedom as usize) * self.standard_error
     }
 }
 

@@ -12,11 +12,12 @@ use lab::run::Watcher;
 use model::Experiment;
 use results::ExperimentReport;
 use results::render::{experiment, experiment_list};
-use results::store::{Status, Store, StoreError};
+use results::store::{Status, Store};
 use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::own_target;
+use super::runs::{said, store};
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, seek};
 
 pub(crate) fn command() -> Command {
@@ -127,14 +128,6 @@ fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
         }
         false => print(&experiment(report)),
     }
-}
-
-fn store(matches: &ArgMatches) -> Result<Store, Trouble> {
-    Store::open_existing(&flags::store_path(matches)?).map_err(said)
-}
-
-fn said(error: StoreError) -> Trouble {
-    Trouble::Failed(error.to_string())
 }
 
 fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {

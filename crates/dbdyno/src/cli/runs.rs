@@ -84,12 +84,14 @@ pub(crate) fn runs(matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn store(matches: &ArgMatches) -> Result<Store, Trouble> {
+/// The store, which must be there.
+pub(super) fn store(matches: &ArgMatches) -> Result<Store, Trouble> {
     let path = flags::store_path(matches)?;
     Store::open_existing(&path).map_err(said)
 }
 
-fn said(error: results::store::StoreError) -> Trouble {
+/// What the store says, as trouble.
+pub(super) fn said(error: results::store::StoreError) -> Trouble {
     Trouble::Failed(error.to_string())
 }
 

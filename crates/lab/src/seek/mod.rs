@@ -102,11 +102,10 @@ impl Search {
         }
         let course = course_of(&self.sought.seek, self.plan(self.sought.seek.low, 0)?);
         // One placement for all probes: that of the highest, which is the most demanding one.
-        let mut highest = Walk::new(options, self.experiment.clone(), Vec::new())?;
-        highest.plans = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
-        highest.place(stop, watcher)?;
-        let placement = highest.plans[1].placement;
-        let mut walk = highest;
+        let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
+        let mut walk = Walk::new(options, self.experiment.clone(), ends)?;
+        walk.place(stop, watcher)?;
+        let placement = walk.plans[1].placement;
         walk.plans.clear();
         walk.experiment.points.clear();
         let is_interrupted = self.probe_all(&mut walk, &course, placement, stop, watcher)?;

@@ -5,6 +5,7 @@
 use model::Experiment;
 
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
+use super::list::{short_id, started};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better};
 
@@ -30,12 +31,13 @@ pub fn experiment(report: &ExperimentReport) -> String {
         page.push_str(&format!("\n{why}\n"));
     }
     page.push_str(&findings(report));
-    page.push_str(&format!(
-        "\nexperiment  {}; again: dbdyno experiments show {}\n",
-        report.id,
-        &report.id[report.id.len().saturating_sub(8)..]
-    ));
+    page.push_str(&named(&report.id));
     page
+}
+
+/// Which experiment it is, and how to see it again.
+pub(super) fn named(id: &str) -> String {
+    format!("\nexperiment  {id}; again: dbdyno experiments show {}\n", short_id(id))
 }
 
 fn title(name: &str) -> String {
@@ -238,8 +240,8 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
             None => format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
         };
         table.row([
-            id[id.len().saturating_sub(8)..].to_owned(),
-            super::list::started(*started_unix_ms),
+            short_id(id).to_owned(),
+            started(*started_unix_ms),
             name.clone(),
             axes.join(" "),
             trials,

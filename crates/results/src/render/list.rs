@@ -10,6 +10,11 @@ use crate::store::{RunRow, Status};
 /// A run is called by the end of its id: the beginning is the time, alike for neighbours.
 const ID_SHOWN: usize = 8;
 
+/// The end of an id.
+pub(super) fn short_id(id: &str) -> &str {
+    &id[id.len().saturating_sub(ID_SHOWN)..]
+}
+
 /// The runs, one a line, the best of each workload marked by `*`.
 pub fn run_list(rows: &[RunRow]) -> String {
     if rows.is_empty() {
@@ -60,7 +65,7 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
     let mark = if is_best { "* " } else { "" };
     let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
     vec![
-        id[id.len().saturating_sub(ID_SHOWN)..].to_owned(),
+        short_id(id).to_owned(),
         started(row.started_unix_ms),
         row.status.name().to_owned(),
         row.name.clone(),

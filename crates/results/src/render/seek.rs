@@ -2,6 +2,7 @@
 //!
 //! Not here: what is true (seek).
 
+use super::experiment::named;
 use super::figures::{NONE, count, ms, significant, wrap};
 use super::{Align, Column, Table, sparkline};
 use crate::seek::{Answer, ProbeReport, SeekReport};
@@ -27,11 +28,7 @@ pub fn seek(report: &SeekReport) -> String {
         let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
         page.push_str(&format!("broken at {at}: {why}\n"));
     }
-    page.push_str(&format!(
-        "\nexperiment  {}; again: dbdyno experiments show {}\n",
-        report.id,
-        &report.id[report.id.len().saturating_sub(8)..]
-    ));
+    page.push_str(&named(&report.id));
     page
 }
 

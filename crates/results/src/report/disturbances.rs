@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use model::{Counts, DisturbanceTold, Disturbed, NS_PER_S};
 use serde::{Deserialize, Serialize};
-use stats::{Histogram, Recovery, recovery, windows};
+use stats::{Recovery, recovery, windows};
 
 use super::build::{ci95, counts};
 use super::times::known;
@@ -139,17 +139,19 @@ impl Look<'_> {
         report
     }
 
+    /// Commits in each of these seconds, as far as they are whole.
+    fn commits_in(&self, seconds: Range<i64>) -> &[u64] {
+        let index = |second: i64| usize::try_from(second).unwrap_or(0).min(self.commits.len());
+        &self.commits[index(seconds.start)..index(seconds.end)]
+    }
+
     fn recovery(&self, found: &stats::Windows, began_ns: i64, report: &mut DisturbanceReport) {
-        let commits = |range: &Range<i64>| {
-            let index = |second: i64| usize::try_from(second).unwrap_or(0).min(self.commits.len());
-            &self.commits[index(range.start)..index(range.end)]
-        };
-        let since = commits(&(found.during.start..self.n_seconds));
-        let n_look = commits(&(found.during.start..found.after.end)).len();
+        let since = self.commits_in(found.during.start..self.n_seconds);
+        let n_look = self.commits_in(found.during.start..found.after.end).len();
         let mut no = |fell: Option<bool>, why: &str| {
             (report.fell, report.recovery_s_reason) = (fell, Some(why.to_owned()));
         };
-        match recovery(commits(&found.before), since, n_look, BACK) {
+        match recovery(self.commits_in(found.before.clone()), since, n_look, BACK) {
             Recovery::Unknown => no(None, "there is nothing before to compare with"),
             Recovery::NeverFell => no(Some(false), NO_FALL),
             Recovery::NotWithin => no(Some(true), "not within the run"),
@@ -181,25 +183,12 @@ impl Look<'_> {
         if seconds.is_empty() {
             return None;
         }
-        let mut sum = Counts::default();
-        let (mut response, mut is_whole) = (Histogram::default(), true);
-        for group in &self.tally.groups {
-            for second in
-                (intended_from_s..seconds.end).filter_map(|second| group.series.get(second))
-            {
-                sum.add(&second.counts);
-                match second.response() {
-                    Some(times) => response.add(&times),
-                    None => is_whole &= second.counts.finished() == 0,
-                }
-            }
-        }
+        let span = self.tally.span(intended_from_s..seconds.end);
         let slot = |second: i64| {
             let slot = second as u64 * (NS_PER_S / SLOT_NS);
             usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots.len())
         };
-        let groups: Vec<usize> = (0..self.tally.groups.len()).collect();
-        let commits: u64 = self.tally.commits_per_second(&groups, seconds.clone()).iter().sum();
+        let commits: u64 = self.commits_in(seconds.clone()).iter().sum();
         let length_s = (seconds.end - seconds.start) as f64;
         let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slot(seconds.start)..slot(seconds.end)]);
         Some(WindowReport {
@@ -209,8 +198,11 @@ impl Look<'_> {
             tps: known(commits as f64 / length_s),
             tps_ci95,
             tps_ci95_reason,
-            counts: counts(&sum),
-            response_ms: if is_whole { Latency::of(&response) } else { no_longer_kept(&sum) },
+            counts: counts(&span.counts),
+            response_ms: match span.is_whole {
+                true => Latency::of(&span.response),
+                false => no_longer_kept(&span.counts),
+            },
         })
     }
 }

@@ -5,10 +5,10 @@
 
 use model::NS_PER_S;
 use serde::{Deserialize, Serialize};
-use stats::{Histogram, rank};
+use stats::rank;
 
 use super::times::ms;
-use crate::tally::Tally;
+use crate::tally::{Span, Tally};
 
 /// One stretch of the measured phase, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,19 +52,9 @@ pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
 fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
     let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
     let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
-    let mut response = Histogram::default();
-    let (mut counts, mut commits, mut is_kept) = (model::Counts::default(), 0, true);
+    let Span { counts, commits, response, is_whole } = tally.span(from..to);
     let (mut wait_ns, mut service_ns, mut has_windows) = (0u128, 0u128, true);
     for group in &tally.groups {
-        for second in from..to {
-            let Some(tallied) = group.series.get(second) else { continue };
-            counts.add(&tallied.counts);
-            commits += tallied.commits();
-            match tallied.response() {
-                Some(times) => response.add(&times),
-                None => is_kept &= tallied.counts.finished() == 0,
-            }
-        }
         match group.series.windows(from, to) {
             Some((wait, service)) => {
                 wait_ns += wait;
@@ -76,7 +66,7 @@ fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
     let quantile = |q: f64| {
         let rank = rank(q, counts.offered().max(1));
         let value = (rank <= response.count()).then(|| response.value_at_rank(rank)).flatten();
-        value.filter(|_| is_kept).map(ms)
+        value.filter(|_| is_whole).map(ms)
     };
     let all_ns = wait_ns + service_ns;
     let has_windows = has_windows && all_ns > 0;
