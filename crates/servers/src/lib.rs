@@ -12,6 +12,7 @@
 //!   watchdog does it; if that is killed too (or the machine is), the next start does.
 
 mod account;
+mod copy;
 mod error;
 pub mod for_tests;
 mod home;

@@ -43,6 +43,7 @@ pub struct Server {
     limit: Duration,
     /// Not yet reaped.
     child: Option<Child>,
+    has_copy: bool,
     home: Home,
 }
 
@@ -73,6 +74,7 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
         port: Port::reserve().map_err(|error| ServerError::system("127.0.0.1", error))?,
         limit: options.start_limit,
         child: None,
+        has_copy: false,
         home,
     };
     server.version = server.ask_version()?;
@@ -221,6 +223,31 @@ impl Server {
         resumed.map_err(|error| ServerError::system("the server cannot go on", error))
     }
 
+    /// Stops it in its own way and copies its data, to be put back by [`Server::put_back`];
+    /// [`Server::restart`] starts it again. Where the file system shares blocks, the copy costs
+    /// none; elsewhere it is refused unless there is room for it.
+    pub fn copy_data(&mut self) -> Result<(), ServerError> {
+        self.shut_down()?;
+        crate::copy::keep(self)?;
+        self.has_copy = true;
+        Ok(())
+    }
+
+    /// Whether its data were copied.
+    pub fn has_copy(&self) -> bool {
+        self.has_copy
+    }
+
+    /// Ends it and puts its data back as they were copied; [`Server::restart`] starts it again.
+    pub fn put_back(&mut self) -> Result<(), ServerError> {
+        assert!(self.has_copy, "what was not copied cannot be put back");
+        // Nothing of it is written out: nobody will read it.
+        let ended = self.home.marks().end();
+        ended.map_err(|error| ServerError::system("the server cannot be ended", error))?;
+        self.reap();
+        crate::copy::put_back(self)
+    }
+
     /// Ends it and removes all it has, as dropping it does, and tells if that fails. Nothing is
     /// written out before: nobody will read it.
     pub fn stop(mut self) -> Result<(), ServerError> {
@@ -276,6 +303,17 @@ impl Server {
     pub(crate) fn run_to_end(
         &self,
         what: &str,
+        command: Command,
+        stdin: &[u8],
+    ) -> Result<(), ServerError> {
+        self.run_within(self.limit, what, command, stdin)
+    }
+
+    /// The same with a limit of its own.
+    pub(crate) fn run_within(
+        &self,
+        limit: Duration,
+        what: &str,
         mut command: Command,
         stdin: &[u8],
     ) -> Result<(), ServerError> {
@@ -285,7 +323,7 @@ impl Server {
             fs::File::open(&input).map_err(|error| ServerError::system(input.display(), error))?;
         command.stdin(file);
         let mut child = self.spawn(command)?;
-        let status = self.end_of(&mut child, self.limit);
+        let status = self.end_of(&mut child, limit);
         self.unwrite("stdin")?;
         match status? {
             Some(status) if status.success() => Ok(()),
@@ -294,7 +332,7 @@ impl Server {
                 Err(ServerError::new(ServerErrorKind::Ended, text))
             }
             None => {
-                let text = self.with_log(format!("{what} took more than {:?}", self.limit));
+                let text = self.with_log(format!("{what} took more than {limit:?}"));
                 Err(ServerError::new(ServerErrorKind::TooSlow, self.with_remedy(text)))
             }
         }

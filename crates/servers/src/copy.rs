@@ -1,0 +1,110 @@
+//! A copy of a server's data, made while it stands still, to begin from again and again.
+//!
+//! `cp` makes it as the server's account, so that all belongs to whom it belonged. Not here: when
+//! a server is stopped and started.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::fs::{statvfs, syncfs};
+
+use crate::server::Server;
+use crate::{ServerError, ServerErrorKind};
+
+/// A terabyte at 100 MB/s takes three hours: what takes longer is stuck.
+const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
+/// Of the room that is there, so much is left to others.
+const LEFT_BYTES: u64 = 64 << 20;
+
+/// Copies the data of a server that stands still.
+pub(crate) fn keep(server: &Server) -> Result<(), ServerError> {
+    let home = server.home();
+    let copy = home.join("copy");
+    if copy.exists() {
+        let removed = fs::remove_dir_all(&copy);
+        removed.map_err(|error| ServerError::system(copy.display(), error))?;
+    }
+    if !shares_blocks(server) {
+        has_room(home).map_err(|error| ServerError::system(home.display(), error))??;
+    }
+    copy_folder(server, "data", "tmp/copy")?;
+    // Into a name of ours when it is whole: the folder itself is not the account's to change.
+    let moved = fs::rename(home.join("tmp/copy"), &copy);
+    moved.map_err(|error| ServerError::system(copy.display(), error))
+}
+
+/// Puts the copied data in place of what there is.
+pub(crate) fn put_back(server: &Server) -> Result<(), ServerError> {
+    let home = server.home();
+    let data = home.join("data");
+    let removed = fs::remove_dir_all(&data);
+    removed.map_err(|error| ServerError::system(data.display(), error))?;
+    copy_folder(server, "copy", "tmp/data")?;
+    let moved = fs::rename(home.join("tmp/data"), &data);
+    moved.map_err(|error| ServerError::system(data.display(), error))
+}
+
+fn copy_folder(server: &Server, from: &str, to: &str) -> Result<(), ServerError> {
+    let home = server.home();
+    if home.join(to).exists() {
+        // Of a copy that came to no end.
+        let removed = fs::remove_dir_all(home.join(to));
+        removed.map_err(|error| ServerError::system(home.display(), error))?;
+    }
+    let mut command = server.command(Path::new("cp"));
+    command.args(["-a", "--reflink=auto"]).arg(home.join(from)).arg(home.join(to));
+    server.run_within(COPY_LIMIT, "copying the data", command, b"")?;
+    // What is written out later would disturb whoever is measured then.
+    let synced = fs::File::open(home).and_then(|folder| Ok(syncfs(folder)?));
+    synced.map_err(|error| ServerError::system(home.display(), error))
+}
+
+/// Whether a copy on this file system takes no room.
+fn shares_blocks(server: &Server) -> bool {
+    let home = server.home();
+    let mut command = server.command(Path::new("cp"));
+    let Ok(one) = server.write("one", b"shared?") else { return false };
+    command.arg("--reflink=always").arg(one).arg(home.join("tmp/another"));
+    // Its words are none of the server's.
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let shares = command.status().is_ok_and(|status| status.success());
+    // What could not be removed goes with the home.
+    let _ = server.unwrite("one");
+    let _ = fs::remove_file(home.join("tmp/another"));
+    shares
+}
+
+/// Refuses to copy where there is no room for it.
+fn has_room(home: &Path) -> io::Result<Result<(), ServerError>> {
+    let needed = bytes_in(&home.join("data"))? + LEFT_BYTES;
+    let there = statvfs(home)?;
+    let free = there.f_bavail.saturating_mul(there.f_frsize);
+    if free >= needed {
+        return Ok(Ok(()));
+    }
+    let (needed, free) = (needed >> 20, free >> 20);
+    let text = format!(
+        "a copy of the data needs {needed} MiB in {}, and {free} MiB are free: name another \
+         folder with ?folder=, or build the data anew each time (--data rebuild)",
+        home.display()
+    );
+    Ok(Err(ServerError::new(ServerErrorKind::BadOption, text)))
+}
+
+/// What the files of a folder take on the disk, in bytes.
+fn bytes_in(folder: &Path) -> io::Result<u64> {
+    let mut total = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let data = entry.metadata()?;
+        total += match data.is_dir() {
+            true => bytes_in(&entry.path())?,
+            // Counted in blocks of 512 bytes, whatever the file system's are (stat(2)).
+            false => data.blocks() * 512,
+        };
+    }
+    Ok(total)
+}
