@@ -71,6 +71,13 @@ static PARAMETERS: &[Parameter] = &[
     ),
     Parameter::option("stall", ParameterKind::Duration, "0s", "For how long they stop"),
     Parameter::option(
+        "drift",
+        ParameterKind::Number { min: 0.0, max: 1000.0 },
+        "0",
+        "Percent of its service time that a statement takes longer with each further opening by \
+         one process: a machine that changes while an experiment goes on",
+    ),
+    Parameter::option(
         "connect",
         ParameterKind::Duration,
         "0s",
@@ -94,6 +101,8 @@ static PARAMETERS: &[Parameter] = &[
 struct Decided {
     seed: u64,
     service: SimService,
+    /// Service times are so many times as long as they were drawn.
+    slowness: f64,
     failures: Failures,
     by_key: bool,
     stall: Stall,
@@ -137,6 +146,7 @@ impl Decided {
             seed,
             at_once: no_time && failures.is_empty(),
             service,
+            slowness: 1.0 + settings.number("drift") / 100.0 * drifted(settings),
             failures,
             by_key: settings.text("draws") == "key",
             stall,
@@ -167,16 +177,31 @@ impl Decided {
     }
 
     fn draw(&self, key: Option<i64>) -> (u64, Option<RefusalKind>) {
+        let slower = |service_ns: u64| match self.slowness == 1.0 {
+            true => service_ns,
+            false => (service_ns as f64 * self.slowness) as u64,
+        };
         if let (SimService::Constant(service_ns), true) = (&self.service, self.failures.is_empty())
         {
-            return (*service_ns, None);
+            return (slower(*service_ns), None);
         }
         let n = match key {
             Some(key) if self.by_key => key as u64,
             _ if self.by_key => WITHOUT_KEY | self.n_draws.fetch_add(1, Ordering::Relaxed),
             _ => self.n_draws.fetch_add(1, Ordering::Relaxed),
         };
-        draw(self.seed, &self.service, &self.failures, n)
+        let (service_ns, failure) = draw(self.seed, &self.service, &self.failures, n);
+        (slower(service_ns), failure)
+    }
+}
+
+/// How often this process has opened a database that drifts; others are not counted.
+static OPENINGS: AtomicU64 = AtomicU64::new(0);
+
+fn drifted(settings: &Settings) -> f64 {
+    match settings.number("drift") > 0.0 {
+        true => OPENINGS.fetch_add(1, Ordering::Relaxed) as f64,
+        false => 0.0,
     }
 }
 
