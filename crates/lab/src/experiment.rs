@@ -7,11 +7,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use engine::Stop;
 use model::{
-    DataPolicy, Experiment, Group, NS_PER_MS, Placement, PlacementChoice, Plan, Point, Target,
-    format_duration,
+    DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan, Point,
+    Target, format_duration, server_of,
 };
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts};
@@ -19,16 +20,23 @@ use results::report::Report;
 use results::store::Store;
 
 use crate::build::{BuildOptions, drop_data};
+use crate::condition::wait_until;
+use crate::desk::Desk;
+use crate::heard::quietly;
 use crate::managed::is_managed;
-use crate::open::{Data, Site, agree_heard, arrive};
-use crate::plan::{Varied, to_toml};
-use crate::run::{RunOptions, Watcher, run_at, store_trouble};
+use crate::open::{Data, Site, agree_heard, arrive, open};
+use crate::plan::{Draft, Varied, to_toml};
+use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
+use crate::settings::Hold;
 use crate::{Trouble, room, wall};
 
 /// Trials of one point that fail one after the other, before the experiment gives it up.
 pub(crate) const FAILURES_MOST: u32 = 3;
 /// How often a pause looks whether somebody asks to stop.
 const LOOK_EVERY_MS: u64 = 50;
+
+/// A server that has crashed recovers in so long, or does not come back by itself.
+const COMES_BACK: Duration = Duration::from_secs(60);
 
 /// How an experiment is done, beside its plans.
 #[derive(Clone, Debug)]
@@ -89,6 +97,7 @@ pub fn plan(varied: Varied, seed: u64) -> Planned {
         order: varied.order,
         data: varied.data,
         pause_ns: varied.pause_ns,
+        until: varied.until,
         seed,
         seek: None,
     };
@@ -116,8 +125,12 @@ pub fn resume(
 ) -> Result<ExperimentResult, Trouble> {
     let Planned { experiment, plans } = planned;
     let mut walk = Walk::new(options, experiment, plans)?;
-    walk.place(stop, watcher)?;
-    let is_interrupted = walk.all(stop, watcher)?;
+    let walked = walk.rehearse(stop, watcher).and_then(|()| {
+        walk.place(stop, watcher)?;
+        walk.all(stop, watcher)
+    });
+    walk.release(stop, watcher);
+    let is_interrupted = walked?;
     let report = walk.report()?;
     let is_good = report.trials_done == report.trials;
     Ok(ExperimentResult { report, is_good, is_interrupted })
@@ -158,6 +171,8 @@ pub(crate) struct Walk<'o> {
     spent_ns: Vec<u64>,
     /// Point and repeat of the trials that count.
     done: BTreeSet<(u32, u32)>,
+    /// Settings of servers that are not ours.
+    hold: Hold,
 }
 
 impl<'o> Walk<'o> {
@@ -170,7 +185,47 @@ impl<'o> Walk<'o> {
         let trials = trialled(&store, &experiment)?;
         let counted = trials.iter().filter(|trial| counts(&trial.report));
         let done = counted.map(|trial| (trial.point, trial.repeat)).collect();
-        Ok(Walk { store, experiment, plans, options, site: None, spent_ns: Vec::new(), done })
+        let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
+        let (site, spent_ns) = (None, Vec::new());
+        Ok(Walk { store, experiment, plans, options, site, spent_ns, done, hold })
+    }
+
+    /// Sets what each point wants of a server that is not ours, once: what it refuses is told
+    /// before anything is run.
+    pub(crate) fn rehearse(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Trouble> {
+        let mut seen: Vec<(Plan, Vec<Fact>)> = Vec::new();
+        let plans = self.plans.iter().filter(|plan| !plan.settings.is_empty());
+        for plan in plans.cloned().collect::<Vec<Plan>>() {
+            let server = server_of(&plan.target);
+            let of_it = || seen.iter().filter(|(other, _)| server_of(&other.target) == server);
+            if of_it().any(|(other, _)| other.settings == plan.settings) {
+                continue;
+            }
+            let create = self.options.build;
+            let site = arrive(&plan.target, plan.seed, create, stop, &mut |text| {
+                watcher.doing(text);
+            })?;
+            let set = self.hold.put_heard(&site.database, &plan, stop)?;
+            set.notes.iter().for_each(|note| watcher.note(note));
+            if let Some((other, _)) = of_it().find(|(_, facts)| *facts == set.facts) {
+                let (one, two) = (pairs_of(&other.settings), pairs_of(&plan.settings));
+                return Err(Trouble::Usage(format!(
+                    "{one} and {two} are the same to {}: vary over values that it tells apart",
+                    plan.target
+                )));
+            }
+            seen.push((plan, set.facts));
+        }
+        Ok(())
+    }
+
+    /// Sets back what was changed of servers that are not ours.
+    pub(crate) fn release(&mut self, stop: &Stop, watcher: &mut dyn ExperimentWatcher) {
+        self.hold.release(stop).iter().for_each(|note| watcher.note(note));
     }
 
     /// One placement for all points: else what is varied would not be all that differs.
@@ -235,26 +290,75 @@ impl<'o> Walk<'o> {
                 let values = self.values(place.0);
                 let left = of - nth as u64;
                 watcher.trial(nth as u64 + 1, of, &values, self.left_ns(left, place.0));
-                let begun_ms = wall::unix_ms();
-                match self.one(place, stop, watcher) {
-                    Ok(true) => return Ok(true),
-                    Ok(false) => {
-                        let spent_ms = u64::try_from(wall::unix_ms() - begun_ms).unwrap_or(0);
-                        self.spent_ns.push(spent_ms * NS_PER_MS);
-                    }
-                    Err(Trouble::Failed(why)) => {
-                        // The server may have gone: whoever comes next looks for it anew.
-                        self.site = None;
-                        let at =
-                            if values.is_empty() { String::new() } else { format!(" at {values}") };
-                        watcher.note(&format!("a trial{at} failed: {why}"));
-                    }
-                    Err(trouble) => return Err(trouble),
+                if self.try_once(place, &values, stop, watcher)? {
+                    return Ok(true);
                 }
                 failures += 1;
+                if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
+    }
+
+    /// Makes one trial, which may fail; whether somebody interrupted it.
+    fn try_once(
+        &mut self,
+        place: (u32, u32),
+        values: &str,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Trouble> {
+        let begun_ms = wall::unix_ms();
+        let at = if values.is_empty() { String::new() } else { format!(" at {values}") };
+        match self.one(place, stop, watcher) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {
+                let spent_ms = u64::try_from(wall::unix_ms() - begun_ms).unwrap_or(0);
+                self.spent_ns.push(spent_ms * NS_PER_MS);
+                if !self.done.contains(&place) {
+                    watcher.note(&format!("a trial{at} does not count: its findings say why"));
+                }
+            }
+            Err(Trouble::Failed(why)) => {
+                // The server may have gone: whoever comes next looks for it anew.
+                self.site = None;
+                watcher.note(&format!("a trial{at} failed: {why}"));
+            }
+            Err(trouble) => return Err(trouble),
+        }
+        Ok(false)
+    }
+
+    /// Waits until a server that is not ours answers again, or not any more; false if somebody
+    /// asks to stop.
+    fn is_back(
+        &self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> bool {
+        let Plan { target, seed, .. } = &self.plans[place.0 as usize];
+        let is_server = !target.hosts.is_empty() || target.option("socket").is_some();
+        let began = wall::now();
+        let mut is_told = false;
+        while is_server && began.elapsed() < COMES_BACK {
+            let (target, seed) = (target.clone(), *seed);
+            let answers = quietly(stop, "interrupted", move || {
+                let database = open(&target, seed, false)?;
+                Ok(Desk::at(database.as_ref()).map(drop)?)
+            });
+            if answers.is_ok() || stop.is_asked() {
+                break;
+            }
+            if !is_told {
+                watcher.note("the server does not answer; waiting until it does");
+            }
+            is_told = true;
+            wall::rest_ms(LOOK_EVERY_MS * 5);
+        }
+        !stop.is_asked()
     }
 
     /// Waits between trials; false if somebody asks to stop.
@@ -308,11 +412,36 @@ impl<'o> Walk<'o> {
             load: self.options.load,
             tap: None,
             trial: Some(self.experiment.trial(place)),
+            before: Vec::new(),
         };
-        let rebuild = self.experiment.data == DataPolicy::Rebuild && self.options.build;
         let stop = &Arc::new(stop.of_next());
-        let site = self.site_of(&plan, stop, watcher)?;
-        if rebuild {
+        let database = Arc::clone(&self.site_of(&plan, stop, watcher)?.database);
+        let set = self.hold.put_heard(&database, &plan, stop)?;
+        let mut before = set.told(watcher);
+        self.furnish(&plan, &options, stop, watcher, &mut before)?;
+        let Some((_, site)) = &mut self.site else { unreachable!("it was furnished") };
+        if let Some(condition) = &self.experiment.until {
+            before.extend(wait_until(condition, &site.database, stop, watcher)?);
+        }
+        let result = run_at(site, plan, RunOptions { before, ..options }, stop, watcher)?;
+        if counts(&result.report) {
+            self.done.insert(place);
+        }
+        Ok(result.is_interrupted)
+    }
+
+    /// Makes the data be as the experiment wants them before a trial, where the run does not.
+    fn furnish(
+        &mut self,
+        plan: &Plan,
+        options: &RunOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+        before: &mut Vec<Event>,
+    ) -> Result<(), Trouble> {
+        let policy = self.experiment.data;
+        let Some((target, mut site)) = self.site.take() else { return Ok(()) };
+        if policy == DataPolicy::Rebuild && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
                 // Of whatever size they are.
@@ -323,11 +452,20 @@ impl<'o> Walk<'o> {
                 }
             }
         }
-        let result = run_at(site, plan, options, stop, watcher)?;
-        if counts(&result.report) {
-            self.done.insert(place);
+        let is_to_be_copied = policy == DataPolicy::Copy && !site.has_copy();
+        if is_to_be_copied || self.experiment.until.is_some() {
+            // What is waited for comes after the data, not before.
+            let mut said = Vec::new();
+            prepare(plan, &site.database, options, stop, watcher, &mut said)
+                .map_err(|trouble| site.told(trouble))?;
+            before.extend(said.into_iter().map(|text| Event::Output { text }));
         }
-        Ok(result.is_interrupted)
+        if is_to_be_copied {
+            watcher.doing("copying the data");
+            site = site.copied(plan.seed, stop)?;
+        }
+        self.site = Some((target, site));
+        Ok(())
     }
 
     /// The target of a plan, opened: the managed server of the trial before, started anew if its
@@ -338,13 +476,20 @@ impl<'o> Walk<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<&mut Site, Trouble> {
-        let reused = match self.site.take() {
+        let from_copy = self.experiment.data == DataPolicy::Copy;
+        let mut there = self.site.take();
+        let is_as_it_was = there.as_mut().is_some_and(|(target, site)| {
+            *target == plan.target && !site.has_ended() && !(from_copy && site.has_copy())
+        });
+        let reused = match there {
             // Any other target is opened anew: a trial begins as every run does.
             Some((_, site)) if site.server.is_none() => None,
-            Some((target, site)) if target == plan.target => Some(site),
-            Some((_, site)) => {
-                watcher.doing(&format!("changing to {}", plan.target));
-                site.change(&plan.target, plan.seed, stop)?
+            Some((_, site)) if is_as_it_was => Some(site),
+            Some((target, site)) => {
+                if target != plan.target {
+                    watcher.doing(&format!("changing to {}", plan.target));
+                }
+                site.change(&plan.target, plan.seed, from_copy, stop)?
             }
             None => None,
         };
@@ -369,6 +514,11 @@ impl<'o> Walk<'o> {
     }
 }
 
+fn pairs_of(settings: &[(String, String)]) -> String {
+    let pairs = settings.iter().map(|(name, value)| format!("{name}={value}"));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
 /// Whether two targets are the same server, if with other settings.
 fn is_same(a: &Target, b: &Target) -> bool {
     a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
@@ -384,15 +534,18 @@ fn forget_size(group: &mut Group) {
     group.parameters.retain(|(name, _)| !shapes(name));
 }
 
-/// The plans of a stored experiment, decided anew from what was stored.
+/// The plans of a stored experiment, decided anew from what was stored. Commands are taken from
+/// nothing but a plan that was `named` on the command line here.
 pub fn planned(
     store: &Path,
     experiment: Experiment,
+    named: Option<&Draft>,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Planned, Trouble> {
     let place = format!("{}, experiment {}", store.display(), experiment.id);
     let plans = experiment.points.iter().map(|point| {
-        let draft = crate::plan::read_toml(&place, &point.plan)?;
+        let mut draft = crate::plan::read_toml(&place, &point.plan)?;
+        draft.allow_commands_of(named);
         crate::plan::decide(&draft, default_target)
     });
     let plans = plans.collect::<Result<Vec<Plan>, _>>()?;

@@ -7,6 +7,7 @@ mod alone;
 pub mod build;
 pub mod check;
 mod commits;
+mod condition;
 pub mod datagen;
 mod desk;
 mod disturb;
@@ -23,6 +24,7 @@ pub mod routines;
 pub mod run;
 pub mod seek;
 pub mod selfcheck;
+pub mod settings;
 mod wall;
 
 use std::fmt;

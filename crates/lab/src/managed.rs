@@ -91,9 +91,14 @@ impl Managed {
         Ok(Managed { server, target, wanted: wanted.clone() })
     }
 
-    /// The same server started anew with other settings, its data kept; none if another server is
-    /// wanted. One that does not come back is gone with its data.
-    pub(crate) fn change(mut self, wanted: &Wanted) -> Result<Option<Managed>, Trouble> {
+    /// The same server started anew with other settings, its data kept, or as they were copied if
+    /// they are `from_copy`; none if another server is wanted. One that does not come back is
+    /// gone with its data.
+    pub(crate) fn change(
+        mut self,
+        wanted: &Wanted,
+        from_copy: bool,
+    ) -> Result<Option<Managed>, Trouble> {
         let bare = |options: &Options| Options { settings: Vec::new(), ..options.clone() };
         let is_same = self.wanted.kind == wanted.kind
             && bare(&self.wanted.options) == bare(&wanted.options)
@@ -107,10 +112,25 @@ impl Managed {
         for (name, value) in &wanted.options.settings {
             self.server.set(name, value).map_err(|bad| Trouble::Usage(bad.0))?;
         }
+        if from_copy && self.server.has_copy() {
+            self.server.put_back().map_err(trouble)?;
+        }
         self.server.restart().map_err(trouble)?;
         self.target = reached(&self.server, wanted);
         self.wanted = wanted.clone();
         Ok(Some(self))
+    }
+
+    /// The same server after its data were copied, for [`Managed::change`].
+    pub(crate) fn copied(mut self) -> Result<Managed, Trouble> {
+        self.server.copy_data().map_err(trouble)?;
+        self.server.restart().map_err(trouble)?;
+        Ok(self)
+    }
+
+    /// Whether its data were copied.
+    pub(crate) fn has_copy(&self) -> bool {
+        self.server.has_copy()
     }
 
     /// `MariaDB 10.11.19`.

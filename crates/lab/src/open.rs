@@ -65,12 +65,13 @@ pub fn arrive(
 }
 
 impl Site {
-    /// The same managed server with the settings of `target`, its data kept; none if that is
-    /// another one.
+    /// The same managed server with the settings of `target`, its data kept, or as they were
+    /// copied if they are `from_copy`; none if that is another one.
     pub(crate) fn change(
         self,
         target: &Target,
         seed: u64,
+        from_copy: bool,
         stop: &Stop,
     ) -> Result<Option<Site>, Trouble> {
         let Some(server) = self.server.filter(|_| managed::is_managed(target)) else {
@@ -79,11 +80,32 @@ impl Site {
         let wanted =
             managed::read(target).map_err(|bad| Trouble::Usage(format!("the target: {bad}")))?;
         let changed = move || {
-            let Some(server) = server.change(&wanted)? else { return Ok(None) };
+            let Some(server) = server.change(&wanted, from_copy)? else { return Ok(None) };
             let database = open(&server.target, seed, false)?;
             Ok(Some(Site { database, server: Some(server) }))
         };
         quietly(stop, "interrupted while the server was started anew", changed)
+    }
+
+    /// The same site after the data of its server were copied, to begin from again; unchanged
+    /// where there is no server of ours.
+    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<Site, Trouble> {
+        let Some(server) = self.server else { return Ok(self) };
+        quietly(stop, "interrupted while the data were copied", move || {
+            let server = server.copied()?;
+            let database = open(&server.target, seed, false)?;
+            Ok(Site { database, server: Some(server) })
+        })
+    }
+
+    /// Whether the data of its server were copied.
+    pub(crate) fn has_copy(&self) -> bool {
+        self.server.as_ref().is_some_and(Managed::has_copy)
+    }
+
+    /// Whether the server that was started for it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.server.as_mut().is_some_and(|server| server.ended().is_some())
     }
 
     /// What the server that was started for it is, in a sentence; none where there is none.

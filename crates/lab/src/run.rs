@@ -24,6 +24,7 @@ use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
+use crate::settings::Hold;
 use crate::{Trouble, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
@@ -45,6 +46,8 @@ pub struct RunOptions {
     pub tap: Option<Tap>,
     /// What it is of an experiment.
     pub trial: Option<Trial>,
+    /// What there was before it and is told with it.
+    pub before: Vec<Event>,
 }
 
 /// Somebody who looks on.
@@ -84,7 +87,23 @@ pub fn run(
     if let Some(text) = site.sentence() {
         watcher.note(&text);
     }
-    run_at(&mut site, plan, options, stop, watcher)
+    if plan.settings.is_empty() {
+        return run_at(&mut site, plan, options, stop, watcher);
+    }
+    let Some(store) = &options.store else {
+        return Err(Trouble::Usage(
+            "settings of a server are changed with a journal in the store, so that they can be \
+             set back after a crash: leave out --no-store, or the settings"
+                .to_owned(),
+        ));
+    };
+    let mut hold = Hold::new(store, "run".to_owned());
+    let result = hold.put_heard(&site.database, &plan, stop).and_then(|set| {
+        let options = RunOptions { before: set.told(watcher), ..options };
+        run_at(&mut site, plan, options, stop, watcher)
+    });
+    hold.release(stop).iter().for_each(|note| watcher.note(note));
+    result
 }
 
 /// Runs a plan at its target, which has been opened.
@@ -126,6 +145,9 @@ pub(crate) fn run_at(
     for text in said {
         recount.tell(Event::Output { text });
     }
+    for event in &options.before {
+        recount.tell(event.clone());
+    }
     for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
         recount.tell(Event::Fact(fact));
     }
@@ -156,7 +178,7 @@ fn facts_of_database(site: &Site, stop: &Stop) -> Result<Vec<Fact>, Trouble> {
 }
 
 /// Agrees with the database on each group's workload, and builds what is not there.
-fn prepare(
+pub(crate) fn prepare(
     plan: &Plan,
     database: &Arc<dyn Database>,
     options: &RunOptions,

@@ -144,6 +144,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         load: crate::build::BuildOptions::default(),
         tap: keeps_samples.then_some(tap),
         trial: None,
+        before: Vec::new(),
     };
     let mut listener = Listener::default();
     let stop = Arc::new(Stop::default());
@@ -177,6 +178,7 @@ impl Calibration {
             name: "selfcheck".to_owned(),
             seed: self.seed,
             target,
+            settings: Vec::new(),
             phases: Phases { ramp_up_ns: 0, measure_ns: self.measure_ns, drain_ns: self.drain_ns },
             groups: vec![group],
             placement: PlacementChoice::Fixed(self.placement),

@@ -1,6 +1,6 @@
 //! What a database can do and how it is spelled: capabilities, not a list of products.
 
-use crate::{Column, ColumnType, Index, Table};
+use crate::{Column, ColumnType, Index, SettingsBySql, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,8 @@ pub struct Dialect {
     pub list_routines: &'static str,
     /// How it splits tables by hash; none where it cannot.
     pub partitioning: Option<Partitioning>,
+    /// How settings of its server are read and set; none where SQL cannot.
+    pub settings: Option<SettingsBySql>,
 }
 
 impl Dialect {
@@ -130,6 +132,7 @@ impl Dialect {
         routines: None,
         list_routines: "",
         partitioning: None,
+        settings: None,
     };
 
     /// Our SQL, written with `?`, in this dialect's placeholders.

@@ -39,6 +39,17 @@ pub enum DataPolicy {
     Keep,
     /// They are dropped and built again before each trial.
     Rebuild,
+    /// They are put back from a copy that is made before the first trial: managed servers only.
+    Copy,
+}
+
+/// What must hold before a trial begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// A query whose first value is true, or a number but 0, when it holds.
+    pub sql: String,
+    /// How long it is waited for, in nanoseconds.
+    pub at_most_ns: u64,
 }
 
 /// What is varied.
@@ -80,6 +91,9 @@ pub struct Experiment {
     pub data: DataPolicy,
     /// The pause before each trial but the first, in nanoseconds.
     pub pause_ns: u64,
+    /// What must hold before each trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Condition>,
     /// The order is drawn from this.
     pub seed: u64,
     /// What is sought, where that is how it is walked: its one point is the plan without it.
@@ -162,6 +176,7 @@ mod tests {
             order,
             data: DataPolicy::Keep,
             pause_ns: 0,
+            until: None,
             seed: 7,
             seek: None,
         }

@@ -146,6 +146,10 @@ pub struct Plan {
     /// The database to measure. Stored without its password.
     #[serde(with = "as_url")]
     pub target: Target,
+    /// Settings of its server that SQL sets for the run, as written, in order; those of a managed
+    /// server are options of its target.
+    #[serde(default)]
+    pub settings: Vec<(String, String)>,
     /// How long.
     pub phases: Phases,
     /// Who.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::live::Live;
 use super::run::own_target;
 use super::runs::{said, store};
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, seek};
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -30,6 +30,12 @@ pub(crate) fn command() -> Command {
     let resume = Command::new("resume")
         .about("Makes the trials of an experiment that were not made")
         .arg(id())
+        .arg(
+            Arg::new("plan")
+                .long("plan")
+                .value_name("PLAN.toml")
+                .help("Its plan file, where it has commands: they are taken from no store"),
+        )
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
@@ -173,10 +179,12 @@ fn show(matches: &ArgMatches) -> Outcome {
 fn go_on(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let experiment = found(&store, matches)?;
+    let named = matches.get_one::<String>("plan").map(|path| plan_from::read_file(path));
+    let named = named.transpose()?;
     if experiment.seek.is_some() {
-        return seek::resume(store.path(), experiment, matches);
+        return seek::resume(store.path(), experiment, named.as_ref(), matches);
     }
-    let planned = planned(store.path(), experiment, &own_target)?;
+    let planned = planned(store.path(), experiment, named.as_ref(), &own_target)?;
     walk(planned, matches, false)
 }
 

@@ -11,6 +11,7 @@ mod list;
 mod live;
 mod password;
 mod plan_from;
+mod restore;
 mod run;
 mod runs;
 mod seek;
@@ -174,6 +175,7 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .subcommand(datagen::command(words)?)
         .subcommand(runs::command())
         .subcommand(experiments::command())
+        .subcommand(restore::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
 }
@@ -183,6 +185,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         let why = "--output: only 'list parameters' is written as markdown; choose text or json";
         return Err(Trouble::Usage(why.to_owned()));
     }
+    restore::offer(matches);
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
         Some(("build", matches)) => data::build(matches),
@@ -191,6 +194,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("drop", matches)) => data::drop_data(matches),
         Some(("runs", matches)) => runs::runs(matches),
         Some(("experiments", matches)) => experiments::experiments(matches),
+        Some(("restore", matches)) => restore::restore(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
         Some(("list", matches)) => list::list(matches),
         _ => unreachable!("clap requires one of the subcommands above"),

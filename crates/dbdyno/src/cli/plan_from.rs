@@ -41,7 +41,8 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
     Ok(draft)
 }
 
-fn read_file(path: &str) -> Result<Draft, Trouble> {
+/// Reads a plan file that was named on the command line.
+pub(crate) fn read_file(path: &str) -> Result<Draft, Trouble> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Trouble::Usage(format!("the plan {path} cannot be read: {error}")))?;
     // Whoever names a file here may run its commands too.

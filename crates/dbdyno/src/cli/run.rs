@@ -115,6 +115,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         tap: None,
         trial: None,
+        before: Vec::new(),
     };
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::ArgMatches;
 use lab::plan::{Draft, decide_seek};
 use lab::run::Watcher;
-use lab::seek::{Search, SeekResult, forecast};
+use lab::seek::{Search, SeekResult, Use, forecast};
 use model::Experiment;
 use results::SeekReport;
 use results::render::seek;
@@ -22,8 +22,13 @@ pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
 }
 
 /// Goes on with a stored search.
-pub(crate) fn resume(store: &Path, experiment: Experiment, matches: &ArgMatches) -> Outcome {
-    make(Search::stored(store, experiment)?, matches, false)
+pub(crate) fn resume(
+    store: &Path,
+    experiment: Experiment,
+    named: Option<&Draft>,
+    matches: &ArgMatches,
+) -> Outcome {
+    make(Search::stored(store, experiment, Use::ToGoOn(named))?, matches, false)
 }
 
 fn make(mut search: Search, matches: &ArgMatches, is_new: bool) -> Outcome {

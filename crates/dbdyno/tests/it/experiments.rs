@@ -1,8 +1,11 @@
 //! Experiments from the outside: points, repeats, resuming, and what they show.
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use servers::for_tests::MARIADB;
 
-use crate::home::{Home, at, number};
+use crate::home::{Home, at, number, number_in};
+use crate::real::url;
 
 const SIM: &str = "--target=sim:?service=exponential:2ms&servers=4";
 
@@ -115,11 +118,174 @@ fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
     check(&["--vary=clients=1,1"], "twice");
     check(&["--vary=clients=1,none"], "none");
     check(&["--vary=clients=1,2", "--no-store"], "are kept");
-    check(&["--vary=server.x=1,2"], "managed");
+    check(&["--vary=server.x=1,2"], "managed:mariadb");
     check(&["--vary=group.others.clients=1"], "no group is called 'others'");
     let plan = home.write(
         "bad.toml",
         "[[group]]\nworkload = 'empty'\n[experiment]\nvary = { clients = [1, 0] }\n",
     );
     home.run(&["run", &plan]).code(2).warns(&["bad.toml:4:"]).is_a_sentence();
+}
+
+/// TPS of two equal points at ends of a machine that slows down by a fifth meanwhile: that of the
+/// second over that of the first.
+fn drifted(order: &str) -> f64 {
+    let home = Home::new();
+    // 16 trials, and 16 steps: the last is 20 % slower than the first.
+    let target = "--target=sim:?service=exponential:2ms&servers=4&drift=1.3333";
+    let order = format!("--order={order}");
+    let told = home.json(&[
+        "run",
+        "empty",
+        target,
+        "--placement=simulated",
+        "--ramp-up=0s",
+        "--duration=60s",
+        "--clients=4",
+        // What a report is told in stretches of is of no matter to the load.
+        "--vary=probe=10s,20s",
+        "--repeat=8",
+        &order,
+        "--quiet",
+    ]);
+    let tps = |point: &str| number(&told, &format!("points.{point}.figures.tps.mean"));
+    tps("1") / tps("0")
+}
+
+#[test]
+fn a_drift_leaves_interleaved_points_equal_and_blocked_ones_not() {
+    let (interleaved, sequential) = (drifted("interleaved"), drifted("sequential"));
+    // 960 s of 2,000 TPS each: a mean is known to 0.1 %.
+    assert!((interleaved - 1.0).abs() < 0.005, "{interleaved}");
+    assert!(sequential < 0.92, "{sequential}");
+}
+
+#[test]
+fn a_killed_server_costs_a_trial_and_not_the_experiment() {
+    let mut server = MARIADB.start();
+    let home = Home::new();
+    let target = format!("--target={}", url(&server));
+    let base = ["run", "empty", &target, "--vary=server.innodb_io_capacity=300,400"];
+    let more = ["--clients=1", "--duration=2s", "--ramp-up=0s", "--repeat=2", "--output=json"];
+    let mut run = home.start(&[&base[..], &more].concat());
+    let (store, sql) = (home.store(), "SELECT count(*) FROM run");
+    run.wait_until("a second trial", |_| number_in(&store, sql) == Some(2));
+    server.kill().expect("it is ours");
+    run.wait_until("somebody notices", |said| said.contains("does not answer; waiting"));
+    server.restart().expect("it comes back");
+    let ran = run.end().good();
+    let told = ran.json();
+    assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (4.0, 4.0));
+    let lost = |point: &str| number(&told, &format!("points.{point}.runs_not_counted"));
+    assert_eq!((lost("0"), lost("1")), (0.0, 1.0), "{told:#}");
+    home.run(&["experiments", "show", "last"]).good().says(&["2 (+1 lost)"]);
+    home.run(&["restore"]).good().says(&["no setting"]);
+}
+
+#[test]
+fn a_killed_managed_server_is_started_anew_for_the_next_trial() {
+    let home = Home::new();
+    let args = ["run", "oltp-point-select", "--target=managed:mariadb?innodb_buffer_pool_size=64M"];
+    let more = ["--table-size=1000", "--vary=clients=1,2", "--duration=4s", "--ramp-up=0s"];
+    let mut run = home.start(&[&args[..], &more, &["--output=json"]].concat());
+    let (store, sql) = (home.store(), "SELECT count(*) FROM second");
+    run.wait_until("a first second", |_| number_in(&store, sql) >= Some(1));
+    kill_children(run.id());
+    let told = run.end().good().warns(&["does not count"]).json();
+    assert_eq!(number(&told, "trials_done"), 2.0, "{told:#}");
+    assert_eq!(number(&told, "points.0.runs_not_counted"), 1.0);
+}
+
+/// Kills the servers that a process has started.
+fn kill_children(parent: u32) {
+    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let of_threads = std::fs::read_dir(format!("/proc/{parent}/task")).expect("it lives");
+    let mut all = children.unwrap_or_default();
+    for thread in of_threads {
+        let path = thread.expect("a thread").path().join("children");
+        all += " ";
+        all += &std::fs::read_to_string(path).unwrap_or_default();
+    }
+    let is_server = |pid: &&str| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.starts_with("mariadbd")
+    };
+    let mut pids: Vec<&str> = all.split_whitespace().filter(is_server).collect();
+    pids.dedup();
+    assert!(!pids.is_empty(), "no server among {all}");
+    for pid in pids {
+        let pid = pid.parse().ok().and_then(Pid::from_raw).expect("a number");
+        // It may be named twice.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+#[test]
+fn each_trial_begins_from_a_copy_of_the_data() {
+    for target in ["managed:mariadb?innodb_buffer_pool_size=64M", "managed:postgres?fsync=off"] {
+        let home = Home::new();
+        let target = format!("--target={target}");
+        // What is inserted is gone in the next trial: each begins with as many rows.
+        let args = ["run", "oltp-insert", &target, "--table-size=1000"];
+        let rows = "--wait-until=SELECT count(*) = 1000 FROM sbtest1";
+        let more = ["--data=copy", "--vary=clients=1,2", rows, "--wait-at-most=0s"];
+        let last = ["--repeat=2", "--duration=1s", "--ramp-up=0s"];
+        let ran = home.run(&[&args[..], &more, &last, &["--output=json"]].concat()).good();
+        assert_eq!(number(&ran.json(), "trials_done"), 4.0);
+        assert_eq!(ran.err.matches("built 1,000 rows").count(), 1, "{}", ran.err);
+        assert!(!ran.err.contains("began all the same"), "{}", ran.err);
+    }
+    let home = Home::new();
+    let args = ["run", "oltp-insert", "--data=copy", "--vary=clients=1,2"];
+    home.run(&args).code(2).warns(&["is not ours to be stopped and copied"]).is_a_sentence();
+}
+
+#[test]
+fn a_condition_is_waited_for_and_told() {
+    let home = Home::new();
+    let sqlite = |until: &str, more: &[&str]| {
+        let until = format!("--wait-until={until}");
+        let args = ["run", "oltp-point-select", "--table-size=100", "--duration=1s", &until];
+        home.run(&[&args[..], &["--ramp-up=0s", "--output=json"], more].concat())
+    };
+    // True in the second half of each second.
+    let now = "SELECT CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) >= 500";
+    sqlite(now, &[]).good();
+    let kept = home.json(&["runs", "show", "last"]);
+    let output = at(&kept, "output").to_string();
+    assert!(output.contains("until SELECT CAST"), "{output}");
+    let never = sqlite("SELECT count(*) > 100 FROM sbtest1", &["--wait-at-most=300ms"]).good();
+    never.warns(&["the trial began all the same", "said 0"]);
+    let kept = home.json(&["runs", "show", "last"]);
+    let findings = at(&kept, "findings").to_string();
+    assert!(findings.contains("condition_not_met"), "{findings}");
+    sqlite("SELECT nonsense", &[]).code(2).warns(&["--wait-until: no such column: nonsense"]);
+    let half = home.run(&["run", "empty", "--wait-at-most=3s"]).code(2);
+    half.warns(&["nothing is waited for"]).is_a_sentence();
+}
+
+#[test]
+fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
+    let home = Home::new();
+    let plan = |command: &str| {
+        format!(
+            "[target]\nurl = 'sqlite:shop.db'\n[phases]\nramp_up = '0s'\nmeasure = '1s'\n\
+             [[group]]\nworkload = 'empty'\nclients = 1\n\
+             [[at]]\ntime = '100ms'\ncommand = '{command}'\n\
+             [experiment]\nrepeat = 3\nvary = {{ clients = [1, 2] }}\n"
+        )
+    };
+    home.write("plan.toml", plan("echo mine"));
+    home.write("other.toml", plan("echo others"));
+    let mut run = home.start(&["run", "plan.toml"]);
+    run.wait_until("a second trial", |said| said.contains("trial 2 of 6"));
+    run.kill();
+    run.end();
+    let resume = ["experiments", "resume", "last"];
+    let refused = "only a plan that is a file named on this machine's command line";
+    home.run(&resume).code(2).warns(&[refused, "--plan FILE"]).is_a_sentence();
+    let others = [&resume[..], &["--plan=other.toml"]].concat();
+    home.run(&others).code(2).warns(&[refused]).is_a_sentence();
+    let mine = [&resume[..], &["--plan=plan.toml"]].concat();
+    assert_eq!(number(&home.json(&mine), "trials_done"), 6.0);
 }

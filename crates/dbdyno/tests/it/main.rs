@@ -17,4 +17,5 @@ mod password;
 mod real;
 mod repeatable;
 mod seek;
+mod settings;
 mod waiting;

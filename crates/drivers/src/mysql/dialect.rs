@@ -1,6 +1,8 @@
 //! How the MySQL family is spelled, and what it can do.
 
-use model::{ColumnType, CommitCounter, Dialect, Partitioning, RoutineLanguage, Serial};
+use model::{
+    ColumnType, CommitCounter, Dialect, Partitioning, RoutineLanguage, Serial, SettingsBySql,
+};
 
 pub(super) static DIALECT: Dialect = Dialect {
     name: "mysql",
@@ -22,6 +24,16 @@ pub(super) static DIALECT: Dialect = Dialect {
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
                     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",
     partitioning: Some(Partitioning::Clause),
+    settings: Some(SettingsBySql {
+        look: |name| format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
+        // Read-only variables, those of sessions alone and missing privileges are told by it.
+        probe: |name| format!("SET GLOBAL {0} = @@GLOBAL.{0}", plain(name)),
+        set: set_global,
+        // A server that is started anew has forgotten all of it.
+        unset: |_| String::new(),
+        take_up: "",
+        taken_up: "",
+    }),
     ..Dialect::PLAIN
 };
 
@@ -32,5 +44,42 @@ fn type_name(of: ColumnType) -> String {
         ColumnType::Double => "DOUBLE".to_owned(),
         ColumnType::Timestamp => "DATETIME(6)".to_owned(),
         of => of.standard_name(),
+    }
+}
+
+/// Servers take `-` for `_` on their command lines, and not in SQL.
+fn plain(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+/// `SET GLOBAL`: a number as such, since a variable of numbers takes no text, and then as text,
+/// since one of text takes no number. A size is a number of bytes in SQL, where files and command
+/// lines have `64M`.
+fn set_global(name: &str, value: &str) -> Vec<String> {
+    let name = plain(name);
+    let value = value.trim();
+    let size = value.ends_with(|c: char| c.is_ascii_alphabetic());
+    let bytes = size.then(|| model::parse_bytes(value).ok()).flatten();
+    let number = match bytes {
+        Some(bytes) => Some(bytes.to_string()),
+        None => value.parse::<f64>().ok().filter(|n| n.is_finite()).map(|_| value.to_owned()),
+    };
+    let text = value.replace('\\', "\\\\").replace('\'', "''");
+    let values = number.into_iter().chain([format!("'{text}'")]);
+    values.map(|value| format!("SET GLOBAL {name} = {value}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_set_as_a_number_where_it_may_be_one() {
+        let check = |value: &str, expect: &[&str]| assert_eq!(set_global("a-b", value), expect);
+        check("200", &["SET GLOBAL a_b = 200", "SET GLOBAL a_b = '200'"]);
+        check("64M", &["SET GLOBAL a_b = 67108864", "SET GLOBAL a_b = '64M'"]);
+        check("-1.5", &["SET GLOBAL a_b = -1.5", "SET GLOBAL a_b = '-1.5'"]);
+        check("it's a \\", &["SET GLOBAL a_b = 'it''s a \\\\'"]);
+        check("ON", &["SET GLOBAL a_b = 'ON'"]);
     }
 }

@@ -1,7 +1,8 @@
 //! How PostgreSQL is spelled, and what it can do.
 
 use model::{
-    ColumnType, CommitCounter, Dialect, Partitioning, Placeholder, RoutineLanguage, Table,
+    ColumnType, CommitCounter, Dialect, Partitioning, Placeholder, RoutineLanguage, SettingsBySql,
+    Table,
 };
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -31,6 +32,15 @@ pub(super) static DIALECT: Dialect = Dialect {
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
     partitioning: Some(Partitioning::Tables),
+    settings: Some(SettingsBySql {
+        look: look_at_setting,
+        probe: |_| String::new(),
+        set: |name, value| vec![format!("ALTER SYSTEM SET {name} = {}", literal(value))],
+        unset: |name| format!("ALTER SYSTEM RESET {name}"),
+        take_up: "SELECT pg_reload_conf()",
+        // A session sees the new one when the server has told all of them.
+        taken_up: "SELECT pg_conf_load_time()::text",
+    }),
     ..Dialect::PLAIN
 };
 
@@ -56,4 +66,45 @@ fn after_load(table: &Table) -> Vec<String> {
         )
     });
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
+}
+
+/// What a setting is, what `ALTER SYSTEM` has made of it, and why it cannot be set that way.
+///
+/// Lists of names are kept with each name in quotes of its own, which no single text can say.
+fn look_at_setting(name: &str) -> String {
+    format!(
+        "SELECT s.name, current_setting(s.name), \
+         (SELECT f.setting FROM pg_file_settings f \
+          WHERE lower(f.name) = lower(s.name) AND f.sourcefile LIKE '%/postgresql.auto.conf' \
+          ORDER BY f.seqno DESC LIMIT 1), \
+         CASE WHEN s.context = 'internal' THEN 'nobody can change it' \
+         WHEN s.context = 'postmaster' THEN 'it holds from a start of the server on' \
+         WHEN s.name IN ('search_path', 'temp_tablespaces', 'session_preload_libraries', \
+         'local_preload_libraries') THEN 'it is a list of names' \
+         WHEN s.source NOT IN ('default', 'configuration file', 'override') \
+         THEN 'its source is ''' || s.source || ''', which goes before ALTER SYSTEM' \
+         WHEN NOT has_function_privilege('pg_reload_conf()', 'EXECUTE') \
+         THEN 'this user may not call pg_reload_conf()' END \
+         FROM pg_settings s WHERE lower(s.name) = lower('{name}')"
+    )
+}
+
+fn literal(value: &str) -> String {
+    let quoted = value.replace('\'', "''");
+    match quoted.contains('\\') {
+        true => format!("E'{}'", quoted.replace('\\', "\\\\")),
+        false => format!("'{quoted}'"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_quoted_whatever_is_in_it() {
+        assert_eq!(literal("64MB"), "'64MB'");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
+    }
 }

@@ -98,7 +98,7 @@ fn decide_deed(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Deed, Bad
         }
         (None, Some(command), None) if !draft.is_local => Err(command.bad(
             "command: only a plan that is a file named on this machine's command line may run \
-             commands",
+             commands (an experiment goes on with 'experiments resume ID --plan FILE')",
         )),
         (None, Some(command), None) => Ok(Deed::Command(command.text.clone())),
         (None, None, Some(server)) => {

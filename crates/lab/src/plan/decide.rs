@@ -35,6 +35,7 @@ pub fn decide(
         },
         None => default_target(&groups[0].workload).map_err(BadPlan)?,
     };
+    let (target, settings) = super::server::decide(draft, target)?;
     let phases = decide_phases(draft, &groups)?;
     let disturbances = super::at::decide(draft, &target, phases)?;
     let first = &groups[0];
@@ -53,6 +54,7 @@ pub fn decide(
         name,
         seed: count(draft, "seed")?,
         target,
+        settings,
         phases,
         groups,
         placement: decide_placement(draft)?,
@@ -90,7 +92,7 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
 }
 
 /// Scheme and options, where their place is still known; what they mean is the driver's.
-fn check_target(target: &Target) -> Result<(), model::BadParameter> {
+pub(super) fn check_target(target: &Target) -> Result<(), model::BadParameter> {
     if crate::managed::is_managed(target) {
         return crate::managed::read(target).map(drop);
     }

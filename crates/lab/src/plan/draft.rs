@@ -76,6 +76,8 @@ pub struct Draft {
     pub groups: Vec<GroupDraft>,
     /// What is varied.
     pub vary: Vec<VaryDraft>,
+    /// Settings of the server, in order.
+    pub server: Vec<(String, Written)>,
     /// What is done in mid-run.
     pub at: Vec<AtDraft>,
     /// Whether the file was named on the command line here: only such a plan may have commands.
@@ -105,6 +107,17 @@ pub struct VaryDraft {
 }
 
 impl Draft {
+    /// Lets a plan from a store have the commands that a plan has which was named on the command
+    /// line here, and no others.
+    pub fn allow_commands_of(&mut self, named: Option<&Draft>) {
+        let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
+        let known: Vec<String> = named
+            .filter(|named| named.is_local)
+            .map(|named| named.at.iter().filter_map(command).collect())
+            .unwrap_or_default();
+        self.is_local = self.at.iter().filter_map(command).all(|text| known.contains(&text));
+    }
+
     /// The value at `path`, or the table's default.
     pub fn plan(&self, path: &'static str) -> Option<Written> {
         value(&self.values, PLAN, path)

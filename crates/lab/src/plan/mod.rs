@@ -8,6 +8,7 @@ mod decide;
 mod draft;
 mod print;
 mod rates_file;
+mod server;
 mod sought;
 mod table;
 mod toml_file;

@@ -14,6 +14,11 @@ pub fn to_toml(plan: &Plan) -> String {
     put(&mut top, "placement", placement(plan.placement));
     put(&mut top, "pin", plan.pin);
     put(&mut top, "target", table([("url", plan.target.to_string().into())]));
+    if !plan.settings.is_empty() {
+        let settings = plan.settings.iter();
+        let settings = settings.map(|(name, value)| (name.as_str(), value.as_str().into()));
+        put(&mut top, "server", table(settings));
+    }
     let phases = plan.phases;
     let mut lengths = vec![("ramp_up", exact(phases.ramp_up_ns))];
     if phases.measure_ns > 0 {

@@ -3,10 +3,10 @@
 //! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
 //! here: where probes go (seek).
 
-use model::{Metric, Objective, Plan, Seek, Setting, Target, format_duration};
+use model::{Condition, Metric, Objective, Plan, Seek, Setting, Target, format_duration};
 
 use super::draft::{Draft, VaryDraft, Written};
-use super::vary::put;
+use super::vary::{decide_until, put};
 use super::{BadPlan, decide};
 use crate::seek::Course;
 
@@ -14,6 +14,8 @@ use crate::seek::Course;
 pub struct Sought {
     /// What is sought.
     pub seek: Seek,
+    /// What must hold before each probe.
+    pub until: Option<Condition>,
     /// What every probe is, but for what is sought.
     draft: Draft,
     axis: VaryDraft,
@@ -67,7 +69,8 @@ pub fn decide_seek(
     let is_whole = !is_rate(&name);
     let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns };
     let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
-    let sought = Sought { seek, draft: draft.clone(), axis };
+    let until = decide_until(draft)?;
+    let sought = Sought { seek, until, draft: draft.clone(), axis };
     sought.plan(high, 0, default_target)?;
     let plan = sought.plan(low, 0, default_target)?;
     let course = Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns };
@@ -138,7 +141,8 @@ impl Sought {
     pub(crate) fn stored(draft: Draft, seek: Seek) -> Sought {
         let from = super::From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };
-        Sought { seek, draft, axis }
+        // Its experiment knows what is waited for.
+        Sought { seek, until: None, draft, axis }
     }
 }
 

@@ -123,9 +123,10 @@ pub static PLAN: &[Row] = &[
     new(
         "experiment.data",
         "data",
-        ParameterKind::Choice(&["keep", "rebuild"]),
+        ParameterKind::Choice(&["keep", "rebuild", "copy"]),
         "keep",
-        "What becomes of the data between trials",
+        "What becomes of the data before each trial: they stay, are built anew, or are put back \
+         from a copy of the first ones (managed servers)",
     ),
     new(
         "experiment.pause",
@@ -133,6 +134,20 @@ pub static PLAN: &[Row] = &[
         ParameterKind::Duration,
         "0s",
         "Pause before each trial but the first",
+    ),
+    new(
+        "experiment.until",
+        "wait_until",
+        ParameterKind::Text,
+        "",
+        "A query that is asked before each trial until its first value is true or not 0",
+    ),
+    new(
+        "experiment.until_at_most",
+        "wait_at_most",
+        ParameterKind::Duration,
+        "2m",
+        "How long that is waited for; the trial is made then all the same, with a finding",
     ),
     new(
         "experiment.seek",

@@ -25,15 +25,22 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
             ("experiment", DeValue::Table(experiment)) => {
                 file.read_experiment(experiment, &mut draft)?;
             }
+            ("server", DeValue::Table(settings)) => {
+                for (name, value) in settings {
+                    let written = file.written(name, value)?;
+                    draft.server.push((name.get_ref().to_string(), written));
+                }
+            }
             ("at", DeValue::Array(all)) => {
                 for at in all.iter() {
                     draft.at.push(file.read_at(at)?);
                 }
             }
             ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
+            ("server", _) => return Err(file.bad(key, "server is a table: write [server]")),
             ("at", _) => return Err(file.bad(key, "write [[at]], with two brackets")),
             _ => {
-                let also = ["group", "experiment", "at"];
+                let also = ["group", "experiment", "at", "server"];
                 file.read(PLAN, "", key, value, &also, &mut |path, written| {
                     draft.values.insert(path, written);
                 })?

@@ -4,11 +4,13 @@
 //! with its place. Not here: how points are walked (experiment).
 
 use model::{
-    Axis, DataPolicy, Order, Plan, Setting, Target, combinations, did_you_mean, parse_duration,
+    Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, did_you_mean,
+    parse_duration,
 };
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
 use super::{BadPlan, GROUP, PLAN, decide, sought};
+use crate::managed::is_managed;
 
 /// More trials than this are no experiment that a person waits for.
 const TRIALS_MAX: u64 = 100_000;
@@ -28,6 +30,8 @@ pub struct Varied {
     pub data: DataPolicy,
     /// Before each trial but the first.
     pub pause_ns: u64,
+    /// What must hold before each trial.
+    pub until: Option<Condition>,
 }
 
 /// Whether a draft is an experiment, and not one run.
@@ -60,9 +64,10 @@ pub fn decide_all(
     }
     let data = match word(draft, "experiment.data")?.as_str() {
         "rebuild" => DataPolicy::Rebuild,
+        "copy" => DataPolicy::Copy,
         _ => DataPolicy::Keep,
     };
-    for vary in draft.vary.iter().filter(|_| data == DataPolicy::Keep) {
+    for vary in draft.vary.iter().filter(|_| data != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
             let why = "it shapes the data, which are built once: ask for new ones before each \
                        trial (--data rebuild)";
@@ -78,6 +83,9 @@ pub fn decide_all(
         }
         points.push((values, decide(&point, default_target)?));
     }
+    if data == DataPolicy::Copy {
+        can_be_copied(draft, &points)?;
+    }
     Ok(Varied {
         axes,
         points,
@@ -85,7 +93,35 @@ pub fn decide_all(
         order: decide_order(draft)?,
         data,
         pause_ns: parse_duration(&word(draft, "experiment.pause")?).unwrap_or(0),
+        until: decide_until(draft)?,
     })
+}
+
+/// Only the data of a server of our own can be put back as they were.
+fn can_be_copied(draft: &Draft, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
+    let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
+    match (target, draft.plan("experiment.data")) {
+        (Some(target), Some(written)) => Err(written.bad(format!(
+            "{target} is not ours to be stopped and copied: choose --data rebuild, or a managed \
+             server (--target managed:mariadb)"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What must hold before each trial.
+pub(super) fn decide_until(draft: &Draft) -> Result<Option<Condition>, BadPlan> {
+    let at_most = parse_duration(&word(draft, "experiment.until_at_most")?).unwrap_or(0);
+    let Some(written) = draft.plan("experiment.until") else {
+        return match draft.values.get("experiment.until_at_most") {
+            Some(written) => Err(written.bad("nothing is waited for: write --wait-until too")),
+            None => Ok(None),
+        };
+    };
+    if written.text.trim().is_empty() {
+        return Err(written.bad("there is no query: write --wait-until 'SELECT ...'"));
+    }
+    Ok(Some(Condition { sql: written.text, at_most_ns: at_most }))
 }
 
 fn decide_order(draft: &Draft) -> Result<Order, BadPlan> {
@@ -119,7 +155,12 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
 pub(super) fn put(draft: &mut Draft, vary: &VaryDraft, written: Written) -> Result<(), BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
-        return put_server_setting(draft, vary, setting, &written.text);
+        if !draft.values.contains_key("target.url") {
+            return Err(vary.bad("a setting of a server needs a target that is one: --target"));
+        }
+        draft.server.retain(|(other, _)| other != setting);
+        draft.server.push((setting.to_owned(), written));
+        return Ok(());
     }
     if let Some(rest) = name.strip_prefix("group.") {
         let Some((group, path)) = rest.split_once('.') else {
@@ -190,32 +231,6 @@ fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
 fn group_names(group: &GroupDraft) -> Vec<&'static str> {
     let rows = GROUP.iter().map(|row| row.parameter.name);
     rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
-}
-
-/// A setting of the server: of a managed one that is started with it.
-fn put_server_setting(
-    draft: &mut Draft,
-    vary: &VaryDraft,
-    setting: &str,
-    value: &str,
-) -> Result<(), BadPlan> {
-    let written = draft.plan("target.url");
-    let target = written.as_ref().and_then(|written| Target::parse(&written.text).ok());
-    let (Some(written), Some(mut target)) = (written, target) else {
-        return Err(vary.bad("a setting of a server needs a target that is one: --target"));
-    };
-    if !crate::managed::is_managed(&target) {
-        let why = format!(
-            "{target} is not ours to be set and started anew: vary settings of a managed server \
-             (--target managed:mariadb)"
-        );
-        return Err(vary.bad(why));
-    }
-    target.options.retain(|(name, _)| name != setting);
-    target.options.push((setting.to_owned(), value.to_owned()));
-    let text = target.to_string();
-    draft.values.insert("target.url", Written { text, from: written.from });
-    Ok(())
 }
 
 impl VaryDraft {

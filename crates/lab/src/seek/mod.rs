@@ -18,7 +18,7 @@ use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
 use results::store::Store;
 
 use crate::experiment::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, trialled};
-use crate::plan::{Sought, read_toml, to_toml};
+use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
 use crate::{Trouble, wall};
 
@@ -32,6 +32,16 @@ pub struct SeekResult {
     pub is_good: bool,
     /// Whether somebody interrupted it.
     pub is_interrupted: bool,
+}
+
+/// What a stored search is wanted for.
+#[derive(Clone, Copy)]
+pub enum Use<'d> {
+    /// To tell what it has shown: nothing is done to a database.
+    ToReport,
+    /// To make what is left; as in [`planned`](crate::experiment::planned), commands are those
+    /// of the plan that was named on the command line.
+    ToGoOn(Option<&'d Draft>),
 }
 
 /// A search that can be made: what is sought, and the target with its password.
@@ -59,6 +69,7 @@ impl Search {
             order: Order::Sequential,
             data: DataPolicy::Keep,
             pause_ns: 0,
+            until: sought.until.clone(),
             seed: plan.seed,
             seek: Some(seek),
         };
@@ -66,13 +77,22 @@ impl Search {
     }
 
     /// The search of a stored experiment.
-    pub fn stored(store: &Path, experiment: Experiment) -> Result<Search, Trouble> {
+    pub fn stored(
+        store: &Path,
+        experiment: Experiment,
+        use_of: Use<'_>,
+    ) -> Result<Search, Trouble> {
         let (seek, point) = match (&experiment.seek, experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
             _ => return Err(Trouble::Failed(format!("{} seeks nothing", experiment.id))),
         };
         let place = format!("{}, experiment {}", store.display(), experiment.id);
-        let sought = Sought::stored(read_toml(&place, &point.plan)?, seek);
+        let mut draft = read_toml(&place, &point.plan)?;
+        match use_of {
+            Use::ToReport => draft.at.clear(),
+            Use::ToGoOn(named) => draft.allow_commands_of(named),
+        }
+        let sought = Sought::stored(draft, seek);
         let target = sought.plan(sought.seek.low, 0, &no_default)?.target;
         Ok(Search { experiment, sought, target })
     }
@@ -104,11 +124,17 @@ impl Search {
         // One placement for all probes: that of the highest, which is the most demanding one.
         let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
         let mut walk = Walk::new(options, self.experiment.clone(), ends)?;
-        walk.place(stop, watcher)?;
+        let placed = walk.rehearse(stop, watcher).and_then(|()| walk.place(stop, watcher));
+        if placed.is_err() {
+            walk.release(stop, watcher);
+        }
+        placed?;
         let placement = walk.plans[1].placement;
         walk.plans.clear();
         walk.experiment.points.clear();
-        let is_interrupted = self.probe_all(&mut walk, &course, placement, stop, watcher)?;
+        let probed = self.probe_all(&mut walk, &course, placement, stop, watcher);
+        walk.release(stop, watcher);
+        let is_interrupted = probed?;
         let report = report(&store, &self.experiment)?;
         let is_good = report.confirmed == Some(true);
         Ok(SeekResult { report, is_good, is_interrupted })
@@ -206,7 +232,7 @@ fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
 
 /// The report of a stored search.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trouble> {
-    let search = Search::stored(store.path(), experiment.clone())?;
+    let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
     let seek = search.sought.seek.clone();
     let course = course_of(&seek, search.plan(seek.low, 0)?);
     let made = replay(store, experiment, &course)?;

@@ -65,6 +65,7 @@ pub(crate) fn drive(
         load: BuildOptions::default(),
         tap: None,
         trial: None,
+        before: Vec::new(),
     };
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }

@@ -13,6 +13,7 @@ mod experiments;
 mod process;
 mod reader;
 mod schema;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -30,6 +31,7 @@ use self::writer::Options;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::experiments::TrialRow;
 pub use self::reader::{Filter, RunRow};
+pub use self::settings::Changed;
 pub use self::writer::{Summary, Writer};
 
 /// Whether a run goes on, and how it ended.

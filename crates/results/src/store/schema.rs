@@ -24,7 +24,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
+const MIGRATIONS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -121,6 +121,21 @@ CREATE TABLE trial (
     repeat INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX trial_by_experiment ON trial (experiment);
+"#;
+
+/// Settings of servers that are changed now, and are to be set back: one row each, gone with its
+/// change. `boot_id` to `pid_start_time` name the process that answers for it.
+const VERSION_3: &str = r#"
+CREATE TABLE changed_setting (
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    pid_namespace TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    pid_start_time INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (server, name)
+) STRICT, WITHOUT ROWID;
 "#;
 
 /// The newest version of the format that is known here.

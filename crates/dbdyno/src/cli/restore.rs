@@ -1,0 +1,174 @@
+//! `dbdyno restore`: settings that a killed run or experiment has left changed, and telling of
+//! them at the next start.
+
+use std::io::{IsTerminal, Write};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
+use model::{Target, server_of};
+use serde_json::{Value, json};
+
+use super::{DONE, FAILED, Outcome, flags, password, print, say};
+
+pub(crate) fn command() -> Command {
+    let switch = |name: &'static str, long: &'static str, help: &'static str| {
+        Arg::new(name).long(long).action(ArgAction::SetTrue).help(help)
+    };
+    let command = Command::new("restore")
+        .about("Sets back server settings that a killed experiment has left changed")
+        .arg(
+            Arg::new("target")
+                .long("target")
+                .value_name("URL")
+                .help("The server, and as whom to sign in [default: all, as they were changed]"),
+        )
+        .arg(switch("dry_run", "dry-run", "Tell what would be set back, and change nothing"))
+        .arg(switch("force", "force", "Also set back what somebody else has changed since"));
+    password::add(command)
+}
+
+pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
+    let store = flags::store_path(matches)?;
+    let mut all = left(&store)?;
+    let wanted = matches.get_one::<String>("target").map(|url| Target::parse(url));
+    let wanted = wanted.transpose();
+    let wanted = wanted.map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?;
+    if let Some(target) = &wanted {
+        let server = server_of(target);
+        all.retain(|left| left.setting.server == server);
+    }
+    let options =
+        RestoreOptions { dry_run: matches.get_flag("dry_run"), force: matches.get_flag("force") };
+    let stop = super::stop_on_signals();
+    let mut restored = Vec::new();
+    for (target, of_it) in by_server(all, wanted.as_ref())? {
+        let mut target = target;
+        password::give(&mut target, matches)?;
+        restored.extend(set_back(&store, &target, of_it, options, &stop));
+    }
+    if flags::is_json(matches) {
+        let rows: Vec<Value> = restored.iter().map(row).collect();
+        print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
+    } else if restored.is_empty() {
+        print("no setting of a server is left changed\n")?;
+    } else {
+        print(&restored.iter().map(told).collect::<String>())?;
+    }
+    let is_done =
+        |one: &Restored| matches!(one.fate, Fate::SetBack | Fate::WasBack | Fate::ToBeSetBack);
+    Ok(if restored.iter().all(is_done) { DONE } else { FAILED })
+}
+
+/// What was left, by server, with how to get there.
+fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Trouble> {
+    let mut servers: Vec<(Target, Vec<Left>)> = Vec::new();
+    for left in all {
+        let known = servers.iter_mut().find(|(target, _)| server_of(target) == left.setting.server);
+        if let Some((_, of_it)) = known {
+            of_it.push(left);
+            continue;
+        }
+        let target = match wanted {
+            Some(target) => target.clone(),
+            None => Target::parse(&left.setting.target).map_err(|bad| {
+                Trouble::Failed(format!("the target of {} is damaged: {bad}", left.setting))
+            })?,
+        };
+        servers.push((target, vec![left]));
+    }
+    Ok(servers)
+}
+
+fn told(one: &Restored) -> String {
+    let setting = &one.setting;
+    let now = one.found.as_deref().unwrap_or("unknown");
+    let before = &setting.before;
+    let fate = match &one.fate {
+        Fate::ToBeSetBack => "would be set back".to_owned(),
+        Fate::SetBack => "set back".to_owned(),
+        Fate::WasBack => "was back already".to_owned(),
+        Fate::ChangedSince => format!(
+            "LEFT: we had made it {}, so somebody else has changed it since; --force sets it back",
+            setting.asked
+        ),
+        Fate::InUse(process) => format!("LEFT: process {process} is at work with it"),
+        Fate::Failed(why) => format!("FAILED: {why}"),
+    };
+    format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
+}
+
+fn row(one: &Restored) -> Value {
+    let (fate, why) = match &one.fate {
+        Fate::ToBeSetBack => ("to_be_set_back", None),
+        Fate::SetBack => ("set_back", None),
+        Fate::WasBack => ("was_back", None),
+        Fate::ChangedSince => ("changed_since", None),
+        Fate::InUse(_) => ("in_use", None),
+        Fate::Failed(why) => ("failed", Some(why)),
+    };
+    let setting = &one.setting;
+    json!({
+        "target": setting.target,
+        "name": setting.name,
+        "before": setting.before,
+        "asked": setting.asked,
+        "found": one.found,
+        "changed_unix_ms": setting.since_unix_ms,
+        "purpose": setting.purpose,
+        "fate": fate,
+        "why": why,
+    })
+}
+
+/// Tells of what a killed process has left, before anything else is done; on a terminal a run
+/// asks whether it is to be set back.
+pub(crate) fn offer(matches: &ArgMatches) {
+    let Some((name, sub)) = matches.subcommand() else { return };
+    let is_resumed = sub.subcommand_name() == Some("resume");
+    // A resumed experiment takes over what it has left itself.
+    if !matches!(name, "run" | "build" | "check" | "drop" | "runs" | "experiments") || is_resumed {
+        return;
+    }
+    // What is wrong with the store is told by whoever needs it.
+    let Ok(store) = flags::store_path(super::innermost(matches)) else { return };
+    let Ok(mut all) = left(&store) else { return };
+    all.retain(|left| left.process.is_none());
+    let Ok(servers) = by_server(all, None) else { return };
+    for (target, of_it) in servers {
+        let settings = of_it.iter().map(|left| {
+            let setting = &left.setting;
+            format!("{} ({} before)", setting.name, setting.before)
+        });
+        let settings = settings.collect::<Vec<_>>().join(", ");
+        let purpose = &of_it[0].setting.purpose;
+        say(&format!(
+            "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; set \
+             them back with: dbdyno restore --target '{target}'"
+        ));
+        if name == "run" && is_agreed() {
+            let mut target = target;
+            if let Err(trouble) = password::give(&mut target, sub) {
+                say(&format!("dbdyno: {trouble}"));
+                continue;
+            }
+            let options = RestoreOptions { dry_run: false, force: false };
+            let stop = lab::Stop::default();
+            let restored = set_back(&store, &target, of_it, options, &stop);
+            restored.iter().for_each(|one| say(told(one).trim_end()));
+        }
+    }
+}
+
+/// Whether somebody at the terminal agrees; nobody is asked elsewhere.
+fn is_agreed() -> bool {
+    let (asked, answers) = (std::io::stderr(), std::io::stdin());
+    if !asked.is_terminal() || !answers.is_terminal() {
+        return false;
+    }
+    // Who cannot be asked does not answer.
+    let _ = write!(asked.lock(), "Set them back now? [Y/n] ");
+    let mut answer = String::new();
+    let is_read = answers.read_line(&mut answer).is_ok_and(|n| n > 0);
+    is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")
+}

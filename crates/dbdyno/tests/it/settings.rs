@@ -1,0 +1,230 @@
+//! Settings of servers that are not dbdyno's own: varied by SQL, set back whatever happens, and
+//! told where that cannot be.
+
+use drivers::Opening;
+use model::{Place, Placement, Request, Row, StatementKind};
+use serde_json::Value;
+use servers::Server;
+use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+
+use crate::home::{Home, at, number, number_in};
+use crate::real::url;
+use crate::waiting::Started;
+
+/// A setting of a product that SQL can set, and two values that are not its own.
+struct Varied {
+    server: &'static TestServer,
+    name: &'static str,
+    values: [&'static str; 2],
+    /// The query for its value.
+    sql: &'static str,
+    /// What sets a third one.
+    set: &'static [&'static str],
+}
+
+const MARIADB_IO: Varied = Varied {
+    server: &MARIADB,
+    name: "innodb_io_capacity",
+    values: ["300", "400"],
+    sql: "SELECT CAST(@@GLOBAL.innodb_io_capacity AS CHAR)",
+    set: &["SET GLOBAL innodb_io_capacity = 500"],
+};
+
+const POSTGRES_WORK: Varied = Varied {
+    server: &POSTGRES,
+    name: "work_mem",
+    values: ["5MB", "6MB"],
+    sql: "SELECT current_setting('work_mem')",
+    set: &["ALTER SYSTEM SET work_mem = '7MB'", "SELECT pg_reload_conf()"],
+};
+
+/// Asks a server, on a session of its own; the last value that comes.
+fn ask(server: &Server, statements: &[&str]) -> String {
+    let opening = Opening { create: false, seed: 0 };
+    let database = drivers::open(&server.target(), opening).expect("it answers");
+    let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
+    let place = Place { placement: Placement::Thread, clock, client: 0 };
+    let connecting = database.connect(place, std::sync::Arc::from(Vec::new()));
+    let mut session = engine::block_on(connecting).expect("it lets us in");
+    let mut last = String::new();
+    for sql in statements {
+        let request = Request::Text { kind: StatementKind::Other, sql };
+        let mut visit = |row: &dyn Row| {
+            if let Ok(text) = row.text(0) {
+                last = text.to_owned();
+            }
+            Ok(())
+        };
+        engine::block_on(model::query(session.as_mut(), request, &mut visit)).expect("it does");
+    }
+    last
+}
+
+fn experiment(of: &Varied, target: &str, more: &[&str]) -> Vec<String> {
+    let vary = format!("--vary=server.{}={}", of.name, of.values.join(","));
+    let base = ["run", "empty", target, &vary, "--clients=1", "--ramp-up=0s", "--placement=thread"];
+    base.iter().chain(more).map(|word| (*word).to_owned()).collect()
+}
+
+/// Kills dbdyno while it has a setting changed.
+fn killed(home: &Home, of: &Varied, server: &Server) {
+    let target = format!("--target={}", url(server));
+    let args = experiment(of, &target, &["--duration=2s", "--repeat=2"]);
+    let mut run: Started = home.start(&args);
+    let (store, sql) = (home.store(), "SELECT count(*) FROM run");
+    run.wait_until("a second trial", |_| number_in(&store, sql) == Some(2));
+    run.kill();
+    run.end();
+}
+
+fn restored(of: &Varied) {
+    let server = of.server.start();
+    let home = Home::new();
+    let before = ask(&server, &[of.sql]);
+    killed(&home, of, &server);
+    let left = ask(&server, &[of.sql]);
+    assert_eq!(left, of.values[1], "it was killed in mid-experiment");
+
+    // It is offered, wherever the store is opened next, and nothing is done unasked.
+    let hint =
+        format!("left settings of {} changed: {} ({before} before)", server.target(), of.name);
+    home.run(&["runs", "list"]).good().warns(&[&hint, "dbdyno restore --target"]);
+    assert_eq!(ask(&server, &[of.sql]), left);
+
+    // Somebody else's change is told, and left.
+    ask(&server, of.set);
+    let target = format!("--target={}", url(&server));
+    let args = ["restore", &target];
+    home.run(&args).code(1).says(&["LEFT", "somebody else has changed it", "--force"]);
+    let dry = home.run(&["restore", &target, "--force", "--dry-run"]).good();
+    dry.says(&[&format!("{before} before"), "would be set back"]);
+    let told = home.json(&["restore", &target, "--force"]);
+    assert_eq!(at(&told, "settings.0.fate"), "set_back", "{told:#}");
+    assert_eq!(ask(&server, &[of.sql]), before);
+    home.run(&args).good().says(&["no setting of a server is left changed"]);
+    let quiet = home.run(&["runs", "list"]).good();
+    assert!(!quiet.err.contains("restore"), "{}", quiet.err);
+}
+
+#[test]
+fn a_killed_experiments_settings_of_mariadb_are_restored() {
+    restored(&MARIADB_IO);
+}
+
+#[test]
+fn a_killed_experiments_settings_of_postgres_are_restored() {
+    restored(&POSTGRES_WORK);
+}
+
+/// What an experiment has made, but for the figures.
+fn shape(told: &Value) -> Vec<(String, usize)> {
+    let points = at(told, "points").as_array().expect("a list").iter();
+    let row = |point: &Value| {
+        let n_runs = at(point, "runs").as_array().map_or(0, Vec::len);
+        (at(point, "values").to_string(), n_runs)
+    };
+    points.map(row).collect()
+}
+
+#[test]
+fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
+    for of in [&MARIADB_IO, &POSTGRES_WORK] {
+        let server = of.server.start();
+        let home = Home::new();
+        let before = ask(&server, &[of.sql]);
+        killed(&home, of, &server);
+        let password = crate::real::url_and_password(&server).1;
+        let mut command = home.dbdyno(&["experiments", "resume", "last", "--output=json"]);
+        command.env("DBDYNO_PASSWORD", password);
+        let told = Started::new(command).end().good().json();
+        assert_eq!(number(&told, "trials_done"), 4.0);
+        let values = of.values.map(|value| format!("{{\"server.{}\":\"{value}\"}}", of.name));
+        assert_eq!(shape(&told), values.map(|values| (values, 2)));
+        assert_eq!(ask(&server, &[of.sql]), before);
+        home.run(&["restore"]).good().says(&["no setting"]);
+        // What was in force is a fact of each run.
+        let run = at(&told, "points.1.runs.0").as_str().expect("an id").to_owned();
+        let facts = home.json(&["runs", "show", &run]);
+        assert!(facts.to_string().contains(of.values[1]), "{facts:#}");
+    }
+}
+
+#[test]
+fn what_sql_has_set_beyond_a_restart_is_set_back_as_such() {
+    let server = POSTGRES.start();
+    let home = Home::new();
+    let of = POSTGRES_WORK;
+    ask(&server, of.set);
+    let target = format!("--target={}", url(&server));
+    home.run(&experiment(&of, &target, &["--duration=1s", "--quiet"])).good();
+    let kept = "SELECT setting FROM pg_file_settings WHERE name = 'work_mem'";
+    assert_eq!(ask(&server, &[kept]), "7MB");
+    ask(&server, &["ALTER SYSTEM RESET work_mem", "SELECT pg_reload_conf()"]);
+    home.run(&experiment(&of, &target, &["--duration=1s", "--quiet"])).good();
+    assert_eq!(ask(&server, &[kept]), "", "it was not there before");
+}
+
+#[test]
+fn a_plan_sets_settings_for_its_run_alone() {
+    let home = Home::new();
+    let server = MYSQL_5_6.start();
+    let sql = ["SELECT CAST(@@GLOBAL.innodb_flush_log_at_trx_commit AS CHAR)"];
+    let before = ask(&server, &sql);
+    let plan = format!(
+        "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '1s'\n\
+         [server]\ninnodb_flush_log_at_trx_commit = 0\n[[group]]\nworkload = 'empty'\n",
+        url(&server)
+    );
+    home.write("plan.toml", plan);
+    let report = home.report(&["run", "plan.toml", "--quiet"]);
+    assert!(report.to_string().contains("innodb_flush_log_at_trx_commit=0"), "{report:#}");
+    assert_eq!(ask(&server, &sql), before);
+    let plan = home.run(&["runs", "show", "last", "--plan"]).good().out;
+    assert!(plan.contains("[server]\ninnodb_flush_log_at_trx_commit = \"0\""), "{plan}");
+    let kept = home.run(&["run", "plan.toml", "--no-store"]).code(2);
+    kept.warns(&["a journal in the store"]).is_a_sentence();
+}
+
+#[test]
+fn what_sql_cannot_set_is_told_before_anything_is_run() {
+    let home = Home::new();
+    let check = |server: &Server, vary: &str, words: &[&str]| {
+        let target = format!("--target={}", url(server));
+        let vary = format!("--vary=server.{vary}");
+        let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
+        home.run(&args).code(2).warns(words).is_a_sentence();
+    };
+    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
+    check(mariadb, "innodb_page_size=4096,8192", &["cannot be set by SQL", "read only"]);
+    check(mariadb, "innodb_io_capasity=1,2", &["no setting of that name"]);
+    check(mariadb, "innodb_io_capacity=many,few", &["cannot be set to 'many'"]);
+    check(mariadb, "innodb_io_capacity=1,2", &["are the same to"]);
+    check(postgres, "shared_buffers=1MB,2MB", &["from a start of the server on"]);
+    check(postgres, "fsync=on,off", &["its source is 'command line'"]);
+    check(postgres, "work_mom=1MB,2MB", &["no setting of that name"]);
+    check(postgres, "work_mem=1MB,fast", &["cannot be set to 'fast'"]);
+    home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
+    let runs = home.json(&["runs", "list"]);
+    assert_eq!(at(&runs, "runs").as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn who_may_not_set_a_setting_is_told() {
+    let home = Home::new();
+    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
+    ask(
+        mariadb,
+        &["CREATE USER humble@'%' IDENTIFIED BY 'h'", "GRANT ALL ON dbdyno.* TO humble@'%'"],
+    );
+    ask(postgres, &["CREATE ROLE humble LOGIN PASSWORD 'h'"]);
+    for (server, vary) in [(mariadb, "innodb_io_capacity=300,400"), (postgres, "work_mem=5MB,6MB")]
+    {
+        let mut target = server.target();
+        target.user = Some("humble".to_owned());
+        let target = format!("--target={}", target.to_string().replacen('@', ":h@", 1));
+        let vary = format!("--vary=server.{vary}");
+        let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
+        home.run(&args).code(2).warns(&["sign in as a user who may"]).is_a_sentence();
+    }
+    home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
+}

@@ -1,0 +1,512 @@
+//! Settings of servers that somebody else started: changed by SQL for a while, and set back.
+//!
+//! Before a setting is changed, what was found is in the restore journal, which outlives us; the
+//! entry goes when the setting was read to be back. Not here: settings of managed servers, which
+//! are started with them; which value is wanted when (experiment, run).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use engine::Stop;
+use model::{
+    ChangedSetting, Database, Event, Fact, Plan, Refusal, RefusalKind, Row, SettingsBySql, Target,
+    Value, is_same_value, server_of,
+};
+use results::store::Store;
+
+use crate::desk::Desk;
+use crate::heard::quietly;
+use crate::open::open;
+use crate::run::{Watcher, store_trouble};
+use crate::{Trouble, wall};
+
+/// How long a server may take to take up what it was told.
+const TAKEN_UP_MS: u128 = 10_000;
+/// How often it is asked.
+const LOOK_EVERY_MS: u64 = 10;
+
+/// A setting as a server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    name: String,
+    /// What new sessions find.
+    value: String,
+    /// What SQL has set beyond a restart.
+    kept: Option<String>,
+    /// Why SQL cannot set it.
+    fixed: Option<String>,
+}
+
+/// A conversation with a server about its settings.
+pub(crate) struct Panel {
+    desk: Desk,
+    by: SettingsBySql,
+    target: Target,
+}
+
+impl Panel {
+    /// At a target's server.
+    pub(crate) fn at(database: &dyn Database, target: &Target) -> Result<Panel, Trouble> {
+        let name = database.dialect().name;
+        let by = database.dialect().settings;
+        let by = by.ok_or_else(|| Trouble::Usage(format!("{name} has no settings of a server")))?;
+        Ok(Panel { desk: Desk::at(database)?, by, target: target.clone() })
+    }
+
+    /// What the server says of a setting.
+    pub(crate) fn look(&mut self, name: &str) -> Result<Found, Trouble> {
+        let mut found = None;
+        let mut tell = |row: &dyn Row| {
+            let optional = |column: usize| match row.width() > column {
+                true if row.value(column) != Value::Null => row.text(column).map(str::to_owned),
+                _ => Ok(String::new()),
+            };
+            let is_there = |column: usize| row.width() > column && row.value(column) != Value::Null;
+            found = Some(Found {
+                name: row.text(0)?.to_owned(),
+                value: optional(1)?,
+                kept: is_there(2).then(|| optional(2)).transpose()?,
+                fixed: is_there(3).then(|| optional(3)).transpose()?,
+            });
+            Ok(())
+        };
+        let asked = self.desk.read(&(self.by.look)(name), &mut tell);
+        asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
+        found.ok_or_else(|| {
+            Trouble::Usage(format!(
+                "server.{name}: {} has no setting of that name for all sessions",
+                self.target
+            ))
+        })
+    }
+
+    /// Refuses what cannot be set, without changing it.
+    fn probe(&mut self, found: &Found) -> Result<(), Trouble> {
+        if let Some(why) = &found.fixed {
+            return Err(Trouble::Usage(format!(
+                "server.{}: {why}, so SQL cannot set it on {}; a managed server can have it \
+                 (--target managed:...)",
+                found.name, self.target
+            )));
+        }
+        match (self.by.probe)(&found.name) {
+            sql if sql.is_empty() => Ok(()),
+            sql => self
+                .desk
+                .write(&sql)
+                .map(drop)
+                .map_err(|refusal| self.refused(&found.name, refusal, "be set by SQL")),
+        }
+    }
+
+    /// Sets a value and waits until it is taken up; what is read then.
+    fn set(&mut self, name: &str, value: &str) -> Result<Found, Trouble> {
+        let mut first = None;
+        for sql in (self.by.set)(name, value) {
+            match self.desk.write(&sql) {
+                Ok(_) => {
+                    self.take_up(name)?;
+                    return self.look(name);
+                }
+                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                // Of several spellings the first one is the most likely to be meant.
+                Err(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        let refusal = first.unwrap_or_else(|| Refusal::new(RefusalKind::Other, "nothing to say"));
+        Err(self.refused(name, refusal, &format!("be set to '{value}'")))
+    }
+
+    /// Sets back what was found.
+    fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Trouble> {
+        let name = &setting.name;
+        let unset = (self.by.unset)(name);
+        match &setting.kept_before {
+            Some(kept) => self.set(name, kept).map(drop)?,
+            None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
+            None => {
+                let said = self.desk.write(&unset).map(drop);
+                said.map_err(|refusal| self.refused(name, refusal, "be set back"))?;
+                self.take_up(name)?;
+            }
+        }
+        let found = self.look(name)?;
+        match is_back(setting, &found) {
+            true => Ok(()),
+            false => Err(Trouble::Failed(format!(
+                "{setting} is {} after it was set back to {}",
+                found.value, setting.before
+            ))),
+        }
+    }
+
+    /// Makes the server take up what it was told, and waits until it has.
+    fn take_up(&mut self, name: &str) -> Result<(), Trouble> {
+        if self.by.take_up.is_empty() {
+            return Ok(());
+        }
+        let before = self.word(self.by.taken_up)?;
+        let asked = self.desk.read(self.by.take_up, &mut |_| Ok(()));
+        asked.map_err(|refusal| self.refused(name, refusal, "be taken up"))?;
+        let began = wall::now();
+        while self.word(self.by.taken_up)? == before {
+            if began.elapsed().as_millis() > TAKEN_UP_MS {
+                return Err(Trouble::Failed(format!(
+                    "{} does not take up its configuration: its log says why",
+                    self.target
+                )));
+            }
+            wall::rest_ms(LOOK_EVERY_MS);
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, sql: &str) -> Result<String, Trouble> {
+        let mut word = String::new();
+        self.desk.read(sql, &mut |row: &dyn Row| {
+            word = row.text(0)?.to_owned();
+            Ok(())
+        })?;
+        Ok(word)
+    }
+
+    fn refused(&self, name: &str, refusal: Refusal, what: &str) -> Trouble {
+        if refusal.kind.breaks_session() {
+            return refusal.into();
+        }
+        let target = &self.target;
+        let mend = match refusal.kind {
+            RefusalKind::Denied => "; sign in as a user who may",
+            _ => "",
+        };
+        Trouble::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
+    }
+}
+
+/// Whether a setting is as it was before we came.
+fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
+    found.value == setting.before && found.kept == setting.kept_before
+}
+
+/// Whether a setting is as we have left it, or on its way there.
+fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
+    let asked = &setting.asked;
+    setting.now.as_ref() == Some(&found.value)
+        || found.kept.as_ref() == Some(asked)
+        || is_same_value(asked, &found.value)
+}
+
+/// The settings that a run or an experiment has changed, and the journal that knows of them.
+pub(crate) struct Hold {
+    store: PathBuf,
+    purpose: String,
+    held: Vec<ChangedSetting>,
+    /// How to get to each server; passwords are in these alone.
+    targets: Vec<Target>,
+}
+
+/// What came of setting settings.
+#[derive(Default)]
+pub(crate) struct Set {
+    /// Each by name, as the server spells its value.
+    pub(crate) facts: Vec<Fact>,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Set {
+    /// What a run keeps of it; `watcher` is told what the user should know.
+    pub(crate) fn told(self, watcher: &mut dyn Watcher) -> Vec<Event> {
+        self.notes.iter().for_each(|note| watcher.note(note));
+        let notes = self.notes.into_iter().map(|text| Event::Output { text });
+        self.facts.into_iter().map(Event::Fact).chain(notes).collect()
+    }
+}
+
+impl Hold {
+    /// Nothing changed yet.
+    pub(crate) fn new(store: &Path, purpose: String) -> Hold {
+        Hold { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
+    }
+
+    /// Sets `wanted` on the server of `target`, and sets back what was changed there and is not
+    /// among them. `database` is the target, opened.
+    pub(crate) fn put(
+        &mut self,
+        database: &dyn Database,
+        target: &Target,
+        wanted: &[(String, String)],
+    ) -> Result<Set, Trouble> {
+        let server = server_of(target);
+        if wanted.is_empty() && !self.held.iter().any(|held| held.server == server) {
+            return Ok(Set::default());
+        }
+        let store = Store::open(&self.store).map_err(store_trouble)?;
+        if !self.targets.iter().any(|known| server_of(known) == server) {
+            self.targets.push(target.clone());
+        }
+        let mut panel = Panel::at(database, target)?;
+        let found = wanted.iter().map(|(name, _)| panel.look(name));
+        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let is_wanted = |held: &ChangedSetting| found.iter().any(|one| one.name == held.name);
+        let (back, held) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|held| held.server == server && !is_wanted(held));
+        self.held = held;
+        let back: Vec<ChangedSetting> = back;
+        for (nth, setting) in back.iter().enumerate() {
+            if let Err(trouble) = give_back(&store, &mut panel, setting) {
+                self.held.extend_from_slice(&back[nth..]);
+                return Err(trouble);
+            }
+        }
+        let mut set = Set::default();
+        for (found, (_, value)) in found.into_iter().zip(wanted) {
+            let now = self.put_one(&store, &mut panel, &server, &found, value)?;
+            if !is_same_value(value, &now.value) {
+                let Found { name, value: told, .. } = &now;
+                set.notes.push(format!("{name} was set to {value}; {target} says {told}"));
+            }
+            set.facts.push(Fact::new("setting", &now.name, &now.value));
+        }
+        Ok(set)
+    }
+
+    fn put_one(
+        &mut self,
+        store: &Store,
+        panel: &mut Panel,
+        server: &str,
+        found: &Found,
+        value: &str,
+    ) -> Result<Found, Trouble> {
+        let is_it = |held: &ChangedSetting| held.server == server && held.name == found.name;
+        let index = match self.held.iter().position(is_it) {
+            Some(index) => index,
+            None => {
+                panel.probe(found)?;
+                let entry = self.entry(store, panel, server, found, value)?;
+                self.held.push(entry);
+                self.held.len() - 1
+            }
+        };
+        self.held[index].asked = value.to_owned();
+        store.note_setting(&self.held[index]).map_err(store_trouble)?;
+        let now = panel.set(&found.name, value)?;
+        self.held[index].now = Some(now.value.clone());
+        store.note_setting(&self.held[index]).map_err(store_trouble)?;
+        Ok(now)
+    }
+
+    /// A new entry of the journal; of a setting that somebody killed has left, what it was before
+    /// is known already.
+    fn entry(
+        &self,
+        store: &Store,
+        panel: &Panel,
+        server: &str,
+        found: &Found,
+        value: &str,
+    ) -> Result<ChangedSetting, Trouble> {
+        let known = store.changed_settings().map_err(store_trouble)?;
+        let left =
+            known.into_iter().find(|c| c.setting.server == server && c.setting.name == found.name);
+        if let Some(left) = left {
+            let setting = &left.setting;
+            if let Some(process) = left.process {
+                return Err(Trouble::Failed(format!(
+                    "{setting} is being varied by process {process}: try again when it has ended"
+                )));
+            }
+            // A server that was started anew may have forgotten it.
+            if !is_back(setting, found) && !is_ours(setting, found) {
+                return Err(Trouble::Failed(format!(
+                    "{setting} was left at {} by a killed {}, and somebody has made {} of it \
+                     since: see dbdyno restore --dry-run",
+                    setting.asked, setting.purpose, found.value
+                )));
+            }
+            return Ok(ChangedSetting { purpose: self.purpose.clone(), ..left.setting });
+        }
+        Ok(ChangedSetting {
+            server: server.to_owned(),
+            target: panel.target.to_string(),
+            name: found.name.clone(),
+            before: found.value.clone(),
+            kept_before: found.kept.clone(),
+            asked: value.to_owned(),
+            now: None,
+            since_unix_ms: wall::unix_ms(),
+            purpose: self.purpose.clone(),
+        })
+    }
+
+    /// [`Hold::put`], with an ear for whoever asks to stop: then what it holds is in the journal
+    /// alone.
+    pub(crate) fn put_heard(
+        &mut self,
+        database: &Arc<dyn Database>,
+        plan: &Plan,
+        stop: &Stop,
+    ) -> Result<Set, Trouble> {
+        if plan.settings.is_empty() && self.held.is_empty() {
+            return Ok(Set::default());
+        }
+        let empty = Hold::new(&self.store, self.purpose.clone());
+        let mut hold = std::mem::replace(self, empty);
+        let (database, plan) = (Arc::clone(database), plan.clone());
+        let interrupted = "interrupted while settings were changed; see dbdyno restore";
+        let (hold, set) = quietly(stop, interrupted, move || {
+            let set = hold.put(database.as_ref(), &plan.target, &plan.settings);
+            Ok((hold, set))
+        })?;
+        *self = hold;
+        set
+    }
+
+    /// Sets all back. What cannot be stays in the journal, and is told.
+    pub(crate) fn release(&mut self, stop: &Stop) -> Vec<String> {
+        let mut notes = Vec::new();
+        for target in std::mem::take(&mut self.targets) {
+            let server = server_of(&target);
+            let (of_it, rest) = std::mem::take(&mut self.held)
+                .into_iter()
+                .partition::<Vec<_>, _>(|held| held.server == server);
+            self.held = rest;
+            let (store, there) = (self.store.clone(), target.clone());
+            let back = quietly(stop, "interrupted", move || {
+                let store = Store::open(&store).map_err(store_trouble)?;
+                let database = open(&there, 0, false)?;
+                let mut panel = Panel::at(database.as_ref(), &there)?;
+                // Each is tried, whatever becomes of the others.
+                let tried = of_it.iter().map(|one| give_back(&store, &mut panel, one));
+                let tried: Vec<Result<(), Trouble>> = tried.collect();
+                tried.into_iter().collect::<Result<(), Trouble>>()
+            });
+            if let Err(trouble) = back {
+                notes.push(format!(
+                    "settings of {target} are not all set back: {trouble}; set them back with: \
+                     dbdyno restore --target '{target}'"
+                ));
+            }
+        }
+        notes
+    }
+}
+
+fn give_back(store: &Store, panel: &mut Panel, setting: &ChangedSetting) -> Result<(), Trouble> {
+    let found = panel.look(&setting.name)?;
+    if !is_back(setting, &found) {
+        panel.put_back(setting)?;
+    }
+    store.forget_setting(setting).map_err(store_trouble)
+}
+
+/// A setting that somebody has left changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// What was changed.
+    pub setting: ChangedSetting,
+    /// The process that will set it back, where it still lives.
+    pub process: Option<u32>,
+}
+
+/// What is in the restore journal of a store; nothing where there is no store.
+pub fn left(store: &Path) -> Result<Vec<Left>, Trouble> {
+    if !store.is_file() {
+        return Ok(Vec::new());
+    }
+    let store = Store::open_existing(store).map_err(store_trouble)?;
+    let all = store.changed_settings().map_err(store_trouble)?.into_iter();
+    Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
+}
+
+/// How settings are restored.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreOptions {
+    /// Nothing is changed: it is only told what would be.
+    pub dry_run: bool,
+    /// Also what somebody else has changed since, and what a living process answers for.
+    pub force: bool,
+}
+
+/// What became of a setting that was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It would be set back.
+    ToBeSetBack,
+    /// It was set back, and read to be.
+    SetBack,
+    /// It was as before already, and is out of the journal.
+    WasBack,
+    /// Somebody has changed it since: it was left.
+    ChangedSince,
+    /// A process that lives will set it back: it was left.
+    InUse(u32),
+    /// It could not be.
+    Failed(String),
+}
+
+/// A setting that was left, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// What was changed.
+    pub setting: ChangedSetting,
+    /// The value that the server had, as far as it told.
+    pub found: Option<String>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Sets back what was left on the server of `target`, each whatever becomes of the others.
+pub fn restore(
+    store: &Path,
+    target: &Target,
+    all: Vec<Left>,
+    options: RestoreOptions,
+    stop: &Stop,
+) -> Vec<Restored> {
+    let failed = |left: &Left, why: &Trouble| Restored {
+        setting: left.setting.clone(),
+        found: None,
+        fate: Fate::Failed(why.to_string()),
+    };
+    let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
+    let done = quietly(stop, "interrupted", move || {
+        let store = Store::open(&path).map_err(store_trouble)?;
+        let database = open(&there, 0, false)?;
+        let mut panel = Panel::at(database.as_ref(), &there)?;
+        let one = |left: &Left| {
+            restore_one(&store, &mut panel, left, options).unwrap_or_else(|why| failed(left, &why))
+        };
+        Ok(asked.iter().map(one).collect::<Vec<Restored>>())
+    });
+    done.unwrap_or_else(|why| all.iter().map(|left| failed(left, &why)).collect())
+}
+
+fn restore_one(
+    store: &Store,
+    panel: &mut Panel,
+    left: &Left,
+    options: RestoreOptions,
+) -> Result<Restored, Trouble> {
+    let setting = &left.setting;
+    let found = panel.look(&setting.name)?;
+    let fate = match left.process {
+        Some(process) if !options.force => Fate::InUse(process),
+        _ if is_back(setting, &found) => {
+            if !options.dry_run {
+                store.forget_setting(setting).map_err(store_trouble)?;
+            }
+            Fate::WasBack
+        }
+        _ if !is_ours(setting, &found) && !options.force => Fate::ChangedSince,
+        _ if options.dry_run => Fate::ToBeSetBack,
+        _ => {
+            panel.put_back(setting)?;
+            store.forget_setting(setting).map_err(store_trouble)?;
+            Fate::SetBack
+        }
+    };
+    Ok(Restored { setting: setting.clone(), found: Some(found.value), fate })
+}

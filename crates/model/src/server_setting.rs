@@ -1,0 +1,129 @@
+//! Settings of a server that somebody else started: how SQL reads and sets them, and what is
+//! remembered of one that we have changed, so that it can be set back.
+//!
+//! Not here: where it is remembered (results), and when settings are changed (lab).
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How settings are read and set by SQL while a server runs: a capability that a driver fills.
+/// Names are made of letters, digits, `_` and `.` alone; values are any line of text.
+#[derive(Clone, Copy, Debug)]
+pub struct SettingsBySql {
+    /// The query for a setting. Its row: the name as the server spells it; the value that new
+    /// sessions find; and, where there are more columns, the value that SQL has set beyond a
+    /// restart (null if none), and why SQL cannot set it (null if it can). No row if the server
+    /// has no such setting.
+    pub look: fn(name: &str) -> String,
+    /// What changes nothing, and is refused wherever setting it would be; empty if only setting
+    /// it tells.
+    pub probe: fn(name: &str) -> String,
+    /// What sets it: spellings of the same, of which the next is tried if one is refused.
+    pub set: fn(name: &str, value: &str) -> Vec<String>,
+    /// What takes back a value that SQL has set beyond a restart; empty if there are none.
+    pub unset: fn(name: &str) -> String,
+    /// What makes the server take up what was set; empty if it does at once.
+    pub take_up: &'static str,
+    /// A query whose answer is another as soon as that has happened.
+    pub taken_up: &'static str,
+}
+
+/// A setting that we have changed, until it is set back: an entry of the restore journal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedSetting {
+    /// Which server, whatever database or user of it a target names: [`server_of`].
+    pub server: String,
+    /// The target by which it was changed, without its password.
+    pub target: String,
+    /// Its name as the server spells it.
+    pub name: String,
+    /// The value that was found.
+    pub before: String,
+    /// The value that SQL had set beyond a restart, if any.
+    pub kept_before: Option<String>,
+    /// The value that it was last to have, as we wrote it.
+    pub asked: String,
+    /// The value that was last read after we had set one, as the server spells it; none while
+    /// the first is being set.
+    pub now: Option<String>,
+    /// When it was first changed, in milliseconds since 1970-01-01T00:00:00Z.
+    pub since_unix_ms: i64,
+    /// For what: `experiment 0197…`, or `run`.
+    pub purpose: String,
+}
+
+impl fmt::Display for ChangedSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.name, self.target)
+    }
+}
+
+/// Which server a target is on: its first host and port, or its socket, whoever signs in to
+/// whichever database.
+pub fn server_of(target: &crate::Target) -> String {
+    // MariaDB is reached as either.
+    let scheme = if target.scheme == "mariadb" { "mysql" } else { &target.scheme };
+    if let Some(socket) = target.option("socket") {
+        return format!("{scheme}:{socket}");
+    }
+    let host = target.hosts.first();
+    let name = host.map_or("localhost", |host| host.name.as_str());
+    let port = host.and_then(|host| host.port).map_or(String::new(), |port| format!(":{port}"));
+    format!("{scheme}://{name}{port}")
+}
+
+/// Whether two spellings of a setting's value are the same: `on` and `1`, `64MB` and `65536kB`.
+pub fn is_same_value(a: &str, b: &str) -> bool {
+    let (a, b) = (a.trim().to_ascii_lowercase(), b.trim().to_ascii_lowercase());
+    a == b || amount(&a).is_some_and(|amount_of_a| Some(amount_of_a) == amount(&b))
+}
+
+/// What a word or a number with a unit amounts to: bytes, milliseconds, or a count.
+fn amount(text: &str) -> Option<f64> {
+    match text {
+        "on" | "true" | "yes" => return Some(1.0),
+        "off" | "false" | "no" => return Some(0.0),
+        _ => {}
+    }
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.trim().parse().ok()?;
+    let scale = match unit {
+        "" | "b" | "ms" => 1.0,
+        "us" => 1e-3,
+        "s" => 1e3,
+        "min" => 60e3,
+        "h" => 3600e3,
+        "d" => 86_400e3,
+        "k" | "kb" => 1024.0,
+        "m" | "mb" => 1024f64.powi(2),
+        "g" | "gb" => 1024f64.powi(3),
+        "t" | "tb" => 1024f64.powi(4),
+        _ => return None,
+    };
+    Some(number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_the_same_however_they_are_spelled() {
+        for (a, b) in [("ON", "1"), ("64MB", "65536kB"), ("4M", "4194304"), ("2", "2.000000")] {
+            assert!(is_same_value(a, b), "{a} {b}");
+        }
+        for (a, b) in [("on", "off"), ("64MB", "64kB"), ("row", "mixed"), ("1s", "1min")] {
+            assert!(!is_same_value(a, b), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_the_same_whoever_signs_in_to_whichever_database() {
+        let of = |url: &str| server_of(&crate::Target::parse(url).expect("a URL"));
+        assert_eq!(of("mariadb://a:x@h:3307/d?tls=require"), of("mysql://b@h:3307/other"));
+        assert_ne!(of("mysql://a@h:3307/d"), of("mysql://a@h:3308/d"));
+        assert_eq!(of("mysql://a@h/d?socket=/run/s"), of("mysql://b@other/d?socket=/run/s"));
+    }
+}

@@ -1,0 +1,137 @@
+//! The restore journal: settings of servers that we have changed and that are to be set back.
+//!
+//! An entry is flushed to the disk before its setting is changed, and goes when the setting is
+//! back. Not here: how settings are changed and set back (lab).
+
+use model::ChangedSetting;
+use rusqlite::params;
+
+use super::error::{StoreError, StoreErrorKind};
+use super::process::{Fate, Process};
+use super::{Store, codec};
+
+/// An entry of the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// What was changed.
+    pub setting: ChangedSetting,
+    /// The process that will set it back, if it is another one and still lives.
+    pub process: Option<u32>,
+}
+
+impl Store {
+    /// Writes down that this process changes a setting, in place of what was known of it. It is
+    /// on the disk when this returns.
+    pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
+        let body = codec::to_json(setting)
+            .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;
+        let us = Process::current();
+        let noted = || -> rusqlite::Result<()> {
+            self.connection.pragma_update(None, "synchronous", "FULL")?;
+            let sql = "INSERT OR REPLACE INTO changed_setting
+                       (server, name, boot_id, pid_namespace, pid, pid_start_time, body)
+                       VALUES (?, ?, ?, ?, ?, ?, ?)";
+            let start = i64::try_from(us.start_ticks).unwrap_or(0);
+            let (server, name) = (&setting.server, &setting.name);
+            let row = params![server, name, us.boot_id, us.pid_namespace, us.pid, start, body];
+            let inserted = self.connection.execute(sql, row);
+            self.connection.pragma_update(None, "synchronous", "NORMAL")?;
+            inserted.map(drop)
+        };
+        noted().map_err(|error| self.reader().said(&error))
+    }
+
+    /// Forgets a setting that is back.
+    pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
+        let sql = "DELETE FROM changed_setting WHERE server = ? AND name = ?";
+        let gone = self.connection.execute(sql, params![setting.server, setting.name]);
+        gone.map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// All settings that are changed, by server and name.
+    pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
+        let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
+                   FROM changed_setting ORDER BY server, name";
+        let read = || -> rusqlite::Result<Vec<(String, Process)>> {
+            let mut select = self.connection.prepare(sql)?;
+            let rows = select.query_map((), |row| {
+                let start: i64 = row.get(4)?;
+                let process = Process {
+                    boot_id: row.get(1)?,
+                    pid_namespace: row.get(2)?,
+                    pid: row.get(3)?,
+                    start_ticks: u64::try_from(start).unwrap_or(0),
+                };
+                Ok((row.get(0)?, process))
+            })?;
+            rows.collect()
+        };
+        let us = Process::current();
+        let entry = |(body, process): (String, Process)| {
+            let setting = serde_json::from_str(&body)
+                .map_err(|error| StoreError::damaged(&self.path, error))?;
+            let is_others = process != us && process.fate(&us) == Fate::Alive;
+            Ok(Changed { setting, process: is_others.then_some(process.pid) })
+        };
+        let rows = read().map_err(|error| self.reader().said(&error))?;
+        rows.into_iter().map(entry).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(name: &str, asked: &str) -> ChangedSetting {
+        ChangedSetting {
+            server: "mysql://h".to_owned(),
+            target: "mysql://me@h/d".to_owned(),
+            name: name.to_owned(),
+            before: "200".to_owned(),
+            kept_before: None,
+            asked: asked.to_owned(),
+            now: None,
+            since_unix_ms: 7,
+            purpose: "run".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_setting_is_known_until_it_is_back_and_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runs.sqlite");
+        let store = Store::open(&path).expect("a store");
+        store.note_setting(&setting("a", "1")).expect("written");
+        store.note_setting(&setting("a", "2")).expect("written");
+        store.note_setting(&setting("b", "3")).expect("written");
+        let again = Store::open_existing(&path).expect("a store");
+        let known = |store: &Store| -> Vec<String> {
+            let all = store.changed_settings().expect("read").into_iter();
+            all.map(|changed| format!("{}={}", changed.setting.name, changed.setting.asked))
+                .collect()
+        };
+        assert_eq!(known(&again), ["a=2", "b=3"]);
+        again.forget_setting(&setting("a", "2")).expect("forgotten");
+        assert_eq!(known(&store), ["b=3"]);
+        assert_eq!(store.changed_settings().expect("read")[0].process, None, "it is ours");
+    }
+
+    #[test]
+    fn who_still_answers_for_a_setting_is_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
+        store.note_setting(&setting("a", "1")).expect("written");
+        let answers = |pid: u32, is_alive: bool| {
+            let set = "UPDATE changed_setting SET pid = ?, pid_start_time = ?";
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it lives");
+            let ticks = stat.rsplit(')').next().and_then(|rest| rest.split(' ').nth(20));
+            let ticks: i64 = ticks.expect("a start").parse().expect("a number");
+            let start = if is_alive { ticks } else { ticks + 1 };
+            store.connection.execute(set, params![pid, start]).expect("changed");
+            store.changed_settings().expect("read")[0].process
+        };
+        let parent = std::os::unix::process::parent_id();
+        assert_eq!(answers(parent, true), Some(parent));
+        assert_eq!(answers(parent, false), None);
+    }
+}
