@@ -24,7 +24,7 @@ use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
-use crate::settings::Hold;
+use crate::settings::{Hold, lost};
 use crate::{Trouble, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
@@ -427,9 +427,9 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
-    for fact in changed_settings(groups, stop, &recount.tally) {
-        recount.tell(Event::Fact(fact));
-    }
+    let changed = changed_settings(groups, stop, &recount.tally).into_iter().map(Event::Fact);
+    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &recount.tally));
+    changed.chain(lost).for_each(|event| recount.tell(event));
     let after = counts_in(groups, stop);
     match (before, after) {
         (before, Ok(after)) => crosscheck(&before, &after, recount),
@@ -761,7 +761,7 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
 }
 
 /// What was asked for and could not be done makes the result invalid.
-fn not_made(id: &str, text: String) -> Event {
+pub(crate) fn not_made(id: &str, text: String) -> Event {
     Event::Finding(Finding { id: id.to_owned(), severity: Severity::Invalid, text })
 }
 

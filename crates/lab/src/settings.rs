@@ -12,12 +12,13 @@ use model::{
     ChangedSetting, Database, Event, Fact, Plan, Refusal, RefusalKind, Row, SettingsBySql, Target,
     Value, is_same_value, server_of,
 };
+use results::Tally;
 use results::store::Store;
 
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::open::open;
-use crate::run::{Watcher, store_trouble};
+use crate::run::{Watcher, not_made, store_trouble};
 use crate::{Trouble, wall};
 
 /// How long a server may take to take up what it was told.
@@ -27,7 +28,7 @@ const LOOK_EVERY_MS: u64 = 10;
 
 /// A setting as a server tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+struct Found {
     name: String,
     /// What new sessions find.
     value: String,
@@ -38,7 +39,7 @@ pub(crate) struct Found {
 }
 
 /// A conversation with a server about its settings.
-pub(crate) struct Panel {
+struct Panel {
     desk: Desk,
     by: SettingsBySql,
     target: Target,
@@ -46,7 +47,7 @@ pub(crate) struct Panel {
 
 impl Panel {
     /// At a target's server.
-    pub(crate) fn at(database: &dyn Database, target: &Target) -> Result<Panel, Trouble> {
+    fn at(database: &dyn Database, target: &Target) -> Result<Panel, Trouble> {
         let name = database.dialect().name;
         let by = database.dialect().settings;
         let by = by.ok_or_else(|| Trouble::Usage(format!("{name} has no settings of a server")))?;
@@ -54,7 +55,7 @@ impl Panel {
     }
 
     /// What the server says of a setting.
-    pub(crate) fn look(&mut self, name: &str) -> Result<Found, Trouble> {
+    fn look(&mut self, name: &str) -> Result<Found, Trouble> {
         let mut found = None;
         let mut tell = |row: &dyn Row| {
             let optional = |column: usize| match row.width() > column {
@@ -394,6 +395,35 @@ impl Hold {
     }
 }
 
+/// Settings of the plan that are no longer as they were set for the run: a server that was
+/// started anew has forgotten them.
+pub(crate) fn lost(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    stop: &Stop,
+    tally: &Tally,
+) -> Option<Event> {
+    let (target, settings) = (plan.target.clone(), plan.settings.clone());
+    let database = Arc::clone(database);
+    let look = move || {
+        let mut panel = Panel::at(database.as_ref(), &target)?;
+        let found = settings.iter().map(|(name, _)| panel.look(name));
+        found.collect::<Result<Vec<Found>, Trouble>>()
+    };
+    if plan.settings.is_empty() {
+        return None;
+    }
+    // A database that does not answer any more has its finding already.
+    let now = quietly(stop, "interrupted while settings were looked at", look).ok()?;
+    let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
+        let was = tally.fact("setting", &name)?;
+        (was != value).then(|| format!("{name} is {value}, and was set to {was}"))
+    });
+    let lost: Vec<String> = lost.collect();
+    let text = format!("After the load the server's settings are others: {}.", lost.join("; "));
+    (!lost.is_empty()).then(|| not_made("settings_lost", text))
+}
+
 fn give_back(store: &Store, panel: &mut Panel, setting: &ChangedSetting) -> Result<(), Trouble> {
     let found = panel.look(&setting.name)?;
     if !is_back(setting, &found) {
@@ -509,4 +539,53 @@ fn restore_one(
         }
     };
     Ok(Restored { setting: setting.clone(), found: Some(found.value), fate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(asked: &str, now: Option<&str>, kept_before: Option<&str>) -> ChangedSetting {
+        ChangedSetting {
+            server: "postgres://h".to_owned(),
+            target: "postgres://me@h/d".to_owned(),
+            name: "work_mem".to_owned(),
+            before: "4MB".to_owned(),
+            kept_before: kept_before.map(str::to_owned),
+            asked: asked.to_owned(),
+            now: now.map(str::to_owned),
+            since_unix_ms: 0,
+            purpose: "run".to_owned(),
+        }
+    }
+
+    fn found(value: &str, kept: Option<&str>) -> Found {
+        let kept = kept.map(str::to_owned);
+        Found { name: "work_mem".to_owned(), value: value.to_owned(), kept, fixed: None }
+    }
+
+    #[test]
+    fn wherever_we_were_killed_the_setting_is_known_to_be_ours() {
+        // Before anything was said; set and not taken up; taken up and not written down.
+        let first = changed("5MB", None, None);
+        assert!(is_back(&first, &found("4MB", None)));
+        for there in [found("4MB", Some("5MB")), found("5MB", Some("5MB")), found("5MB", None)] {
+            assert!(is_ours(&first, &there) && !is_back(&first, &there), "{there:?}");
+        }
+        // Between two values of ours.
+        let second = changed("6MB", Some("5MB"), None);
+        for there in [found("5MB", Some("5MB")), found("5MB", Some("6MB")), found("6144kB", None)] {
+            assert!(is_ours(&second, &there), "{there:?}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_else_has_set_is_neither_ours_nor_back() {
+        let ours = changed("6MB", Some("6MB"), Some("4MB"));
+        let there = found("7MB", Some("7MB"));
+        assert!(!is_ours(&ours, &there) && !is_back(&ours, &there));
+        // The value is as before, and what the server keeps is not.
+        assert!(!is_back(&ours, &found("4MB", None)));
+        assert!(is_back(&ours, &found("4MB", Some("4MB"))));
+    }
 }

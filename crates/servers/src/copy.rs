@@ -79,11 +79,15 @@ fn shares_blocks(server: &Server) -> bool {
 
 /// Refuses to copy where there is no room for it.
 fn has_room(home: &Path) -> io::Result<Result<(), ServerError>> {
-    let needed = bytes_in(&home.join("data"))? + LEFT_BYTES;
     let there = statvfs(home)?;
     let free = there.f_bavail.saturating_mul(there.f_frsize);
+    Ok(fits(bytes_in(&home.join("data"))?, free, home))
+}
+
+fn fits(bytes: u64, free: u64, home: &Path) -> Result<(), ServerError> {
+    let needed = bytes + LEFT_BYTES;
     if free >= needed {
-        return Ok(Ok(()));
+        return Ok(());
     }
     let (needed, free) = (needed >> 20, free >> 20);
     let text = format!(
@@ -91,7 +95,7 @@ fn has_room(home: &Path) -> io::Result<Result<(), ServerError>> {
          folder with ?folder=, or build the data anew each time (--data rebuild)",
         home.display()
     );
-    Ok(Err(ServerError::new(ServerErrorKind::BadOption, text)))
+    Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
 
 /// What the files of a folder take on the disk, in bytes.
@@ -107,4 +111,28 @@ fn bytes_in(folder: &Path) -> io::Result<u64> {
         };
     }
     Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_does_not_fit_is_refused_with_its_remedy() {
+        let home = Path::new("/var/tmp/x");
+        assert_eq!(fits(1 << 30, (1 << 30) + LEFT_BYTES, home), Ok(()));
+        let error = fits(1 << 30, 1 << 30, home).expect_err("no room");
+        let told = "needs 1088 MiB in /var/tmp/x, and 1024 MiB are free: name another folder";
+        assert!(error.text.contains(told), "{error}");
+    }
+
+    #[test]
+    fn what_files_take_is_counted_in_all_folders() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("inner")).expect("made");
+        for name in ["a", "inner/b"] {
+            fs::write(folder.path().join(name), vec![7; 100_000]).expect("written");
+        }
+        assert!(bytes_in(folder.path()).expect("read") >= 2 * 98_304);
+    }
 }

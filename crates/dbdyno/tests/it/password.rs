@@ -103,16 +103,17 @@ fn a_password_that_cannot_be_had_is_told_with_the_other_ways() {
     ran.warns(&["no terminal to ask on", "--password-file", "DBDYNO_PASSWORD"]).is_a_sentence();
 }
 
-/// A terminal, and a command whose terminal it is.
-fn on_a_terminal(home: &Home, words: &[&str]) -> (File, Command) {
+/// A terminal, a command whose terminal it is, and the other side of it.
+pub(crate) fn on_a_terminal(home: &Home, words: &[&str]) -> (File, Command, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
     let name = ptsname(&ours, Vec::new()).expect("it has a name");
     let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().expect("a path"));
     let mut command = home.command("setsid");
     command.args(["--ctty", "--wait", env!("CARGO_BIN_EXE_dbdyno")]).args(words);
-    command.stdin(Stdio::from(theirs.expect("it is unlocked")));
-    (File::from(ours), command)
+    let theirs = theirs.expect("it is unlocked");
+    command.stdin(Stdio::from(theirs.try_clone().expect("it is open")));
+    (File::from(ours), command, theirs)
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn a_password_is_asked_for_without_echo() {
     let home = Home::new();
     let (url, secret) = url_and_password(POSTGRES.shared());
     let words = args(&["--target", &url, "--ask-password"]);
-    let (mut terminal, command) = on_a_terminal(&home, &words);
+    let (mut terminal, command, _theirs) = on_a_terminal(&home, &words);
     let started = Started::new(command);
     let asked = read_until(&mut terminal, "Password for postgres://dbdyno@127.0.0.1");
     assert!(!asked.contains(&secret));
@@ -136,7 +137,7 @@ fn a_password_is_asked_for_without_echo() {
 fn an_interrupted_question_ends_with_its_code() {
     let home = Home::new();
     let words = args(&["--target=postgres://me@127.0.0.1/shop", "--ask-password"]);
-    let (mut terminal, command) = on_a_terminal(&home, &words);
+    let (mut terminal, command, _theirs) = on_a_terminal(&home, &words);
     let started = Started::new(command);
     read_until(&mut terminal, "Password for");
     terminal.write_all(&[3]).expect("it listens");
@@ -144,7 +145,7 @@ fn an_interrupted_question_ends_with_its_code() {
 }
 
 /// What the terminal shows up to `what`.
-fn read_until(terminal: &mut File, what: &str) -> String {
+pub(crate) fn read_until(terminal: &mut File, what: &str) -> String {
     let mut shown = String::new();
     let mut bytes = [0; 256];
     while !shown.contains(what) {

@@ -1,6 +1,9 @@
 //! Settings of servers that are not dbdyno's own: varied by SQL, set back whatever happens, and
 //! told where that cannot be.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use drivers::Opening;
 use model::{Place, Placement, Request, Row, StatementKind};
 use serde_json::Value;
@@ -8,6 +11,7 @@ use servers::Server;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number, number_in};
+use crate::password::{on_a_terminal, read_until};
 use crate::real::url;
 use crate::waiting::Started;
 
@@ -227,4 +231,71 @@ fn who_may_not_set_a_setting_is_told() {
         home.run(&args).code(2).warns(&["sign in as a user who may"]).is_a_sentence();
     }
     home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
+}
+
+#[test]
+fn an_interrupted_experiment_sets_its_settings_back() {
+    let (of, server) = (&POSTGRES_WORK, POSTGRES.start());
+    let home = Home::new();
+    let before = ask(&server, &[of.sql]);
+    let target = format!("--target={}", url(&server));
+    let mut run = home.start(&experiment(of, &target, &["--duration=60s"]));
+    let (store, sql) = (home.store(), "SELECT count(*) FROM run");
+    run.wait_until("a trial", |_| number_in(&store, sql) == Some(1));
+    assert_eq!(ask(&server, &[of.sql]), of.values[0]);
+
+    // Meanwhile it is in somebody's hands: nothing is offered, nothing set back, nothing varied.
+    let beside = home.run(&["runs", "list"]).good();
+    assert!(!beside.err.contains("restore"), "{}", beside.err);
+    let in_use = home.run(&["restore", &target]).code(1);
+    in_use.says(&[&format!("LEFT: process {} is at work with it", run.id())]);
+    let other = home.run(&experiment(of, &target, &["--duration=1s", "--quiet"])).code(1);
+    other.warns(&[&format!("is being varied by process {}", run.id())]).is_a_sentence();
+
+    run.interrupt();
+    run.end().code(130).warns(&["go on with: dbdyno experiments resume"]);
+    assert_eq!(ask(&server, &[of.sql]), before);
+    home.run(&["restore"]).good().says(&["no setting"]);
+}
+
+#[test]
+fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
+    let (of, server) = (&MARIADB_IO, MARIADB.start());
+    let home = Home::new();
+    let before = ask(&server, &[of.sql]);
+    killed(&home, of, &server);
+    let words = ["run", "empty", "--target=sim:", "--duration=1s", "--ramp-up=0s", "--quiet"];
+    let (mut terminal, mut command, theirs) = on_a_terminal(&home, &words);
+    command.env("DBDYNO_PASSWORD", crate::real::url_and_password(&server).1);
+    // What is asked is asked of whoever reads stderr.
+    command.stderr(theirs).stdout(Stdio::null());
+    let run = Started::as_it_is(command);
+    read_until(&mut terminal, "Set them back now? [Y/n]");
+    terminal.write_all(b"y\n").expect("it listens");
+    read_until(&mut terminal, ": set back");
+    run.end();
+    assert_eq!(ask(&server, &[of.sql]), before);
+}
+
+#[test]
+fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
+    let mut server = MARIADB.start();
+    let home = Home::new();
+    let plan = format!(
+        "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '60s'\n\
+         [server]\ninnodb_io_capacity = 300\n[[group]]\nworkload = 'empty'\nclients = 1\n",
+        url(&server)
+    );
+    home.write("plan.toml", plan);
+    let mut run = home.start(&["run", "plan.toml", "--output=json"]);
+    let (store, sql) = (home.store(), "SELECT count(*) FROM second");
+    run.wait_until("a first second", |_| number_in(&store, sql) >= Some(1));
+    server.kill().expect("it is ours");
+    server.restart().expect("it comes back");
+    run.interrupt();
+    let report = run.end().code(130).json();
+    let findings = at(&report, "findings").to_string();
+    let words = "innodb_io_capacity is 200, and was set to 300";
+    assert!(findings.contains("settings_lost") && findings.contains(words), "{findings}");
+    assert_eq!(ask(&server, &[MARIADB_IO.sql]), "200");
 }

@@ -126,4 +126,27 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check("[experiment]\nrepeats = 5", "there is no key 'experiment.repeats'");
     check("seed = 1", "no [[group]]");
     check("[group]\nworkload = \"tpcc\"", "write [[group]]");
+    let server = |url: &str, line: &str| {
+        format!("[target]\nurl = '{url}'\n[server]\n{line}\n[[group]]\nworkload = 'empty'")
+    };
+    check(&server("sqlite:a", "x = 1"), "plan.toml:4:5: sqlite has no settings of a server");
+    check(&server("mysql://a@h/d", "'a b' = 1"), "plan.toml:4:9: 'a b' cannot be a setting");
+    check(&server("mysql://a@h/d", "a = ''"), "plan.toml:4:5: server.a: ");
+    check(&server("managed:mysql", "port = 1"), "plan.toml:4:8: ");
+    check("server = 1\n[[group]]\nworkload = 'empty'", "plan.toml:1:1: server is a table");
+}
+
+#[test]
+fn settings_of_a_managed_server_are_its_targets_and_those_of_another_are_the_plans() {
+    let plan = |url: &str| {
+        let text = format!("[target]\nurl = '{url}'\n[server]\nmax_connections = 70\n");
+        let plan = decided(&(text + "[[group]]\nworkload = 'empty'")).expect("a right plan");
+        assert_eq!(to_toml(&decided(&to_toml(&plan)).expect("again")), to_toml(&plan));
+        plan
+    };
+    let managed = plan("managed:mariadb?max_connections=50");
+    assert_eq!(managed.target.to_string(), "managed:mariadb?max_connections=70");
+    assert_eq!(managed.settings, []);
+    let other = plan("mariadb://me@h/d");
+    assert_eq!(other.settings, [("max_connections".to_owned(), "70".to_owned())]);
 }

@@ -91,6 +91,22 @@ fn a_paused_server_does_not_answer_until_it_is_resumed() {
 }
 
 #[test]
+fn a_server_goes_back_to_the_copy_of_its_data_as_often_as_asked() {
+    both(|mut server, _| {
+        assert!(!server.has_copy());
+        server.copy_data().unwrap_or_else(|error| panic!("{error}"));
+        server.restart().unwrap_or_else(|error| panic!("{error}"));
+        for _ in 0..2 {
+            ask(&server, "DELETE FROM t");
+            assert_eq!(ask(&server, "SELECT count(*) FROM t"), "0");
+            server.put_back().unwrap_or_else(|error| panic!("{error}"));
+            server.restart().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(ask(&server, "SELECT count(*) FROM t"), "3");
+        }
+    });
+}
+
+#[test]
 fn a_paused_server_is_stopped_all_the_same() {
     both(|mut server, parent| {
         server.pause().expect("paused");
