@@ -25,8 +25,7 @@ impl Cluster {
     /// Starts one server, or as many nodes as `options` say, one after the other; each answers and
     /// has the same data when this returns.
     pub fn start(kind: Kind, options: &Options) -> Result<Cluster, ServerError> {
-        let mut cluster =
-            Cluster { kind, options: options.clone(), nodes: Vec::new(), n_made: 1 };
+        let mut cluster = Cluster { kind, options: options.clone(), nodes: Vec::new(), n_made: 1 };
         let Some(n_nodes) = options.nodes else {
             cluster.nodes.push(server::start(kind, options)?);
             return Ok(cluster);

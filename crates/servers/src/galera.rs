@@ -189,7 +189,8 @@ mod tests {
         member.peers = vec![4, 5];
         let asked = [("wsrep-provider-options".to_owned(), "evs.x=1".to_owned())];
         let said = member.arguments(&asked);
-        let has = |end: &str| said.iter().filter_map(|word| word.to_str()).any(|w| w.ends_with(end));
+        let has =
+            |end: &str| said.iter().filter_map(|word| word.to_str()).any(|w| w.ends_with(end));
         assert!(has("gcache.size=64M;evs.x=1") && has("gcomm://127.0.0.1:4,127.0.0.1:5"));
         assert!(!has("--wsrep-new-cluster"));
     }

@@ -10,7 +10,7 @@ use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
 
 /// The report of a plan.
-fn report(home: &Home, plan: &str) -> Value {
+pub(crate) fn report(home: &Home, plan: &str) -> Value {
     home.write("plan.toml", plan);
     let report = home.report(&["run", "plan.toml", "--quiet"]);
     nothing_is_lost(&report);
@@ -22,7 +22,7 @@ fn disturbances(report: &Value) -> &Vec<Value> {
 }
 
 /// The disturbance of this name, and how it ended.
-fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
+pub(crate) fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
     let found = disturbances(report).iter().find(|one| one["name"] == name);
     let found = found.unwrap_or_else(|| panic!("no '{name}' in {:#}", report["disturbances"]));
     assert_eq!(found["outcome"], outcome, "{found:#}");
@@ -194,7 +194,7 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
 }
 
 /// An example with other words in it.
-fn example(name: &str, words: &[(&str, &str)]) -> String {
+pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let mut plan = fs::read_to_string(path).expect("an example");
     for (from, to) in words {
