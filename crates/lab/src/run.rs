@@ -376,12 +376,7 @@ fn measure(
     }
     disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
-    // Servers that are added count what nobody reads.
-    let changes_hosts = |one: &Disturbance| matches!(one.deed, Deed::Join | Deed::Hosts { .. });
-    let commits_before = match plan.disturbances.iter().any(changes_hosts) {
-        true => None,
-        false => commits_counted(groups, stop, None),
-    };
+    let commits_before = commits_before(plan, groups, stop);
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
     let begin = disturbers.begin();
@@ -581,6 +576,13 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
         Ok(number.map(|number| (kind, number)))
     };
     groups.iter().map(count).collect()
+}
+
+/// The server's own counter before the load; none where servers come and go, which count each for
+/// itself.
+fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
+    let moves = |one: &Disturbance| matches!(one.deed, Deed::Join | Deed::Hosts { .. });
+    if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
 
 /// The server's own counter of commits; what cannot be read is left out. With `load` it is waited

@@ -225,6 +225,23 @@ fn the_example_that_drops_a_table_runs() {
 }
 
 #[test]
+fn the_example_that_makes_backups_runs() {
+    let words = [
+        ("time = \"20s\"", "time = \"1s\""),
+        ("time = \"55s\"", "time = \"5s\""),
+        ("table_size = 100000", "table_size = 1000"),
+    ];
+    let plan = example("backup.toml", &[&SMALL[..], &words].concat());
+    let report = report(&Home::new(), &plan);
+    for name in ["backup to disk", "backup to nowhere"] {
+        let backup = ended(&report, name, "done");
+        let said = backup["output"].as_str().expect("a text");
+        assert!(said.contains("completed OK!"), "{said}");
+    }
+    assert!(!report.to_string().contains("MYSQL_PWD=\"s"), "a password is shown");
+}
+
+#[test]
 fn the_example_that_dumps_runs() {
     let words = [
         ("time = \"20s\"", "time = \"1s\""),

@@ -102,6 +102,8 @@ mod tests {
     fn numbers_become_kinds() {
         let check = |code: u16, expect| assert_eq!(kind(code, ""), expect, "{code}");
         check(1213, RefusalKind::Deadlock);
+        // A node that has left its Galera cluster.
+        check(1047, RefusalKind::ConnectionLost);
         check(1205, RefusalKind::LockTimeout);
         check(1020, RefusalKind::Serialization);
         check(1062, RefusalKind::Duplicate);
