@@ -31,7 +31,7 @@ impl Cluster {
             return Ok(cluster);
         };
         if n_nodes > 1 {
-            galera::has_rsync(&options.settings)?;
+            galera::has_rsync()?;
         }
         for _ in 0..n_nodes {
             cluster.join()?;
@@ -71,7 +71,7 @@ impl Cluster {
     /// A further node joins: it is sent all data, and answers when this returns. Tells its index.
     pub fn join(&mut self) -> Result<usize, ServerError> {
         if !self.nodes.is_empty() {
-            galera::has_rsync(&self.options.settings)?;
+            galera::has_rsync()?;
         }
         let index = self.nodes.len();
         let program = Program::find(self.kind, self.options.bin.as_deref())?;

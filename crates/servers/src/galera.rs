@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::home::PATH;
 use crate::options::same;
 use crate::port::Port;
 use crate::program::Program;
@@ -149,15 +150,12 @@ fn provider(program: &Program) -> Result<PathBuf, ServerError> {
     found.ok_or_else(|| ServerError::new(ServerErrorKind::NotInstalled, missing("galera-4")))
 }
 
-/// Whoever is sent all data by rsync needs it.
-pub(crate) fn has_rsync(settings: &[(String, String)]) -> Result<(), ServerError> {
-    let method = settings.iter().find(|(name, _)| same(name) == "wsrep_sst_method");
-    let is_rsync = method.is_none_or(|(_, value)| value == "rsync");
-    let mut folders = crate::home::PATH.split(':').map(Path::new);
-    if is_rsync && !folders.any(|folder| folder.join("rsync").is_file()) {
-        return Err(ServerError::new(ServerErrorKind::NotInstalled, missing("rsync")));
+/// Whoever is sent all data needs it.
+pub(crate) fn has_rsync() -> Result<(), ServerError> {
+    match PATH.split(':').any(|folder| Path::new(folder).join("rsync").is_file()) {
+        true => Ok(()),
+        false => Err(ServerError::new(ServerErrorKind::NotInstalled, missing("rsync"))),
     }
-    Ok(())
 }
 
 fn missing(package: &str) -> String {

@@ -173,6 +173,8 @@ impl Kind {
                 "wsrep_node_address",
                 "wsrep_notify_cmd",
                 "wsrep_on",
+                "wsrep_sst_auth",
+                "wsrep_sst_method",
                 "wsrep_sst_receive_address",
             ],
         };
