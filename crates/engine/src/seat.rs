@@ -90,6 +90,8 @@ pub(crate) struct Seat {
     pub(crate) moments: Vec<(Moments, u64)>,
     measured: Vec<(u16, u64)>,
     hopeless_in_a_row: u32,
+    /// How long to wait before the next attempt to reconnect; 0 after a transaction that held.
+    reconnect_ns: u64,
 }
 
 /// What a seat is made from.
@@ -120,6 +122,7 @@ impl Seat {
             moments: vec![(Moments::default(), 0); n_kinds],
             measured: Vec::with_capacity(8),
             hopeless_in_a_row: 0,
+            reconnect_ns: 0,
         }
     }
 
@@ -247,8 +250,8 @@ impl Seat {
         }
     }
 
-    /// Reconnects if the connection broke, for as long as it takes and the run lasts; whether
-    /// there was need to.
+    /// Reconnects if the connection broke, for as long as it takes and the run lasts, or if it is
+    /// to move; whether there was need to.
     async fn mend(&mut self, outcome: Outcome) -> bool {
         let is_broken = match outcome {
             Outcome::Unknown => true,
@@ -256,18 +259,25 @@ impl Seat {
             Outcome::Committed | Outcome::RolledBack => false,
         };
         if !is_broken {
-            return false;
+            self.reconnect_ns = 0;
+            // Where another host is its own now, it goes there between two transactions.
+            if !self.sessions[0].should_move() {
+                return false;
+            }
         }
-        let mut pause_ns = RECONNECT_NS.0;
         while self.common.stop.word() == crate::stop::RUNNING
             && self.clock.now() < self.common.stop.end_ns()
         {
-            let Err(refusal) = model::reconnect(self.sessions[0].as_mut()).await else {
-                return true;
-            };
-            self.count_error(&refusal);
-            crate::clock::until(self.clock.as_ref(), self.clock.now() + pause_ns).await;
-            pause_ns = (pause_ns * 2).min(RECONNECT_NS.1);
+            // A connection that is lost at its first transaction heals nothing.
+            if self.reconnect_ns > 0 {
+                let until_ns = self.clock.now() + self.reconnect_ns;
+                crate::clock::until(self.clock.as_ref(), until_ns).await;
+            }
+            self.reconnect_ns = (self.reconnect_ns * 2).clamp(RECONNECT_NS.0, RECONNECT_NS.1);
+            match model::reconnect(self.sessions[0].as_mut()).await {
+                Ok(()) => return true,
+                Err(refusal) => self.count_error(&refusal),
+            }
         }
         true
     }

@@ -439,6 +439,20 @@ fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
 }
 
 #[test]
+fn who_loses_each_new_connection_at_once_waits_before_the_next() {
+    fn refuses(nth: u64, _: u32) -> Option<RefusalKind> {
+        (nth < 12).then_some(RefusalKind::ConnectionLost)
+    }
+    let mut job = job(Load::Closed, 1, 10 * NS_PER_S, two_ms);
+    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    let told = tell(job);
+    let started: Vec<u64> = told.samples.iter().take(14).map(|one| one.started_ns).collect();
+    let apart: Vec<u64> = started.windows(2).map(|pair| (pair[1] - pair[0]) / NS_PER_MS).collect();
+    // The first is made anew at once; then 10 ms, doubled up to a second.
+    assert_eq!(apart, [2, 12, 22, 42, 82, 162, 322, 642, 1002, 1002, 1002, 1002, 2]);
+}
+
+#[test]
 fn two_simulated_runs_tell_the_same_events() {
     let told = || {
         let mut job = job(open(700.0, 20), 2, 12 * NS_PER_S, scattered);

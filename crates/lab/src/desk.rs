@@ -26,7 +26,16 @@ impl Desk {
         // Where there are several hosts, the first is the one to be written to.
         let place = Place { placement: Placement::Thread, clock, client: 0 };
         let session = block_on(database.connect(place, Arc::from(Vec::new())))?;
-        Ok(Desk { session })
+        let mut desk = Desk { session };
+        let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
+        if let (2.., Some(sql)) = (n_hosts, database.dialect().sees_other_hosts) {
+            match desk.write(sql) {
+                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal),
+                // Whoever does not know the word is no such cluster.
+                _ => {}
+            }
+        }
+        Ok(desk)
     }
 
     /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.

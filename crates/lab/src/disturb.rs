@@ -6,6 +6,7 @@
 
 mod command;
 mod curtain;
+mod nodes;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -15,10 +16,9 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Database, Deed, Disturbance, DisturbanceTold, Disturbed, Event, Phase, Plan, ServerAction,
+    Database, Deed, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan,
     format_duration,
 };
-use servers::ServerError;
 
 use self::command::Around;
 use self::curtain::{Curtain, Woken};
@@ -55,6 +55,10 @@ pub(crate) struct Disturbers {
     under_way: Vec<DisturbanceTold>,
     /// Somebody does not end, or nobody wants to wait for it.
     is_left: bool,
+    /// The hosts that clients used at first.
+    hosts: Vec<Host>,
+    /// Where clients reach each managed server.
+    nodes: Arc<Mutex<Vec<Host>>>,
 }
 
 impl Disturbers {
@@ -66,6 +70,7 @@ impl Disturbers {
             all: plan.disturbances.clone(),
             end_ns: (measure_ns > 0).then_some(measure_ns),
             database: Arc::clone(&site.database),
+            nodes: Arc::new(Mutex::new(site.server.as_ref().map_or(Vec::new(), Managed::hosts))),
             server: site.server.take().map(|server| Arc::new(Mutex::new(server))),
             around: Arc::new(around),
             curtain: Arc::default(),
@@ -73,6 +78,7 @@ impl Disturbers {
             hear: None,
             under_way: Vec::new(),
             is_left: false,
+            hosts: site.database.hosts().map_or(Vec::new(), |hosts| hosts.list()),
         }
     }
 
@@ -86,6 +92,7 @@ impl Disturbers {
                 end_ns: self.end_ns,
                 database: Arc::clone(&self.database),
                 server: self.server.clone(),
+                nodes: Arc::clone(&self.nodes),
                 around: Arc::clone(&self.around),
                 curtain: Arc::clone(&self.curtain),
                 tell: tell.clone(),
@@ -145,7 +152,7 @@ impl Disturbers {
     pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         self.curtain.fall();
         let began = wall::now();
-        let is_quick = self.all.iter().all(|one| !matches!(one.deed, Deed::Server(_)));
+        let is_quick = self.all.iter().all(|one| !one.deed.is_of_server());
         while let Some(hear) = &self.hear {
             match hear.recv_timeout(LOOK_EVERY) {
                 Ok(said) => self.heard(said, tell),
@@ -169,6 +176,9 @@ impl Disturbers {
         if !self.is_left && self.curtain.n_server_deeds() > 0 {
             self.start_again(stop, tell);
         }
+        if let Some(hosts) = self.database.hosts() {
+            nodes::restore(hosts, &self.hosts);
+        }
     }
 
     fn join(&mut self) {
@@ -179,21 +189,25 @@ impl Disturbers {
 
     fn start_again(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         let Some(mut server) = self.take_server() else { return };
-        if server.server().ended().is_none() {
-            return self.server = Some(Arc::new(Mutex::new(server)));
-        }
+        let what = match server.cluster().is_galera() {
+            true => "the cluster was made what it was before the load",
+            false => "the server was started again after the load",
+        };
         let interrupted = "interrupted while the server was started again";
         let started = quietly(stop, interrupted, move || {
-            let started = server.server().restart();
+            let started = server.cluster().restore();
             Ok((server, started))
         });
         let text = match &started {
-            Ok((_, Ok(()))) => "the server was started again after the load".to_owned(),
-            Ok((_, Err(error))) => format!("the server could not be started again: {error}"),
-            Err(trouble) => trouble.to_string(),
+            Ok((_, Ok(true))) => Some(what.to_owned()),
+            Ok((_, Ok(false))) => None,
+            Ok((_, Err(error))) => Some(format!("the server could not be started again: {error}")),
+            Err(trouble) => Some(trouble.to_string()),
         };
         self.server = started.ok().map(|(server, _)| Arc::new(Mutex::new(server)));
-        tell(Event::Output { text });
+        if let Some(text) = text {
+            tell(Event::Output { text });
+        }
     }
 
     fn take_server(&mut self) -> Option<Managed> {
@@ -216,6 +230,7 @@ struct Worker {
     end_ns: Option<u64>,
     database: Arc<dyn Database>,
     server: Option<Server>,
+    nodes: Arc<Mutex<Vec<Host>>>,
     around: Arc<Around>,
     curtain: Arc<Curtain>,
     tell: Sender<Said>,
@@ -277,7 +292,12 @@ impl Worker {
         let (outcome, output) = match &self.disturbance.deed {
             Deed::Sql(statements) => self.speak(statements, line, &limit),
             Deed::Command(command) => command::run(command, &self.around, &self.curtain, &limit),
-            Deed::Server(action) => (self.handle(*action), String::new()),
+            Deed::Server(action) => self.handle(&|managed| self.act(managed, 1, *action)),
+            Deed::Node { node, action } => {
+                self.handle(&|managed| self.act(managed, *node, *action))
+            }
+            Deed::Join => self.handle(&|managed| self.join(managed)),
+            Deed::Hosts { change, which } => self.change_hosts(*change, which),
         };
         let ended_ns = since(start, wall::now());
         told.ended_ns = Some(ended_ns);
@@ -348,50 +368,6 @@ impl Worker {
             n => format!("{} rows affected", model::format_count(n)),
         };
         (Disturbed::Done, output)
-    }
-
-    fn handle(&self, action: ServerAction) -> Disturbed {
-        let Some(server) = &self.server else {
-            return Disturbed::Failed { why: "there is no managed server".to_owned() };
-        };
-        // One after the other: a kill waits for the end of a pause.
-        let mut managed = server.lock().unwrap_or_else(PoisonError::into_inner);
-        self.curtain.count_server_deed();
-        let done = self.act(managed.server(), action);
-        self.curtain.count_server_deed();
-        done.unwrap_or_else(|error| Disturbed::Failed { why: error.to_string() })
-    }
-
-    fn act(
-        &self,
-        server: &mut servers::Server,
-        action: ServerAction,
-    ) -> Result<Disturbed, ServerError> {
-        let ended = server.ended();
-        match action {
-            ServerAction::Restart => server.restart()?,
-            ServerAction::Kill | ServerAction::Pause { .. } | ServerAction::Stop
-                if ended.is_some() =>
-            {
-                return Ok(Disturbed::Failed { why: "the server is not running".to_owned() });
-            }
-            ServerAction::Kill => server.kill()?,
-            ServerAction::Stop => server.shut_down()?,
-            ServerAction::Start if ended.is_none() => {
-                return Ok(Disturbed::Failed { why: "the server is running".to_owned() });
-            }
-            ServerAction::Start => server.restart()?,
-            ServerAction::Pause { for_ns } => {
-                let until = wall::now() + Duration::from_nanos(for_ns);
-                server.pause()?;
-                let woken = self.curtain.wait(Some(until), &|| false);
-                server.resume()?;
-                if woken == Woken::Over {
-                    return Ok(cut_off_by_end());
-                }
-            }
-        }
-        Ok(Disturbed::Done)
     }
 
     fn skip(&self, nth: u32, due_ns: u64, why: &str) {

@@ -500,7 +500,7 @@ impl<'o> Walk<'o> {
                     arrive(&plan.target, plan.seed, self.options.build, stop, &mut |text| {
                         watcher.doing(text);
                     })?;
-                if let Some(text) = site.sentence() {
+                for text in site.sentences() {
                     watcher.note(&text);
                 }
                 site

@@ -4,8 +4,8 @@
 //! server is started, what the driver knows is the driver's, and all else is a setting of the
 //! server. A setting that has the name of an option is written with `-` for `_`.
 
-use model::{BadParameter, Fact, Settings, Target};
-use servers::{Kind, Options, Server, ServerError, ServerErrorKind};
+use model::{BadParameter, Fact, Host, Settings, Target};
+use servers::{Cluster, Kind, Options, ServerError, ServerErrorKind};
 
 use crate::Trouble;
 
@@ -15,7 +15,7 @@ pub use servers::PARAMETERS;
 pub const NAME: &str = "managed";
 /// One line about it.
 pub const SUMMARY: &str =
-    "A private MariaDB, MySQL or PostgreSQL, started for the command and gone with it";
+    "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, gone with the command";
 /// An example of its URL.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
@@ -32,6 +32,11 @@ pub(crate) struct Wanted {
 /// Whether a target is a server to be started.
 pub fn is_managed(target: &Target) -> bool {
     target.scheme == NAME
+}
+
+/// How many nodes of a cluster a managed target asks for; none where it is no cluster.
+pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
+    if is_managed(target) { read(target).ok()?.options.nodes } else { None }
 }
 
 /// Reads a managed target; an error names the remedy.
@@ -62,13 +67,18 @@ pub(crate) fn read(target: &Target) -> Result<Wanted, BadParameter> {
         Settings::decide(entry.name, entry.parameters, written)?;
     }
     let (kind, options) = servers::from_target(&server)?;
+    if by_socket && options.nodes.is_some() {
+        let text = "socket: each node of a cluster has one of its own, and clients go to several: \
+                    leave it out";
+        return Err(BadParameter(text.to_owned()));
+    }
     Ok(Wanted { kind, options, driver, by_socket })
 }
 
 /// A server that was started for a target. It ends, and all its data with it, when this is
 /// dropped.
 pub(crate) struct Managed {
-    server: Server,
+    cluster: Cluster,
     /// How to get there. It has the password, and is never shown.
     pub(crate) target: Target,
     wanted: Wanted,
@@ -77,7 +87,7 @@ pub(crate) struct Managed {
 impl Managed {
     /// Starts the server and waits until it answers.
     pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Trouble> {
-        let server = servers::start(wanted.kind, &wanted.options).map_err(|error| {
+        let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
             let is_named = wanted.options.bin.is_some();
             match error.kind {
                 // It was asked for by name.
@@ -87,8 +97,8 @@ impl Managed {
                 _ => trouble(error),
             }
         })?;
-        let target = reached(&server, wanted);
-        Ok(Managed { server, target, wanted: wanted.clone() })
+        let target = reached(&cluster, wanted);
+        Ok(Managed { cluster, target, wanted: wanted.clone() })
     }
 
     /// The same server started anew with other settings, its data kept, or as they were copied if
@@ -99,7 +109,8 @@ impl Managed {
         wanted: &Wanted,
         from_copy: bool,
     ) -> Result<Option<Managed>, Trouble> {
-        let bare = |options: &Options| Options { settings: Vec::new(), ..options.clone() };
+        let bare =
+            |options: &Options| Options { settings: Vec::new(), load_on: None, ..options.clone() };
         let is_same = self.wanted.kind == wanted.kind
             && bare(&self.wanted.options) == bare(&wanted.options)
             && self.wanted.by_socket == wanted.by_socket;
@@ -109,64 +120,87 @@ impl Managed {
         if !is_same || !self.wanted.options.settings.iter().all(is_still_set) {
             return Ok(None);
         }
-        for (name, value) in &wanted.options.settings {
-            self.server.set(name, value).map_err(|bad| Trouble::Usage(bad.0))?;
+        self.cluster.load_on(wanted.options.load_on);
+        let has_changed = self.wanted.options.settings != wanted.options.settings;
+        if has_changed {
+            for (name, value) in &wanted.options.settings {
+                self.cluster.set(name, value).map_err(|bad| Trouble::Usage(bad.0))?;
+            }
         }
-        if from_copy && self.server.has_copy() {
-            self.server.put_back().map_err(trouble)?;
+        let is_put_back = from_copy && self.cluster.has_copy();
+        if is_put_back {
+            self.cluster.put_back().map_err(trouble)?;
         }
-        self.server.restart().map_err(trouble)?;
-        self.target = reached(&self.server, wanted);
+        if has_changed || is_put_back || self.cluster.ended().is_some() {
+            self.cluster.restart_all().map_err(trouble)?;
+        }
+        self.target = reached(&self.cluster, wanted);
         self.wanted = wanted.clone();
         Ok(Some(self))
     }
 
     /// The same server after its data were copied, for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Trouble> {
-        self.server.copy_data().map_err(trouble)?;
-        self.server.restart().map_err(trouble)?;
+        self.cluster.copy_data().map_err(trouble)?;
+        self.cluster.restart_all().map_err(trouble)?;
         Ok(self)
     }
 
     /// Whether its data were copied.
     pub(crate) fn has_copy(&self) -> bool {
-        self.server.has_copy()
+        self.cluster.has_copy()
     }
 
     /// `MariaDB 10.11.19`.
     pub(crate) fn name(&self) -> String {
-        format!("{} {}", self.server.kind().title(), self.server.version())
+        let first = self.cluster.first();
+        let name = format!("{} {}", first.kind().title(), first.version());
+        match (self.cluster.is_galera(), self.cluster.nodes().len()) {
+            (false, _) => name,
+            (true, 1) => format!("{name}, a Galera cluster of 1 node,"),
+            (true, n_nodes) => format!("{name}, a Galera cluster of {n_nodes} nodes,"),
+        }
     }
 
     /// Where its data are.
     pub(crate) fn folder(&self) -> &std::path::Path {
-        self.server.home()
+        self.cluster.first().home()
     }
 
     /// What it was told, for the record of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
-            Fact::new("managed", "server", self.name()),
-            Fact::new("managed", "folder", self.server.home().display()),
+            Fact::new("managed", "server", self.name().trim_end_matches(',')),
+            Fact::new("managed", "folder", self.folder().display()),
         ];
-        let settings = self.server.settings().iter();
+        if self.cluster.is_galera() {
+            facts.push(Fact::new("managed", "nodes", self.cluster.nodes().len()));
+            facts.push(Fact::new("managed", "load_on", self.target.hosts.len()));
+        }
+        let settings = self.cluster.settings().iter();
         facts.extend(settings.map(|(name, value)| Fact::new("managed", name, value)));
         facts
     }
 
-    /// The server itself.
-    pub(crate) fn server(&mut self) -> &mut Server {
-        &mut self.server
+    /// The servers themselves.
+    pub(crate) fn cluster(&mut self) -> &mut Cluster {
+        &mut self.cluster
+    }
+
+    /// Where clients reach each of them.
+    pub(crate) fn hosts(&self) -> Vec<Host> {
+        self.cluster.nodes().iter().flat_map(|node| node.target().hosts).collect()
     }
 
     /// How it ended and what it said last, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<String> {
-        self.server.ended()
+        self.cluster.ended()
     }
 }
 
-fn reached(server: &Server, wanted: &Wanted) -> Target {
-    let mut target = if wanted.by_socket { server.socket_target() } else { server.target() };
+fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
+    let mut target =
+        if wanted.by_socket { cluster.first().socket_target() } else { cluster.target() };
     target.options.extend(wanted.driver.iter().cloned());
     target
 }
@@ -256,6 +290,8 @@ mod tests {
         check("managed:mariadb?tls=maybe", "'maybe' is not one of");
         check("managed:mariadb?socket=/run/x", "write socket=true");
         check("managed:postgres?port=1", "decided by dbdyno");
+        check("managed:mariadb?nodes=2&socket=true", "each node of a cluster has one of its own");
+        check("managed:mariadb?nodes=many", "nodes: 'many'");
         check("managed:sqlite", "is not one of mariadb, mysql, postgres");
     }
 }

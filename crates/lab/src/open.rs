@@ -108,11 +108,18 @@ impl Site {
         self.server.as_mut().is_some_and(|server| server.ended().is_some())
     }
 
-    /// What the server that was started for it is, in a sentence; none where there is none.
-    pub fn sentence(&self) -> Option<String> {
-        let server = self.server.as_ref()?;
-        let (name, folder) = (server.name(), server.folder().display());
-        Some(format!("{name} was started in {folder}; it ends with this command, and its data"))
+    /// What is to be known of it before anything is done there: the server that was started for
+    /// it, and the hosts that do not answer.
+    pub fn sentences(&self) -> Vec<String> {
+        let server = self.server.iter().map(|server| {
+            let (name, folder) = (server.name(), server.folder().display());
+            format!("{name} was started in {folder}; it ends with this command, and its data")
+        });
+        let hosts = self.database.hosts();
+        let silent = hosts.into_iter().flat_map(|hosts| hosts.silent()).map(|host| {
+            format!("warning: the host {host} does not answer; another one is asked in its place")
+        });
+        server.chain(silent).collect()
     }
 
     /// `trouble` as it is told here: no build goes on at a server that is gone with its command,

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
-    Check, CheckResult, Database, Description, Event, Fact, Finding, GroupDescription,
-    HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS, NS_PER_S, Phase,
-    Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
+    Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
+    GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
+    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
 };
 use results::Tally;
 use results::report::{Report, Status};
@@ -84,7 +84,7 @@ pub fn run(
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
-    if let Some(text) = site.sentence() {
+    for text in site.sentences() {
         watcher.note(&text);
     }
     if plan.settings.is_empty() {
@@ -115,7 +115,7 @@ pub(crate) fn run_at(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
     room::has_descriptors(&plan)?;
-    let mut said: Vec<String> = site.sentence().into_iter().collect();
+    let mut said: Vec<String> = site.sentences();
     let database = &site.database;
     // What cannot be is refused before anything is built.
     let placement = room::place_at(site, &plan, stop)?;
@@ -328,7 +328,7 @@ fn gather_facts(
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
     facts.extend(database);
-    facts.extend(spread(plan));
+    facts.extend(spread(plan, site.database.as_ref()));
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
     }
@@ -398,7 +398,7 @@ fn measure(
     }
     disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
-    let commits_before = commits_counted(groups, stop, None);
+    let commits_before = commits_before(plan, groups, stop);
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
     let begin = disturbers.begin();
@@ -503,14 +503,13 @@ fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Trouble {
     }
 }
 
-/// How many clients each of several hosts has: they are dealt out in turn.
-fn spread(plan: &Plan) -> Option<Fact> {
-    let hosts = &plan.target.hosts;
+/// How many clients each of several hosts has at first: they are dealt out in turn.
+fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
+    let hosts = database.hosts()?.list();
     let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let (n, all) = (hosts.len() as u32, hosts.iter().zip(0..));
     let told = all.map(|(host, index): (_, u32)| {
-        let port = host.port.map_or(String::new(), |port| format!(":{port}"));
-        format!("{}{port} {}", host.name, clients / n + u32::from(index < clients % n))
+        format!("{host} {}", clients / n + u32::from(index < clients % n))
     });
     let told: Vec<String> = told.collect();
     (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
@@ -599,6 +598,13 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Trouble> {
         Ok(number.map(|number| (kind, number)))
     };
     groups.iter().map(count).collect()
+}
+
+/// The server's own counter before the load; none where servers come and go, which count each for
+/// itself.
+fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
+    let moves = |one: &Disturbance| matches!(one.deed, Deed::Join | Deed::Hosts { .. });
+    if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
 
 /// The server's own counter of commits; what cannot be read is left out. With `load` it is waited

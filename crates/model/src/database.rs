@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Clock, Dialect, Fact, Refusal, Session, Statement};
+use crate::{Clock, Dialect, Fact, Host, Refusal, Session, Statement};
 
 /// Where a client lives while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,28 @@ pub trait Cancel: Send + Sync {
     fn cancel(&self);
 }
 
+/// The hosts of a target over which its clients are spread. The list may change in mid-run: a
+/// client moves, where it must, before its next transaction ([`Session::should_move`]).
+pub trait Hosts: Send + Sync {
+    /// Those that clients use now.
+    fn list(&self) -> Vec<Host>;
+
+    /// Gives a host its share of the clients. One that is on the list already gets back those that
+    /// went to others when it was lost. Tells how many clients are to move, or why it cannot be.
+    fn add(&self, host: &Host) -> Result<usize, String>;
+
+    /// Takes a host from the list; its clients go to the others. Tells how many are to move, or why
+    /// it cannot be.
+    fn remove(&self, host: &Host) -> Result<usize, String>;
+
+    /// Breaks the connections of clients to a host that is not on the list any more, and tells how
+    /// many those were.
+    fn cut(&self, host: &Host) -> usize;
+
+    /// Those that did not answer when somebody built, checked or asked.
+    fn silent(&self) -> Vec<Host>;
+}
+
 /// A connection being made.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, Refusal>> + 'a>>;
 
@@ -92,4 +114,9 @@ pub trait Database: Send + Sync {
 
     /// What is in force: version, modes and settings, for the record of the run.
     fn facts(&self) -> Result<Vec<Fact>, Refusal>;
+
+    /// Its hosts; none where it has none that could change.
+    fn hosts(&self) -> Option<&dyn Hosts> {
+        None
+    }
 }

@@ -95,6 +95,9 @@ pub struct Dialect {
     /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
     /// that cannot be had.
     pub alone: &'static [&'static str],
+    /// What a session says at one of several hosts so that it sees all that was committed at the
+    /// others before. A server that does not know it needs it not.
+    pub sees_other_hosts: Option<&'static str>,
     /// How the server itself counts commits, where it does.
     pub commit_counter: Option<CommitCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
@@ -127,6 +130,7 @@ impl Dialect {
         before_load: &[],
         tables_in_transactions: false,
         alone: &[],
+        sees_other_hosts: None,
         commit_counter: None,
         keeps_data: true,
         routines: None,

@@ -2,9 +2,11 @@
 //!
 //! Not here: who does it (the lab), and what it did to response times (results).
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use crate::format_duration;
+use crate::{Host, format_duration};
 
 /// What is done to a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,12 +50,72 @@ pub enum Deed {
     Command(String),
     /// Something done to a managed server.
     Server(ServerAction),
+    /// The same done to one node of a managed cluster.
+    Node {
+        /// Which, from 1.
+        node: u32,
+        /// What.
+        action: ServerAction,
+    },
+    /// A further node joins a managed cluster; then it is one of the target's hosts.
+    Join,
+    /// A change of the list of hosts that clients use.
+    Hosts {
+        /// What becomes of it.
+        change: HostsChange,
+        /// Of which.
+        which: Which,
+    },
+}
+
+/// What becomes of a host on the list that clients use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostsChange {
+    /// It gets its share of the clients.
+    Add,
+    /// Its clients go to the others.
+    Remove,
+}
+
+impl HostsChange {
+    /// As it is written in a plan.
+    pub fn written(self) -> &'static str {
+        match self {
+            HostsChange::Add => "add",
+            HostsChange::Remove => "remove",
+        }
+    }
+}
+
+/// A host, by its name or as a node of a managed cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// By its name.
+    Host(Host),
+    /// As a node, from 1.
+    Node(u32),
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Which::Host(host) => host.fmt(f),
+            Which::Node(node) => write!(f, "node {node}"),
+        }
+    }
 }
 
 /// The most letters of what is done that are told; the plan has all of them.
 const TOLD_LETTERS: usize = 60;
 
 impl Deed {
+    /// Whether a managed server has to do with it.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self, Deed::Server(_) | Deed::Node { .. } | Deed::Join)
+    }
+
     /// What is done, in one short line.
     pub fn told(&self) -> String {
         let (first, more) = match self {
@@ -62,6 +124,9 @@ impl Deed {
             }
             Deed::Command(command) => (command.as_str(), 0),
             Deed::Server(action) => return format!("server {}", action.written()),
+            Deed::Node { node, action } => return format!("node {node} {}", action.written()),
+            Deed::Join => return "a node joins".to_owned(),
+            Deed::Hosts { change, which } => return format!("hosts {} {which}", change.written()),
         };
         let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut told: String = line.chars().take(TOLD_LETTERS).collect();
@@ -193,6 +258,10 @@ mod tests {
     fn what_is_done_is_told_in_one_short_line() {
         let check = |deed: Deed, expect: &str| assert_eq!(deed.told(), expect);
         check(Deed::Sql(vec!["DROP  TABLE\n big".to_owned()]), "DROP TABLE big");
+        let kill = Deed::Node { node: 2, action: ServerAction::Kill };
+        check(kill, "node 2 kill");
+        let which = Which::Host(Host { name: "db3".to_owned(), port: Some(7) });
+        check(Deed::Hosts { change: HostsChange::Add, which }, "hosts add db3:7");
         let two = vec!["CREATE TABLE a (x INT)".to_owned(), "DROP TABLE a".to_owned()];
         check(Deed::Sql(two), "CREATE TABLE a (x INT) (and 1 more)");
         check(Deed::Server(ServerAction::Pause { for_ns: 5 * NS_PER_S }), "server pause 5s");

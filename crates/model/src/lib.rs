@@ -36,13 +36,15 @@ mod workload;
 pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
-pub use database::{Cancel, Connecting, Database, Place, Placement, Places};
+pub use database::{Cancel, Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{
     CommitCounter, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial,
 };
 pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};
-pub use disturbance::{Deed, Disturbance, DisturbanceTold, Disturbed, ServerAction};
+pub use disturbance::{
+    Deed, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
+};
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations};
 pub use finding::{Fact, Finding, Severity};

@@ -156,6 +156,12 @@ pub trait Session {
     /// Makes the connection anew after [`RefusalKind::breaks_session`].
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>>;
 
+    /// Whether it is to be made anew before the next transaction, since another host is its own
+    /// now. Asked between transactions; true at most once for each change.
+    fn should_move(&mut self) -> bool {
+        false
+    }
+
     /// What it has moved so far.
     fn traffic(&self) -> Traffic;
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Something that is never shown: its `Debug` and `Display` are dots.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -31,12 +33,37 @@ impl fmt::Display for Secret {
 }
 
 /// One host of a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Name or address.
     pub name: String,
     /// Port, where it is given.
     pub port: Option<u16>,
+}
+
+impl Host {
+    /// Reads a host as it stands in a target: `db1`, `db1:3307`, `[::1]:3307`.
+    pub fn parse(text: &str) -> Result<Host, BadTarget> {
+        match parse_host(text) {
+            Ok(host) if host.name.is_empty() || text.contains([',', '@', '/']) => {
+                Err(BadTarget(format!("'{text}' is not one host: write db1 or db1:3307")))
+            }
+            host => host,
+        }
+    }
+}
+
+/// As it stands in a target.
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let v6 = self.name.contains(':');
+        let (open, close) = if v6 { ("[", "]") } else { ("", "") };
+        write!(f, "{open}{}{close}", encode(&self.name, if v6 { "[]@/?," } else { "[]@/?,:" }))?;
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// A target as written: `scheme://user:password@host:port,host/path?option=value`, or
@@ -148,13 +175,7 @@ impl fmt::Display for Target {
             }
             for (index, host) in self.hosts.iter().enumerate() {
                 let comma = if index > 0 { "," } else { "" };
-                let v6 = host.name.contains(':');
-                let (open, close) = if v6 { ("[", "]") } else { ("", "") };
-                let name = encode(&host.name, if v6 { "[]@/?," } else { "[]@/?,:" });
-                write!(f, "{comma}{open}{name}{close}")?;
-                if let Some(port) = host.port {
-                    write!(f, ":{port}")?;
-                }
+                write!(f, "{comma}{host}")?;
             }
             f.write_str("/")?;
         }
@@ -321,6 +342,16 @@ mod tests {
         assert_eq!(target.to_string(), "sqlite:/tmp/a.db?journal=wal");
         assert_eq!(Target::parse("sqlite:///tmp/a.db").expect("valid").path, "/tmp/a.db");
         assert_eq!(Target::parse("sqlite::memory:").expect("valid").path, ":memory:");
+    }
+
+    #[test]
+    fn a_host_is_read_by_itself_too() {
+        for text in ["db1", "db1:3307", "[::1]:3307", "[::1]"] {
+            assert_eq!(Host::parse(text).expect("a host").to_string(), text);
+        }
+        for bad in ["", ":3306", "a,b", "me@db1", "db1:0", "db1/x"] {
+            assert!(Host::parse(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -167,6 +167,15 @@ impl Kind {
                 "skip_networking",
                 "socket",
                 "user",
+                "wsrep_cluster_address",
+                "wsrep_cluster_name",
+                "wsrep_new_cluster",
+                "wsrep_node_address",
+                "wsrep_notify_cmd",
+                "wsrep_on",
+                "wsrep_sst_auth",
+                "wsrep_sst_method",
+                "wsrep_sst_receive_address",
             ],
         };
         ours.contains(&name)

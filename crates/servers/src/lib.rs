@@ -8,13 +8,16 @@
 //! - Several run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and a port of
 //!   127.0.0.1 that stays reserved for as long as the server is ours, restarts included.
 //! - Started by root, it runs as `mysql`, `postgres` or `nobody`; else as whoever we are.
+//! - Several MariaDB can be a Galera cluster ([`Cluster`]): nodes are killed, come back and join.
 //! - A [`Server`] that is dropped is killed and its folder removed. If we are killed ourselves, a
 //!   watchdog does it; if that is killed too (or the machine is), the next start does.
 
 mod account;
+mod cluster;
 mod copy;
 mod error;
 pub mod for_tests;
+mod galera;
 mod home;
 mod kind;
 mod mysql;
@@ -28,6 +31,7 @@ mod program;
 mod server;
 mod watchdog;
 
+pub use cluster::Cluster;
 pub use error::{ServerError, ServerErrorKind};
 pub use home::sweep;
 pub use kind::{DEFAULTS, DefaultSetting, Kind};

@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::galera;
 use crate::program::Program;
 use crate::server::{DATABASE, Server, USER};
 use crate::{Kind, ServerError, ServerErrorKind};
@@ -46,8 +47,8 @@ pub(crate) fn socket(home: &Path) -> PathBuf {
     home.join("run/mysqld.sock")
 }
 
-/// The command line, but for the first start's script.
-pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
+/// Where its server is, and whose.
+fn place(server: &Server) -> Vec<OsString> {
     let home = server.home();
     let path = |name: &str, path: PathBuf| {
         let mut argument = OsString::from(name);
@@ -69,9 +70,22 @@ pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
     if server.runs_as_root() {
         arguments.push(OsString::from("--user=root"));
     }
-    let settings = server.settings().iter();
-    arguments.extend(settings.map(|(name, value)| OsString::from(format!("--{name}={value}"))));
     arguments
+}
+
+/// The command line of a start, but for the first one's script.
+pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
+    let settings = server.settings();
+    let mut arguments = place(server);
+    // What a node is told comes first, so that it can be told otherwise.
+    arguments.extend(server.member().into_iter().flat_map(|member| member.arguments(settings)));
+    let is_said = |name: &str| server.member().is_some() && galera::is_provider_options(name);
+    arguments.extend(settings.iter().filter(|(name, _)| !is_said(name)).map(setting));
+    arguments
+}
+
+fn setting((name, value): &(String, String)) -> OsString {
+    OsString::from(format!("--{name}={value}"))
 }
 
 /// Makes the data. The script that makes database and user is run by the first start.
@@ -86,7 +100,10 @@ pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
         return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
     }
     let mut command = server.command(&server.program().exe);
-    command.args(arguments(server));
+    command.args(place(server));
+    // Who makes data is no node yet.
+    let settings = server.settings().iter().filter(|(name, _)| !galera::is_of_cluster(name));
+    command.args(settings.map(setting));
     if scripts.is_empty() {
         // MySQL 5.7 and later.
         command.arg("--initialize-insecure");

@@ -18,6 +18,10 @@ pub struct Options {
     pub user: Option<String>,
     /// How long preparing its data, starting and stopping it may take, each.
     pub start_limit: Duration,
+    /// How many MariaDB make a Galera cluster; none is one server that is in no cluster.
+    pub nodes: Option<u32>,
+    /// How many of the nodes are to be loaded, the first ones; none is all.
+    pub load_on: Option<u32>,
     /// What it is told besides the defaults, as the server names it. The last of a name holds.
     pub settings: Vec<(String, String)>,
 }
@@ -32,6 +36,8 @@ impl Default for Options {
             folder: None,
             user: None,
             start_limit: START_LIMIT,
+            nodes: None,
+            load_on: None,
             settings: Vec::new(),
         }
     }
@@ -67,7 +73,24 @@ pub const PARAMETERS: &[Parameter] = &[
         help: "How long preparing, starting and stopping the server may take, each",
         shapes_data: false,
     },
+    Parameter {
+        name: "nodes",
+        kind: NODES,
+        default: "",
+        help: "MariaDB: so many servers that are a Galera cluster (needs galera-4 and rsync)",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "load_on",
+        kind: NODES,
+        default: "",
+        help: "The load goes to the first so many nodes of the cluster (default: to all)",
+        shapes_data: false,
+    },
 ];
+
+/// All nodes are on one machine.
+const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 
 /// Reads a target such as `managed:postgres?shared_buffers=4GB`.
 pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
@@ -92,18 +115,39 @@ pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
         pairs.partition(|(name, _)| PARAMETERS.iter().any(|row| row.name == *name));
     let own = Settings::decide(&format!("managed:{}", kind.name()), PARAMETERS, own)?;
     let text = |name: &str| own.has(name).then(|| own.text(name));
+    let number = |name: &str| {
+        own.has(name).then(|| u32::try_from(own.count(name)).expect("the table bounds it"))
+    };
     let mut options = Options {
+        nodes: number("nodes"),
+        load_on: number("load_on"),
         bin: text("bin").map(PathBuf::from),
         folder: text("folder").map(PathBuf::from),
         user: text("user").map(str::to_owned),
         start_limit: Duration::from_nanos(own.duration_ns("start_limit")),
         settings: Vec::new(),
     };
+    check_nodes(kind, &options)?;
     for (name, value) in settings {
         check_setting(kind, name, value)?;
         options.settings.push((name.to_owned(), value.to_owned()));
     }
     Ok((kind, options))
+}
+
+fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
+    let text = match (options.nodes, options.load_on) {
+        (None, None) => return Ok(()),
+        (Some(_), _) if kind != Kind::MariaDb => {
+            format!("nodes: only MariaDB makes a cluster here, not {}", kind.title())
+        }
+        (None, Some(n)) => format!("load_on: there is one server; write nodes={n} too"),
+        (Some(nodes), Some(loaded)) if loaded > nodes => {
+            format!("load_on: {loaded} nodes cannot be loaded: there are {nodes} (nodes={nodes})")
+        }
+        (Some(_), _) => return Ok(()),
+    };
+    Err(BadParameter(text))
 }
 
 /// Whether a server may be told so; whether it knows the word is the server's to say.
@@ -143,7 +187,7 @@ pub(crate) fn put(settings: &mut Vec<(String, String)>, name: String, value: Str
 }
 
 /// Servers take `-` for `_`, and letters of either case.
-fn same(name: &str) -> String {
+pub(crate) fn same(name: &str) -> String {
     name.replace('-', "_").to_ascii_lowercase()
 }
 
@@ -180,6 +224,10 @@ mod tests {
         check("managed:mysql?Bind-Address=0.0.0.0", "decided by dbdyno; leave it out");
         check("managed:postgres?port=5432", "decided by dbdyno");
         check("managed:postgres?start_limit=5", "start_limit: ");
+        check("managed:postgres?nodes=3", "nodes: only MariaDB makes a cluster here");
+        check("managed:mariadb?load_on=2", "write nodes=2 too");
+        check("managed:mariadb?nodes=2&load_on=3", "there are 2 (nodes=2)");
+        check("managed:mariadb?nodes=2&wsrep-on=0", "decided by dbdyno");
         check("managed:mysql?a%20b=1", "cannot be a setting of MySQL");
         check("managed:mysql?a=1%0A2", "a: a setting's value is one line");
     }

@@ -43,7 +43,12 @@ impl Marks {
         let data = data.as_os_str().as_bytes();
         Marks {
             cluster: vec![[b"cluster_name=", name].concat(), [b"postgres: ", name, b": "].concat()],
-            folder: vec![[b"--datadir=", data].concat(), [b"--pgdata=", data].concat()],
+            folder: vec![
+                [b"--datadir=", data].concat(),
+                [b"--pgdata=", data].concat(),
+                // The rsync by which a node of a cluster gets all data.
+                [data, b"/rsync_sst.conf"].concat(),
+            ],
         }
     }
 

@@ -12,6 +12,7 @@ use model::{BadParameter, Host, Secret, Target};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::account::Account;
+use crate::galera::{self, Member};
 use crate::home::{Home, PATH, sweep};
 use crate::options::{check_setting, in_force, put};
 use crate::patience::{Patience, Woken, child_ends, handle};
@@ -41,6 +42,8 @@ pub struct Server {
     password: Secret,
     port: Port,
     limit: Duration,
+    /// What makes it a node of a cluster.
+    member: Option<Member>,
     /// Not yet reaped.
     child: Option<Child>,
     has_copy: bool,
@@ -50,6 +53,39 @@ pub struct Server {
 /// Makes a server and starts it; it answers when this returns. Also ends what servers of earlier
 /// processes have left in the same folder.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
+    let mut server = furnish(kind, options, None, password::draw()?)?;
+    server.prepare()?;
+    server.first_launch()?;
+    Ok(server)
+}
+
+/// Makes a node of a cluster and starts it. The first one makes the data, and a password where
+/// there is none; who joins gets both.
+pub(crate) fn start_node(
+    kind: Kind,
+    options: &Options,
+    member: Member,
+    password: Option<Secret>,
+) -> Result<Server, ServerError> {
+    let (has_data, is_first) = (password.is_some(), member.is_first);
+    let password = password.map_or_else(password::draw, Ok)?;
+    let mut server = furnish(kind, options, Some(member), password)?;
+    if has_data && !is_first {
+        server.launch(&[])?;
+    } else {
+        server.prepare()?;
+        server.first_launch()?;
+    }
+    Ok(server)
+}
+
+/// A server that has all but its data.
+fn furnish(
+    kind: Kind,
+    options: &Options,
+    member: Option<Member>,
+    password: Secret,
+) -> Result<Server, ServerError> {
     for (name, value) in &options.settings {
         check_setting(kind, name, value)
             .map_err(|error| ServerError::new(ServerErrorKind::BadOption, error.0))?;
@@ -70,16 +106,15 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
         libraries,
         account,
         settings: in_force(kind, &options.settings),
-        password: password::draw()?,
+        password,
         port: Port::reserve().map_err(|error| ServerError::system("127.0.0.1", error))?,
         limit: options.start_limit,
+        member,
         child: None,
         has_copy: false,
         home,
     };
     server.version = server.ask_version()?;
-    server.prepare()?;
-    server.first_launch()?;
     Ok(server)
 }
 
@@ -267,6 +302,29 @@ impl Server {
         self.home.name()
     }
 
+    pub(crate) fn member(&self) -> Option<&Member> {
+        self.member.as_ref()
+    }
+
+    /// Where other nodes of its cluster reach it; none where it is of none.
+    pub(crate) fn group_port(&self) -> Option<u16> {
+        self.member.as_ref().map(Member::port)
+    }
+
+    /// Tells a node who the others are, and whether it begins the cluster anew, from its next start
+    /// on.
+    pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
+        if let Some(member) = &mut self.member {
+            (member.peers, member.is_first) = (peers, is_first);
+        }
+    }
+
+    /// Writes a file anew below its folder, for the server alone.
+    pub(crate) fn write_anew(&self, path: &str, contents: &[u8]) -> Result<(), ServerError> {
+        let written = self.home.write(path, contents).map(drop);
+        written.map_err(|error| ServerError::system(format!("writing '{path}'"), error))
+    }
+
     pub(crate) fn runs_as_root(&self) -> bool {
         self.account.is_root()
     }
@@ -386,6 +444,9 @@ impl Server {
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;
+        if let Some(member) = &self.member {
+            galera::before_launch(self, member)?;
+        }
         let mut command = self.command(&self.program.exe);
         match self.kind {
             Kind::Postgres => command.args(postgres::arguments(self)),
@@ -395,6 +456,10 @@ impl Server {
         let child = self.spawn(command)?;
         let answers = self.wait_for_answer(&child);
         self.child = Some(child);
+        if let (Ok(()), Some(member)) = (&answers, &mut self.member) {
+            // Once is enough: a second beginning would be another cluster.
+            member.is_first = false;
+        }
         if answers.is_err() {
             let ended = self.home.marks().end();
             ended.map_err(|error| ServerError::system("the server cannot be ended", error))?;
@@ -412,7 +477,8 @@ impl Server {
                 Kind::Postgres => postgres::greets(self.home(), self.port()),
                 Kind::MariaDb | Kind::MySql => mysql::greets(self.home()),
             };
-            if matches!(greets, Ok(true)) {
+            let takes_part = self.member.is_none() || galera::is_synced(self.home());
+            if takes_part && matches!(greets, Ok(true)) {
                 return Ok(());
             }
             let title = self.kind.title();
@@ -425,7 +491,8 @@ impl Server {
                 Woken::Over => {
                     let why = match greets {
                         Err(error) => error.to_string(),
-                        Ok(_) => "it lets nobody sign in".to_owned(),
+                        Ok(true) => "it is not yet one of its cluster".to_owned(),
+                        Ok(false) => "it lets nobody sign in".to_owned(),
                     };
                     let text = format!("{title} did not answer within {:?}: {why}", self.limit);
                     let text = self.with_remedy(self.with_log(text));

@@ -8,7 +8,9 @@ name=${home##*/}
 # The patterns come by stdin, so that grep's own command line does not have them.
 marked() { grep -lsaFf - /proc/[0-9]*/cmdline | tr -cd '0-9\n'; }
 cluster() { printf '%s\n' "cluster_name=$name" "postgres: $name: " | marked; }
-folder() { printf '%s\n' "--datadir=$home/data" "--pgdata=$home/data" | marked; }
+folder() {
+    printf '%s\n' "--datadir=$home/data" "--pgdata=$home/data" "$home/data/rsync_sst.conf" | marked
+}
 n=0
 pids=$(cluster)
 [ -z "$pids" ] || kill -s QUIT $pids

@@ -91,7 +91,7 @@ fn opened(
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     let site = arrive(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
-    if let Some(text) = site.sentence() {
+    for text in site.sentences() {
         live.note(&text);
     }
     let opened = agree_heard(&site.database, &target, entry.name, &parameters, seed, stop)?;

@@ -10,7 +10,7 @@ use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
 
 /// The report of a plan.
-fn report(home: &Home, plan: &str) -> Value {
+pub(crate) fn report(home: &Home, plan: &str) -> Value {
     home.write("plan.toml", plan);
     let report = home.report(&["run", "plan.toml", "--quiet"]);
     nothing_is_lost(&report);
@@ -22,7 +22,7 @@ fn disturbances(report: &Value) -> &Vec<Value> {
 }
 
 /// The disturbance of this name, and how it ended.
-fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
+pub(crate) fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
     let found = disturbances(report).iter().find(|one| one["name"] == name);
     let found = found.unwrap_or_else(|| panic!("no '{name}' in {:#}", report["disturbances"]));
     assert_eq!(found["outcome"], outcome, "{found:#}");
@@ -194,7 +194,7 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
 }
 
 /// An example with other words in it.
-fn example(name: &str, words: &[(&str, &str)]) -> String {
+pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let mut plan = fs::read_to_string(path).expect("an example");
     for (from, to) in words {
@@ -222,6 +222,23 @@ fn the_example_that_drops_a_table_runs() {
     assert_eq!(ended(&report, "make big", "done")["output"], "20,000 rows affected");
     let drop = ended(&report, "drop big", "done");
     assert!(number(drop, "before.tps") > 0.0, "{drop:#}");
+}
+
+#[test]
+fn the_example_that_makes_backups_runs() {
+    let words = [
+        ("time = \"20s\"", "time = \"1s\""),
+        ("time = \"55s\"", "time = \"5s\""),
+        ("table_size = 100000", "table_size = 1000"),
+    ];
+    let plan = example("backup.toml", &[&SMALL[..], &words].concat());
+    let report = report(&Home::new(), &plan);
+    for name in ["backup to disk", "backup to nowhere"] {
+        let backup = ended(&report, name, "done");
+        let said = backup["output"].as_str().expect("a text");
+        assert!(said.contains("completed OK!"), "{said}");
+    }
+    assert!(!report.to_string().contains("MYSQL_PWD=\"s"), "a password is shown");
 }
 
 #[test]

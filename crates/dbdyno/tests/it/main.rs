@@ -12,6 +12,7 @@ mod interrupted;
 mod journey;
 mod loads;
 mod newcomer;
+mod nodes;
 mod outage;
 mod password;
 mod real;

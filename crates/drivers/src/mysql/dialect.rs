@@ -15,6 +15,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     indexes_after_load: true,
     // A lock's name is the server's, not the database's, and has at most 64 letters.
     alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())), 0)"],
+    // Galera: reads wait until what other nodes have committed is here.
+    sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     commit_counter: Some(CommitCounter {
         name: "Com_commit",
         sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",

@@ -71,7 +71,7 @@ const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
 
 /// The facts of an opened database.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
-    let mut session = WireSession::connect_here(server, 0)?;
+    let mut session = WireSession::connect_desk(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
     let status = pairs(&mut session, STATUS)?;
     let product = if server.is_mariadb() { "MariaDB" } else { "MySQL" };
@@ -102,7 +102,7 @@ fn connection(
 ) -> Vec<Fact> {
     let fact = |name: &str, value: &dyn ToString| Fact::new("connection", name, value.to_string());
     let places: Vec<String> =
-        (0..connector.n_places()).map(|place| connector.address(place).to_string()).collect();
+        connector.used().into_iter().map(|at| connector.address(at).to_string()).collect();
     let tls = match (status.get("ssl_version"), status.get("ssl_cipher")) {
         (Some(version), Some(cipher)) if !version.is_empty() => format!("{version} {cipher}"),
         _ => "none".to_owned(),

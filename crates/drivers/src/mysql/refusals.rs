@@ -10,11 +10,15 @@ use super::packets::ServerError;
 #[cold]
 pub(super) fn refusal(error: ServerError) -> Refusal {
     let ServerError { code, sqlstate, message } = error;
+    // A commit that a node of a Galera cluster could not tell the others; not translated. It is
+    // rolled back.
+    let has_left = code == 1180 && message.contains("Not connected to Primary Component");
+    let kind = if has_left { RefusalKind::ConnectionLost } else { kind(code, &sqlstate) };
     let message = match advice(code, &message) {
         Some(advice) => format!("{message}; {advice}"),
         None => message,
     };
-    Refusal { kind: kind(code, &sqlstate), code: i64::from(code), sqlstate, message }
+    Refusal { kind, code: i64::from(code), sqlstate, message }
 }
 
 /// Whether the server ends the connection with this error.
@@ -102,6 +106,8 @@ mod tests {
     fn numbers_become_kinds() {
         let check = |code: u16, expect| assert_eq!(kind(code, ""), expect, "{code}");
         check(1213, RefusalKind::Deadlock);
+        // A node that has left its Galera cluster.
+        check(1047, RefusalKind::ConnectionLost);
         check(1205, RefusalKind::LockTimeout);
         check(1020, RefusalKind::Serialization);
         check(1062, RefusalKind::Duplicate);
@@ -122,6 +128,21 @@ mod tests {
         check(1064, RefusalKind::Other);
         assert_eq!(kind(9999, "40001"), RefusalKind::Serialization);
         assert_eq!(kind(9999, "08S01"), RefusalKind::ConnectionLost);
+    }
+
+    #[test]
+    fn a_node_that_has_left_its_cluster_is_left_too() {
+        let check = |message: &str, expect| {
+            let message = message.to_owned();
+            let error = ServerError { code: 1180, sqlstate: "HY000".to_owned(), message };
+            assert_eq!(refusal(error).kind, expect);
+        };
+        check(
+            "Error while appending streaming replication fragment(provider status: Not connected \
+             to Primary Component)",
+            RefusalKind::ConnectionLost,
+        );
+        check("Got error 28 during COMMIT", RefusalKind::Other);
     }
 
     #[test]

@@ -1,15 +1,21 @@
 //! Where a server is, and how one gets there. Not here: bytes (socket), TLS itself (tls).
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::{Refusal, RefusalKind, Target};
+use model::{Host, Refusal, RefusalKind, Target};
 
+use super::hosts::Spread;
 use super::tls::Tls;
+
+/// How many hosts a run may add: each keeps its place for good.
+const ADDED_MAX: usize = 64;
 
 /// One place where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +48,15 @@ impl fmt::Display for Address {
 
 /// How connections are made: the places of a target, and what holds for all of them.
 pub(crate) struct Connector {
-    places: Vec<Arc<Known>>,
+    /// Those that are known come first; the others are room for more.
+    places: Box<[OnceLock<Arc<Known>>]>,
+    spread: Mutex<Spread>,
+    /// How often the places that clients use were changed.
+    n_changes: AtomicU64,
+    /// The place that answered last to somebody who builds, checks or asks.
+    desk_place: AtomicUsize,
+    silent: Mutex<BTreeSet<usize>>,
+    default_port: u16,
     /// How connections are secured.
     pub(crate) tls: Tls,
     /// How long connecting and signing in may take, each wait by itself.
@@ -66,9 +80,24 @@ struct Resolved {
 impl Connector {
     /// A connector to one or several places; clients are spread over them.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
-        assert!(!addresses.is_empty(), "a target has a place");
-        let known = |address| Arc::new(Known { address, resolved: Mutex::default() });
-        Connector { places: addresses.into_iter().map(known).collect(), tls, timeout }
+        let n_places = addresses.len();
+        let known = addresses.into_iter().map(|address| OnceLock::from(Known::new(address)));
+        let room = (0..ADDED_MAX).map(|_| OnceLock::new());
+        Connector {
+            places: known.chain(room).collect(),
+            spread: Mutex::new(Spread::over(n_places)),
+            n_changes: AtomicU64::new(0),
+            desk_place: AtomicUsize::new(0),
+            silent: Mutex::default(),
+            default_port: 0,
+            tls,
+            timeout,
+        }
+    }
+
+    /// The port of a host that is added without one.
+    pub(crate) fn with_default_port(self, default_port: u16) -> Connector {
+        Connector { default_port, ..self }
     }
 
     /// The places that a target names: its socket where it has one, else its hosts.
@@ -89,25 +118,135 @@ impl Connector {
         }
     }
 
-    /// How many places there are.
+    /// The places that clients use now.
+    pub(crate) fn used(&self) -> Vec<usize> {
+        lock(&self.spread).used().to_vec()
+    }
+
+    /// How many those are.
     pub(crate) fn n_places(&self) -> usize {
-        self.places.len()
+        lock(&self.spread).used().len()
     }
 
     /// The place of a client that was refused so many times before.
     pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
-        (client as usize).wrapping_add(n_refused) % self.places.len()
+        let mut spread = lock(&self.spread);
+        let home = spread.home(client);
+        // Whoever was refused at all of them begins again.
+        (0..n_refused % spread.used().len()).fold(home, |place, _| spread.after(place, client))
+    }
+
+    /// Where a client that found nobody at `place` tries next.
+    pub(crate) fn place_after(&self, place: usize, client: Option<u32>) -> usize {
+        lock(&self.spread).after(place, client.unwrap_or(0))
+    }
+
+    /// How often the places that clients use were changed.
+    #[inline]
+    pub(crate) fn n_changes(&self) -> u64 {
+        self.n_changes.load(Ordering::Relaxed)
+    }
+
+    /// The places for somebody who builds, checks or asks, in the order in which to try: the one
+    /// that answered last comes first.
+    pub(crate) fn desk_places(&self) -> Vec<usize> {
+        let mut places = self.used();
+        let last = self.desk_place.load(Ordering::Relaxed);
+        let at = places.iter().position(|place| *place == last);
+        places.rotate_left(at.unwrap_or(0));
+        places
+    }
+
+    /// Remembers who answered to somebody who builds, checks or asks, and who did not.
+    pub(crate) fn note_answer(&self, place: usize, has_answered: bool) {
+        if has_answered {
+            self.desk_place.store(place, Ordering::Relaxed);
+        } else {
+            lock(&self.silent).insert(place);
+        }
     }
 
     /// The address of a place.
     pub(crate) fn address(&self, place: usize) -> &Address {
-        &self.places[place].address
+        &self.known(place).address
+    }
+
+    fn known(&self, place: usize) -> &Arc<Known> {
+        self.places[place].get().expect("a place in use is known")
+    }
+
+    fn address_of(&self, host: &Host) -> Address {
+        Address::Host(host.name.clone(), host.port.unwrap_or(self.default_port))
+    }
+
+    fn find(&self, address: &Address) -> Option<usize> {
+        let known = self.places.iter().map_while(OnceLock::get);
+        known.into_iter().position(|known| known.address == *address)
+    }
+
+    /// As [`model::Hosts::list`] tells it.
+    pub(super) fn hosts(&self, places: impl IntoIterator<Item = usize>) -> Vec<Host> {
+        let host = |place: usize| match self.address(place) {
+            Address::Host(name, port) => Host { name: name.clone(), port: Some(*port) },
+            Address::Socket(path) => Host { name: path.display().to_string(), port: None },
+        };
+        places.into_iter().map(host).collect()
+    }
+
+    /// As [`model::Hosts::silent`] tells it.
+    pub(super) fn silent(&self) -> Vec<Host> {
+        let silent = lock(&self.silent).clone();
+        self.hosts(silent)
+    }
+
+    /// As [`model::Hosts::add`] does it.
+    pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
+        let address = self.address_of(host);
+        let mut spread = lock(&self.spread);
+        let place = match self.find(&address) {
+            Some(place) => place,
+            None => {
+                let known = Known::new(address);
+                // Now, so that no event loop must wait for it.
+                let resolved = known.ask().map_err(|refusal| refusal.to_string())?;
+                known.resolved().addresses = resolved;
+                let place = self.places.iter().position(|place| place.get().is_none());
+                let full = || format!("{ADDED_MAX} hosts were added already: that is the most");
+                let place = place.ok_or_else(full)?;
+                let _ours = self.places[place].set(known);
+                place
+            }
+        };
+        let n_moved = match spread.used().contains(&place) {
+            true => spread.count(place),
+            false => spread.add(place),
+        };
+        self.n_changes.fetch_add(1, Ordering::Relaxed);
+        Ok(n_moved)
+    }
+
+    /// As [`model::Hosts::remove`] does it.
+    pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
+        let address = self.address_of(host);
+        let mut spread = lock(&self.spread);
+        let place = self.find(&address).filter(|place| spread.used().contains(place));
+        let place = place.ok_or_else(|| format!("{address} is none of the target's hosts"))?;
+        let last = || format!("{address} is the only host that is left");
+        let n_moved = spread.remove(place).ok_or_else(last)?;
+        self.n_changes.fetch_add(1, Ordering::Relaxed);
+        Ok(n_moved)
+    }
+
+    /// The place of a host that is not in use; none if it is.
+    pub(super) fn place_left(&self, host: &Host) -> Option<usize> {
+        let place = self.find(&self.address_of(host))?;
+        (!lock(&self.spread).used().contains(&place)).then_some(place)
     }
 
     /// What to connect to for a place that is a host, in the order in which to try. The first time
     /// that may take as long as the system's resolver takes.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
-        let known = &self.places[place];
+        let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
         if !addresses.is_empty() {
             return Ok(addresses);
@@ -119,7 +258,7 @@ impl Connector {
 
     /// The same without ever waiting: who is not known yet is looked up for the next attempt.
     pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
-        let known = &self.places[place];
+        let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
         if addresses.is_empty() {
             self.doubt(place);
@@ -131,7 +270,7 @@ impl Connector {
     /// Looks every host up, so that no event loop must wait for that. Who is not found now may be
     /// found when a client wants to connect to it.
     pub(super) fn resolve_all(&self) {
-        for place in 0..self.places.len() {
+        for place in self.used() {
             let _ = self.resolve(place);
         }
     }
@@ -139,7 +278,7 @@ impl Connector {
     /// No connection is made to what a name stood for: asks anew, aside, and keeps what is known
     /// until there is an answer.
     pub(super) fn doubt(&self, place: usize) {
-        let known = &self.places[place];
+        let known = self.known(place);
         if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {
             return;
         }
@@ -159,9 +298,13 @@ impl Connector {
 }
 
 impl Known {
+    fn new(address: Address) -> Arc<Known> {
+        Arc::new(Known { address, resolved: Mutex::default() })
+    }
+
     /// No panic can leave it half changed.
     fn resolved(&self) -> MutexGuard<'_, Resolved> {
-        self.resolved.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.resolved)
     }
 
     /// Whether there is nothing to look up.
@@ -181,6 +324,11 @@ impl Known {
         }
         Ok(found)
     }
+}
+
+/// No panic can leave these values half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unknown_host(host: &str, why: &dyn fmt::Display) -> Refusal {
@@ -212,7 +360,7 @@ mod tests {
         connector.resolve_all();
         for place in 0..2 {
             connector.doubt(place);
-            assert!(!connector.places[place].resolved().addresses.is_empty());
+            assert!(!connector.known(place).resolved().addresses.is_empty());
         }
     }
 }

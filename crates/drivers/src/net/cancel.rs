@@ -75,6 +75,21 @@ impl<S: Server> Handle<S> {
     }
 }
 
+impl<S> Handle<S> {
+    /// Shuts the connection down if it is one to `place`; whether it was. Its session finds out,
+    /// and may connect anew.
+    pub(super) fn cut(&self, place: usize) -> bool {
+        let held = lock(&self.held);
+        match (&held.key, &held.socket) {
+            (Some((at, _)), Some(socket)) if *at == place => {
+                shut_down(socket);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 impl<S: Server> Cancel for Handle<S> {
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);

@@ -47,6 +47,8 @@ impl Home {
 pub(super) struct Recipe<S> {
     pub(super) server: Arc<S>,
     pub(super) place: usize,
+    /// Whose place that is; none for who builds, checks or asks.
+    pub(super) client: Option<u32>,
     pub(super) home: Home,
     pub(super) statements: Arc<[Statement]>,
     pub(super) handle: Arc<Handle<S>>,
@@ -58,10 +60,18 @@ impl<S: Server> Recipe<S> {
         Recipe {
             server: Arc::clone(server),
             place,
+            client: None,
             home: Home::Thread,
             statements: Arc::from([]),
             handle: Arc::new(Handle::new(None)),
         }
+    }
+}
+
+impl<S: Server> Recipe<S> {
+    /// Goes to another place, since nobody is at this one.
+    pub(super) fn go_on(&mut self) {
+        self.place = self.server.connector().place_after(self.place, self.client);
     }
 }
 
@@ -70,6 +80,7 @@ impl<S> Clone for Recipe<S> {
         Recipe {
             server: Arc::clone(&self.server),
             place: self.place,
+            client: self.client,
             home: self.home.clone(),
             statements: Arc::clone(&self.statements),
             handle: Arc::clone(&self.handle),

@@ -8,6 +8,7 @@
 mod address;
 mod cancel;
 mod connect;
+mod hosts;
 mod input;
 mod options;
 mod session;

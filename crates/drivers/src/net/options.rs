@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Places,
-    Refusal, RefusalKind, Settings, Statement, Target,
+    BadParameter, Connecting, Database, Dialect, Fact, Hosts, Parameter, ParameterKind, Place,
+    Places, Refusal, RefusalKind, Settings, Statement, Target,
 };
 
 use super::{Channel, Connector, Server, Tls, TlsMode, Wire, WireSession};
@@ -85,7 +85,7 @@ pub(crate) fn connector(
         return Err(BadParameter("connect_timeout: 0 is no time; write 10s".to_owned()));
     }
     let addresses = Connector::addresses(target, socket, default_port);
-    Ok(Connector::new(addresses, tls, timeout))
+    Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
 /// Opens the target that `server` is: whatever is wrong with it is told before a thousand clients
@@ -96,7 +96,7 @@ pub(crate) fn open<S: Server>(
     make: impl FnOnce() -> Result<(), Refusal>,
 ) -> Opened {
     let wire = Wire::new(server.map_err(CannotOpen::Bad)?);
-    match WireSession::connect_here(wire.server(), 0) {
+    match WireSession::connect_desk(wire.server()) {
         Ok(_) => {}
         Err(no) if no.kind == RefusalKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
@@ -108,6 +108,10 @@ pub(crate) fn open<S: Server>(
 }
 
 impl<S: Server> Database for Wire<S> {
+    fn hosts(&self) -> Option<&dyn Hosts> {
+        Some(self)
+    }
+
     fn dialect(&self) -> &Dialect {
         Wire::dialect(self)
     }

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
 use model::{
-    Cancel, Connecting, Dialect, Place, Refusal, RefusalKind, Reply, Request, RowSource, Session,
-    Statement, StatementId, StatementKind, Table, Traffic, Visit,
+    Cancel, Connecting, Dialect, Host, Hosts, Place, Refusal, RefusalKind, Reply, Request,
+    RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::cancel::{Handle, Sweeper};
@@ -19,7 +19,7 @@ use super::connect::{Home, Recipe, connect};
 use super::input::Input;
 use super::socket::{Got, Wait};
 use super::stream::{self, Stream};
-use super::{Protocol, Server, SignIn, Step};
+use super::{Connector, Protocol, Server, SignIn, Step};
 
 /// A target behind a wire; it makes the sessions.
 pub(crate) struct Wire<S> {
@@ -28,6 +28,8 @@ pub(crate) struct Wire<S> {
     dialect: Dialect,
     /// How often in a row a client has found nobody; no entry where it was let in.
     n_refused: Mutex<BTreeMap<u32, usize>>,
+    /// Of the clients' sessions, so that they can be cut off.
+    handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
 impl<S: Server> Wire<S> {
@@ -40,7 +42,7 @@ impl<S: Server> Wire<S> {
             dialect.commit_counter = None;
         }
         let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
-        Wire { sweeper, server, dialect, n_refused: Mutex::default() }
+        Wire { sweeper, server, dialect, n_refused: Mutex::default(), handles: Mutex::default() }
     }
 
     /// How it is spelled, and what it can do.
@@ -64,15 +66,25 @@ impl<S: Server> Wire<S> {
             let client = place.client;
             // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
             let is_client = !statements.is_empty();
-            let n_refused = if is_client { self.n_refused(client) } else { 0 };
-            let server_place = self.server.connector().place_of(client, n_refused);
+            let connector = self.server.connector();
             let handle = Arc::new(Handle::new(Some(Arc::clone(&self.sweeper))));
-            let server = Arc::clone(&self.server);
-            let recipe = Recipe { server, place: server_place, home, statements, handle };
-            let made = WireSession::<S>::connect(recipe).await;
-            if is_client {
-                self.note(client, made.as_ref().err());
+            let recipe = |place| Recipe {
+                server: Arc::clone(&self.server),
+                place,
+                client: is_client.then_some(client),
+                home: home.clone(),
+                statements: Arc::clone(&statements),
+                handle: Arc::clone(&handle),
+            };
+            if !is_client {
+                let made =
+                    first_of(connector, async |place| WireSession::connect(recipe(place)).await);
+                return Ok(Box::new(made.await?) as Box<dyn Session>);
             }
+            lock(&self.handles).push(Arc::downgrade(&handle));
+            let place = connector.place_of(client, self.n_refused(client));
+            let made = WireSession::<S>::connect(recipe(place)).await;
+            self.note(client, made.as_ref().err());
             Ok(Box::new(made?) as Box<dyn Session>)
         })
     }
@@ -92,10 +104,58 @@ impl<S: Server> Wire<S> {
         }
     }
 
-    /// No panic can leave them half changed.
     fn counts(&self) -> MutexGuard<'_, BTreeMap<u32, usize>> {
-        self.n_refused.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.n_refused)
     }
+}
+
+/// No panic can leave these values half changed.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: Server> Hosts for Wire<S> {
+    fn list(&self) -> Vec<Host> {
+        let connector = self.server.connector();
+        connector.hosts(connector.used())
+    }
+
+    fn add(&self, host: &Host) -> Result<usize, String> {
+        self.server.connector().add(host)
+    }
+
+    fn remove(&self, host: &Host) -> Result<usize, String> {
+        self.server.connector().remove(host)
+    }
+
+    fn cut(&self, host: &Host) -> usize {
+        let Some(place) = self.server.connector().place_left(host) else { return 0 };
+        let mut handles = lock(&self.handles);
+        handles.retain(|handle| handle.strong_count() > 0);
+        handles.iter().filter_map(Weak::upgrade).filter(|handle| handle.cut(place)).count()
+    }
+
+    fn silent(&self) -> Vec<Host> {
+        self.server.connector().silent()
+    }
+}
+
+/// A session at the first place where somebody is: of several servers one may be down.
+async fn first_of<S: Server>(
+    connector: &Connector,
+    connect: impl AsyncFn(usize) -> Result<WireSession<S>, Refusal>,
+) -> Result<WireSession<S>, Refusal> {
+    let mut first = None;
+    for place in connector.desk_places() {
+        let made = connect(place).await;
+        let is_silent = made.as_ref().is_err_and(|no| no.kind == RefusalKind::ConnectionLost);
+        connector.note_answer(place, !is_silent);
+        match made {
+            Err(no) if is_silent => first = first.or(Some(no)),
+            made => return made,
+        }
+    }
+    Err(first.expect("a target has a place"))
 }
 
 /// What was cancelled is ended on the server before the target is let go.
@@ -115,6 +175,8 @@ pub(crate) struct WireSession<S: Server> {
     under_way: UnderWay,
     /// What earlier connections have moved.
     past: Traffic,
+    /// Which change of the target's places it has seen last.
+    n_changes: u64,
 }
 
 type Speaker<S> = <<S as Server>::SignIn as SignIn>::Protocol;
@@ -131,6 +193,7 @@ impl<S: Server> WireSession<S> {
     async fn connect(recipe: Recipe<S>) -> Result<WireSession<S>, Refusal> {
         let line = connect(recipe.clone()).await?;
         Ok(WireSession {
+            n_changes: recipe.server.connector().n_changes(),
             recipe,
             line: Some(line),
             connecting: None,
@@ -143,6 +206,12 @@ impl<S: Server> WireSession<S> {
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<WireSession<S>, Refusal> {
         let recipe = Recipe::here(server, place);
         here(|context| std::pin::pin!(WireSession::connect(recipe)).poll(context))
+    }
+
+    /// The same at the first place where somebody is.
+    pub(crate) fn connect_desk(server: &Arc<S>) -> Result<WireSession<S>, Refusal> {
+        let connect = async |place| WireSession::connect(Recipe::here(server, place)).await;
+        here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
     }
 
     /// Asks with a text, on this thread, which blocks.
@@ -172,6 +241,16 @@ impl<S: Server> WireSession<S> {
         self.under_way = UnderWay::Nothing;
         self.recipe.handle.set_busy(false);
         result.map_err(|no| self.break_off(no))
+    }
+
+    /// A server that says itself that it is of no use now (it goes down, it is full, its cluster
+    /// has left it) would say so again: where there are several, another one may be there.
+    #[inline]
+    fn heed<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+        if result.as_ref().is_err_and(|no| no.kind.breaks_session()) {
+            self.recipe.go_on();
+        }
+        result
     }
 
     /// The connection is of no more use: says what that means for the one who must go on.
@@ -219,7 +298,7 @@ impl<S: Server> Session for WireSession<S> {
             protocol.advance(input, out, visit)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| result))
+        Poll::Ready(self.end(result).and_then(|result| self.heed(result)))
     }
 
     fn poll_load(
@@ -240,7 +319,7 @@ impl<S: Server> Session for WireSession<S> {
             protocol.advance_load(input, out, source)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| result))
+        Poll::Ready(self.end(result).and_then(|result| self.heed(result)))
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
@@ -267,12 +346,22 @@ impl<S: Server> Session for WireSession<S> {
             Ok(line) => self.line = Some(line),
             Err(no) => {
                 // Where there are several servers, another one may be there.
-                self.recipe.place =
-                    (self.recipe.place + 1) % self.recipe.server.connector().n_places();
+                self.recipe.go_on();
                 return Poll::Ready(Err(no));
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn should_move(&mut self) -> bool {
+        let connector = self.recipe.server.connector();
+        let n_changes = connector.n_changes();
+        let (true, Some(client)) = (n_changes != self.n_changes, self.recipe.client) else {
+            return false;
+        };
+        self.n_changes = n_changes;
+        let home = connector.place_of(client, 0);
+        std::mem::replace(&mut self.recipe.place, home) != home
     }
 
     fn traffic(&self) -> Traffic {

@@ -2,7 +2,7 @@
 
 use model::{
     ArrivalRate, Arrivals, Deed, Disturbance, Group, Load, NS_PER_S, Placement, PlacementChoice,
-    Plan, QueueFull, ServerAction, Until, format_duration,
+    Plan, QueueFull, ServerAction, Until, Which, format_duration,
 };
 use toml::{Table, Value};
 
@@ -78,11 +78,19 @@ fn at(disturbance: &Disturbance) -> Table {
             all => put(&mut out, "sql", all.to_vec()),
         },
         Deed::Command(command) => put(&mut out, "command", command.as_str()),
-        Deed::Server(ServerAction::Pause { for_ns }) => {
-            let length = exact(*for_ns);
-            put(&mut out, "server", format!("pause {}", length.as_str().unwrap_or_default()));
+        Deed::Server(action) => put(&mut out, "server", server_action(*action)),
+        Deed::Node { node, action } => {
+            put(&mut out, "server", server_action(*action));
+            put(&mut out, "node", i64::from(*node));
         }
-        Deed::Server(action) => put(&mut out, "server", action.written()),
+        Deed::Join => put(&mut out, "server", "join"),
+        Deed::Hosts { change, which: Which::Node(node) } => {
+            put(&mut out, "hosts", change.written());
+            put(&mut out, "node", i64::from(*node));
+        }
+        Deed::Hosts { change, which } => {
+            put(&mut out, "hosts", format!("{} {which}", change.written()));
+        }
     }
     let lengths = [
         ("for", disturbance.limit_ns),
@@ -122,6 +130,16 @@ fn load(load: &Load) -> Value {
                 ("queue_full", full.into()),
             ])
         }
+    }
+}
+
+/// So that the length of a pause reads back exactly.
+fn server_action(action: ServerAction) -> String {
+    match action {
+        ServerAction::Pause { for_ns } => {
+            format!("pause {}", exact(for_ns).as_str().unwrap_or_default())
+        }
+        action => action.written(),
     }
 }
 

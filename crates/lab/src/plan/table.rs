@@ -266,7 +266,22 @@ pub static AT: &[Row] = &[
         "server",
         ParameterKind::Text,
         "",
-        "What is done to a managed server: restart, kill, 'pause 5s', stop or start",
+        "What is done to a managed server: restart, kill, 'pause 5s', stop or start; a cluster: join",
+    ),
+    new(
+        "node",
+        "node",
+        ParameterKind::Count { min: 1, max: 64 },
+        "",
+        "Which node of a managed cluster is meant, from 1 in the order in which they came",
+    ),
+    new(
+        "hosts",
+        "hosts",
+        ParameterKind::Text,
+        "",
+        "What becomes of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: \
+         add or remove)",
     ),
     new("for", "for", ParameterKind::Duration, "", "It is cut off when it has taken so long"),
     new("every", "every", ParameterKind::Duration, "", "It is done again and again, so often"),

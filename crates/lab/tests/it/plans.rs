@@ -77,6 +77,48 @@ fn a_printed_plan_does_the_same_in_mid_run() {
 }
 
 #[test]
+fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
+    let plan = |url: &str, words: &str| {
+        decided(&format!(
+            "[target]\nurl = \"{url}\"\n[[group]]\nworkload = \"empty\"\n\
+             [[at]]\ntime = \"1s\"\n{words}\n"
+        ))
+    };
+    let (nodes, one) = ("managed:mariadb?nodes=2", "managed:mariadb");
+    let hosts = "mariadb://a@db1,db2/x";
+    for (url, words, name) in [
+        (nodes, "server = \"kill\"\nnode = 2", "node 2 kill"),
+        (nodes, "server = \"pause 1500ms\"\nnode = 1", "node 1 pause 1.5s"),
+        (nodes, "server = \"join\"", "a node joins"),
+        (nodes, "hosts = \"remove\"\nnode = 1", "hosts remove node 1"),
+        (hosts, "hosts = \"add db3:3307\"", "hosts add db3:3307"),
+    ] {
+        let plan = plan(url, words).expect(words);
+        assert_eq!(plan.disturbances[0].name, name);
+        assert_eq!(decided(&to_toml(&plan)).expect("again").disturbances, plan.disturbances);
+    }
+    let check = |url: &str, words: &str, expect: &str| {
+        let error = plan(url, words).expect_err(words);
+        assert!(error.contains(expect), "{words}\nsaid: {error}\nexpected: {expect}");
+    };
+    check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: say which");
+    check(
+        nodes,
+        "server = \"kill\"\nnode = 3",
+        "8:8: node: there is no node 3: 2 at first, 0 join",
+    );
+    check(one, "server = \"kill\"\nnode = 1", "8:8: node: managed:mariadb is no managed cluster");
+    check(one, "server = \"join\"", "server: there is no cluster to join");
+    check(nodes, "server = \"join\"\nnode = 1", "node: a node that joins is none yet");
+    check(nodes, "hosts = \"remove\"", "hosts: say which node");
+    check("sqlite:x", "hosts = \"remove db1\"", "7:9: hosts: sqlite:x has no hosts");
+    check(nodes, "sql = \"DROP TABLE a\"\nnode = 2", "8:8: node: is for server and hosts");
+    check(hosts, "hosts = \"remove\"", "hosts: remove which? write 'remove db2:3307'");
+    check(hosts, "hosts = \"drop db1\"", "hosts: 'drop' is not add or remove");
+    check(hosts, "hosts = \"add db3:0\"", "hosts: the target's port");
+}
+
+#[test]
 fn a_plan_from_elsewhere_runs_no_command() {
     let text = "[[group]]\nworkload = \"empty\"\n[[at]]\ntime = \"1s\"\ncommand = \"ls\"\n";
     let error = decided(text).expect_err("it is refused");

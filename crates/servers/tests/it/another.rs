@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use servers::{Kind, Server};
 
 use crate::client::{ask, command, start_small};
+use crate::nodes::start_nodes;
 
 /// The environment's word that makes this test binary do a task.
 const TASK: &str = "DBDYNO_SERVERS_TASK";
@@ -77,6 +78,10 @@ fn a_task_is_done_where_one_is_given() {
     let words: Vec<&str> = task.split(' ').collect();
     let [task, kind, folder] = words[..] else { panic!("{task}") };
     let kind = Kind::ALL.iter().copied().find(|known| known.name() == kind).expect("a kind");
+    if task == "hold-nodes" {
+        let cluster = start_nodes(2, Path::new(folder));
+        return hold(&cluster.nodes()[1]);
+    }
     let server = start_small(kind, Path::new(folder));
     match task {
         "hold" => hold(&server),

@@ -3,6 +3,7 @@
 mod another;
 mod client;
 mod lives;
+mod nodes;
 mod orphans;
 mod products;
 mod refusals;

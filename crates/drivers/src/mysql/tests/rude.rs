@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use model::{
-    Column, ColumnType, Database, Place, Placement, RefusalKind, Request, RowSource, Statement,
-    StatementKind, Table, Target, Value, load, reconnect,
+    Column, ColumnType, Database, Host, Place, Placement, Refusal, RefusalKind, Request, RowSource,
+    Session, Statement, StatementKind, Table, Target, Value, load, reconnect,
 };
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::packets::HandshakePacket;
@@ -226,29 +226,73 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
 
+/// A port where nobody listens: it was given back.
+fn gone() -> u16 {
+    let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    gone.expect("a port").port()
+}
+
+fn opened_at(hosts: &str) -> Arc<dyn Database> {
+    let url = format!("mysql://bench:x@{hosts}/db?tls=disable");
+    let opening = Opening { create: false, seed: 1 };
+    (ENTRY.open)(&Target::parse(&url).expect("a URL"), opening).unwrap_or_else(|no| panic!("{no}"))
+}
+
+fn connected(
+    database: &Arc<dyn Database>,
+    client: u32,
+    statements: &[Statement],
+) -> Result<Box<dyn Session>, Refusal> {
+    let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client };
+    block_on(database.connect(place, Arc::from(statements.to_vec())))
+}
+
 #[test]
-fn a_client_that_finds_nobody_tries_the_next_host_and_who_builds_does_not() {
+fn whoever_finds_nobody_tries_the_next_host_and_who_builds_at_once() {
     let port = server(|stream| {
         sign_in(stream);
         hear(stream);
     });
-    // Nobody listens at a port that was given back.
-    let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let gone = gone.expect("a port").port();
-    let url = format!("mysql://bench:x@127.0.0.1:{port},127.0.0.1:{gone}/db?tls=disable");
-    let opening = Opening { create: false, seed: 1 };
-    let database = (ENTRY.open)(&Target::parse(&url).expect("a URL"), opening)
-        .unwrap_or_else(|no| panic!("{no}"));
+    let gone = gone();
+    let database = opened_at(&format!("127.0.0.1:{gone},127.0.0.1:{port}"));
     assert!(database.dialect().commit_counter.is_none(), "it is one server's");
-    let connect = |client: u32, statements: &[Statement]| {
-        let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client };
-        block_on(database.connect(place, Arc::from(statements.to_vec()))).map(drop)
-    };
+    let hosts = database.hosts().expect("it has hosts");
+    let silent: Vec<String> = hosts.silent().iter().map(Host::to_string).collect();
+    assert_eq!(silent, [format!("127.0.0.1:{gone}")]);
     let one = [Statement::new("one", StatementKind::Read, "SELECT 1")];
-    for _ in 0..3 {
-        refused(connect(1, &[]), RefusalKind::ConnectionLost);
-    }
-    refused(connect(1, &one), RefusalKind::ConnectionLost);
-    connect(1, &one).expect("at the other host");
-    refused(connect(1, &one), RefusalKind::ConnectionLost);
+    connected(&database, 0, &[]).expect("at the host that answers");
+    refused(connected(&database, 0, &one).map(drop), RefusalKind::ConnectionLost);
+    connected(&database, 0, &one).expect("at the other host");
+    refused(connected(&database, 0, &one).map(drop), RefusalKind::ConnectionLost);
+}
+
+#[test]
+fn a_client_moves_between_transactions_when_the_hosts_have_changed() {
+    let port = || {
+        server(|stream| {
+            sign_in(stream);
+            hear(stream);
+        })
+    };
+    let (first, second) = (port(), port());
+    let database = opened_at(&format!("127.0.0.1:{first}"));
+    let hosts = database.hosts().expect("it has hosts");
+    let one = [Statement::new("one", StatementKind::Read, "SELECT 1")];
+    let connect = |client| connected(&database, client, &one).expect("a session");
+    let mut clients: Vec<Box<dyn Session>> = (0..4).map(connect).collect();
+    let moving = |clients: &mut Vec<Box<dyn Session>>| {
+        clients.iter_mut().map(|client| client.should_move()).collect::<Vec<_>>()
+    };
+    assert_eq!(moving(&mut clients), [false; 4]);
+    let host = |port| Host { name: "127.0.0.1".to_owned(), port: Some(port) };
+    assert_eq!(hosts.add(&host(second)), Ok(2));
+    assert_eq!(moving(&mut clients), [false, false, true, true]);
+    assert_eq!(moving(&mut clients), [false; 4], "it is told once");
+    assert_eq!(hosts.cut(&host(second)), 0, "it is in use");
+    assert_eq!(hosts.remove(&host(first)), Ok(2));
+    // Nobody has moved yet: all are still at the first.
+    assert_eq!(hosts.cut(&host(first)), 4);
+    assert_eq!(moving(&mut clients), [true, true, false, false]);
+    assert!(hosts.remove(&host(second)).is_err_and(|why| why.contains("the only host")));
+    assert!(hosts.remove(&host(9)).is_err_and(|why| why.contains("none of the target's hosts")));
 }

@@ -1,0 +1,95 @@
+//! Targets with several hosts, and clusters of our own, whose nodes come and go in mid-run.
+
+use servers::for_tests::MARIADB;
+
+use crate::disturbances::{ended, example, report};
+use crate::home::{Home, at, number};
+
+/// The options by which the nodes of a cluster miss each other soon, and need little.
+const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&\
+    innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;\
+    evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT1S;\
+    evs.inactive_timeout=PT3S;evs.install_timeout=PT3S";
+
+#[test]
+fn the_example_with_nodes_runs() {
+    let plan = example(
+        "nodes.toml",
+        &[
+            ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
+            ("measure = \"60s\"", "measure = \"16s\""),
+            ("time = \"15s\"", "time = \"2s\""),
+            ("time = \"40s\"", "time = \"9s\""),
+            ("innodb_buffer_pool_size=256M", QUICK),
+            ("table_size = 20000", "table_size = 500"),
+        ],
+    );
+    // One trial of the six.
+    let begins = plan.find("[experiment]").expect("an experiment");
+    let ends = plan.find("[[group]]").expect("a group");
+    let plan = format!("{}{}", &plan[..begins], &plan[ends..]);
+    let plan = plan.replace("[[group]]", "[[group]]\nclients = 4");
+    let report = report(&Home::new(), &plan);
+    let joined = ended(&report, "a node joins", "done");
+    assert_eq!(joined["output"], "node 3 has joined; clients that move: 1");
+    assert!(number(joined, "before.tps") > 0.0, "{joined:#}");
+    ended(&report, "a node is lost", "done");
+    // Two of three go on.
+    let last = at(&report, "seconds").as_array().expect("a list").last().expect("a second");
+    assert!(number(last, "commits") > 0.0, "{:#}", report["seconds"]);
+}
+
+#[test]
+fn hosts_come_and_go_and_one_that_is_dead_ends_nothing() {
+    let home = Home::new();
+    let server = MARIADB.shared();
+    let target = server.target();
+    let password = target.password.as_ref().expect("a password").reveal();
+    home.write("password", password);
+    let port = server.port();
+    let plan = format!(
+        r#"
+[target]
+url = "mariadb://dbdyno@127.0.0.1:1,127.0.0.1:{port}/hosts"
+[phases]
+ramp_up = "0s"
+measure = "4s"
+[[group]]
+workload = "oltp-point-select"
+clients = 4
+parameters = {{ tables = 1, table_size = 100 }}
+[[at]]
+time = "500ms"
+name = "one more"
+hosts = "add localhost:{port}"
+[[at]]
+time = "1s"
+name = "without the dead one"
+hosts = "remove 127.0.0.1:1"
+[[at]]
+time = "1500ms"
+name = "without the first"
+hosts = "remove 127.0.0.1:{port}"
+[[at]]
+time = "2s"
+name = "without the last"
+hosts = "remove localhost:{port}"
+"#
+    );
+    home.write("plan.toml", &plan);
+    let target = format!("mariadb://dbdyno@127.0.0.1:1,127.0.0.1:{port}/hosts");
+    let build = ["build", "oltp-point-select", "--tables=1", "--table-size=100", "--target"];
+    let build = [&build[..], &[&target, "--password-file=password"]].concat();
+    home.run(&build).good().warns(&["warning: the host 127.0.0.1:1 does not answer"]);
+    let words = ["run", "plan.toml", "--quiet", "--password-file=password"];
+    let report = home.report(&words);
+    assert_eq!(ended(&report, "one more", "done")["output"], "clients that move: 1");
+    ended(&report, "without the dead one", "done");
+    assert_eq!(ended(&report, "without the first", "done")["output"], "clients that move: 2");
+    let last = ended(&report, "without the last", "failed");
+    assert!(last.to_string().contains("the only host that is left"), "{last:#}");
+    // Moving is no error, and nobody waits for a host that is gone.
+    assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
+    let last = at(&report, "seconds").as_array().expect("a list").last().expect("a second");
+    assert!(number(last, "commits") > 0.0, "{:#}", report["seconds"]);
+}

@@ -1,0 +1,137 @@
+//! Which of a target's places its clients use, and which client uses which. Not here: how one gets
+//! to a place (address), and how a client moves (session).
+
+use std::collections::BTreeMap;
+
+/// Places in use, and the clients at them.
+pub(super) struct Spread {
+    /// In the order in which they were named.
+    used: Vec<usize>,
+    /// Each client that was seen, and its place.
+    homes: BTreeMap<u32, usize>,
+    /// Whether a place was added or taken away.
+    has_changed: bool,
+}
+
+impl Spread {
+    /// Over the first `n_places`.
+    pub(super) fn over(n_places: usize) -> Spread {
+        assert!(n_places > 0, "a target has a place");
+        Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }
+    }
+
+    pub(super) fn used(&self) -> &[usize] {
+        &self.used
+    }
+
+    /// The place of a client: of all in turn, as long as they are the same.
+    pub(super) fn home(&mut self, client: u32) -> usize {
+        if let Some(home) = self.homes.get(&client) {
+            return *home;
+        }
+        let home = match self.has_changed {
+            false => self.used[client as usize % self.used.len()],
+            true => self.least(),
+        };
+        self.homes.insert(client, home);
+        home
+    }
+
+    /// The next place for a client that finds nobody at `place`. Half of them go round one way and
+    /// half the other, so that those of a lost place do not all go to the same one.
+    pub(super) fn after(&self, place: usize, client: u32) -> usize {
+        let n_used = self.used.len();
+        let at = self.used.iter().position(|used| *used == place);
+        let is_forward = (client as usize / n_used).is_multiple_of(2);
+        match at {
+            Some(at) if is_forward => self.used[(at + 1) % n_used],
+            Some(at) => self.used[(at + n_used - 1) % n_used],
+            None => self.used[client as usize % n_used],
+        }
+    }
+
+    /// Uses one more place: it gets clients from those that have most, until it has as many.
+    pub(super) fn add(&mut self, place: usize) -> usize {
+        self.has_changed = true;
+        self.used.push(place);
+        let mut n_moved = 0;
+        loop {
+            let most = self.used.iter().copied().rev().max_by_key(|place| self.count(*place));
+            let most = most.expect("one at least is in use");
+            if self.count(most) <= self.count(place) + 1 {
+                return n_moved;
+            }
+            let last = self.homes.iter_mut().rev().find(|(_, home)| **home == most);
+            *last.expect("it has clients").1 = place;
+            n_moved += 1;
+        }
+    }
+
+    /// Uses a place no more: its clients go where the fewest are. None if it is the last one.
+    pub(super) fn remove(&mut self, place: usize) -> Option<usize> {
+        if self.used.len() < 2 {
+            return None;
+        }
+        self.has_changed = true;
+        self.used.retain(|used| *used != place);
+        let at = |(client, home): (&u32, &usize)| (*home == place).then_some(*client);
+        let clients: Vec<u32> = self.homes.iter().filter_map(at).collect();
+        for client in &clients {
+            let home = self.least();
+            self.homes.insert(*client, home);
+        }
+        Some(clients.len())
+    }
+
+    /// How many clients are at a place.
+    pub(super) fn count(&self, place: usize) -> usize {
+        self.homes.values().filter(|home| **home == place).count()
+    }
+
+    fn least(&self) -> usize {
+        let least = self.used.iter().copied().min_by_key(|place| self.count(*place));
+        least.expect("one at least is in use")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(spread: &Spread) -> Vec<usize> {
+        spread.used().iter().map(|place| spread.count(*place)).collect()
+    }
+
+    #[test]
+    fn a_place_that_is_added_gets_its_share_and_no_other_client_moves() {
+        let mut spread = Spread::over(2);
+        let before: Vec<usize> = (0..12).map(|client| spread.home(client)).collect();
+        assert_eq!(before, [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
+        assert_eq!((spread.add(2), counts(&spread)), (4, vec![4, 4, 4]));
+        let moved = (0..12).filter(|client| spread.home(*client) != before[*client as usize]);
+        assert_eq!(moved.count(), 4);
+        // Who comes now goes where the fewest are.
+        assert_eq!(spread.home(12), 0);
+    }
+
+    #[test]
+    fn clients_of_a_place_that_is_taken_away_go_to_all_the_others() {
+        let mut spread = Spread::over(3);
+        assert_eq!((0..9).map(|client| spread.home(client)).sum::<usize>(), 9);
+        assert_eq!((spread.remove(1), counts(&spread)), (Some(3), vec![5, 4]));
+        assert_eq!(spread.used(), [0, 2]);
+        assert_eq!((spread.after(0, 0), spread.after(2, 0), spread.after(1, 1)), (2, 0, 2));
+        assert_eq!(spread.remove(0), Some(5));
+        assert_eq!(spread.remove(2), None);
+    }
+
+    #[test]
+    fn clients_of_a_lost_place_try_all_others_and_do_not_all_go_to_the_same() {
+        let spread = Spread::over(3);
+        let round = |client| {
+            let next = |place: &usize| Some(spread.after(*place, client));
+            std::iter::successors(Some(1), next).take(4).collect::<Vec<_>>()
+        };
+        assert_eq!((round(1), round(4)), (vec![1, 2, 0, 1], vec![1, 0, 2, 1]));
+    }
+}
