@@ -164,7 +164,7 @@ fn it_reads_like_a_page() {
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(comparison(&report, &[]), @r"
-    new against old: over all TPS is better, 1.049 (1.034 to 1.065) times; of 2 points better at 1,
+    new against old: over all TPS is better, 1.049 times (1.034 to 1.065); of 2 points better at 1,
     no evidence at 1
 
     baseline  old: 10 runs
@@ -186,7 +186,7 @@ fn it_reads_like_a_page() {
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(comparison(&one, &[gate.hold(&one)]), @r"
-    new against old: TPS is worse, 0.900 (0.887 to 0.914) times
+    new against old: TPS is worse, 0.900 times (0.887 to 0.914)
 
     baseline  old: 5 runs
     side      new: 5 runs
@@ -211,7 +211,7 @@ fn it_reads_like_a_page() {
 fn it_is_written_for_others() {
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(comparison_markdown(&one, &[]), @r"
-    **new against old: TPS is worse, 0.900 (0.887 to 0.914) times**
+    **new against old: TPS is worse, 0.900 times (0.887 to 0.914)**
 
 
     Plan, database, machine and build are the same on all sides.
