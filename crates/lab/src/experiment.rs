@@ -12,7 +12,7 @@ use std::time::Duration;
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan, Point,
-    Target, format_duration, server_of,
+    RunId, Target, format_duration, server_of,
 };
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts};
@@ -147,15 +147,18 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport
 pub(crate) fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
     let mut trials = Vec::new();
     for row in store.trials(experiment).map_err(store_trouble)? {
-        let Some(text) = store.report_json(&row.run.run).map_err(store_trouble)? else {
-            continue;
-        };
-        let report: Report = serde_json::from_str(&text).map_err(|error| {
-            Trouble::Failed(format!("the report of run {} is damaged: {error}", row.run.run))
-        })?;
+        let Some(report) = read_report(store, &row.run.run)? else { continue };
         trials.push(Trialled { point: row.point, repeat: row.repeat, report });
     }
     Ok(trials)
+}
+
+/// The report of a run as it was kept; none of one that has not ended.
+pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
+    let Some(text) = store.report_json(run).map_err(store_trouble)? else { return Ok(None) };
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(|error| Trouble::Failed(format!("the report of run {run} is damaged: {error}")))
 }
 
 /// Makes trials, one after the other.

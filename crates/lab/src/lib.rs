@@ -7,6 +7,7 @@ mod alone;
 pub mod build;
 pub mod check;
 mod commits;
+pub mod compare;
 mod condition;
 pub mod datagen;
 mod desk;

@@ -134,7 +134,7 @@ pub struct ScalabilityReport {
 }
 
 /// The figures of a run, by name, as an experiment shows them.
-fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
+pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
     let block = &report.block;
     // Where users arrive at a rate, what was lost counts as well.
     let is_open = matches!(report.load, Some(Load::Open { .. }));
@@ -177,13 +177,7 @@ impl ExperimentReport {
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
             .map(|point| point_report(experiment, point, trials))
             .collect();
-        let has_orders = points.iter().any(|point| point.figures.get("nopm").is_some());
-        let is_open = |trial: &Trialled| matches!(trial.report.load, Some(Load::Open { .. }));
-        let primary = match has_orders {
-            _ if !trials.is_empty() && trials.iter().all(is_open) => "p99_ms",
-            true => "nopm",
-            false => "tps",
-        };
+        let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
         let curve = curve(experiment, &points, primary);
         let law = scalability(experiment, trials, primary, bits);
         let (scalability, no_scalability) = match law {
@@ -210,6 +204,32 @@ impl ExperimentReport {
     }
 }
 
+/// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else
+/// `nopm` where any has it, else `tps`.
+pub(crate) fn primary_of(reports: &[&Report]) -> &'static str {
+    let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
+    match reports.iter().any(|report| report.block.nopm.is_some()) {
+        _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms",
+        true => "nopm",
+        false => "tps",
+    }
+}
+
+/// Findings of at least a warning, by id, and in how many of the runs.
+pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
+    let mut found: Named<u64> = Named::default();
+    for finding in reports.flat_map(|report| &report.findings) {
+        if finding.severity == model::Severity::Note {
+            continue;
+        }
+        match found.0.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, n)) => *n += 1,
+            None => found.push(&finding.id, 1),
+        }
+    }
+    found
+}
+
 fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> PointReport {
     let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
     here.sort_by_key(|trial| trial.repeat);
@@ -227,16 +247,6 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
         let values = figures.iter().flatten().filter(|(n, _)| n == name).map(|(_, value)| *value);
         figure(&values.collect::<Vec<f64>>()).map(|figure| ((*name).to_owned(), figure))
     };
-    let mut findings: Named<u64> = Named::default();
-    for finding in counted.iter().flat_map(|trial| &trial.report.findings) {
-        if finding.severity == model::Severity::Note {
-            continue;
-        }
-        match findings.0.iter_mut().find(|(id, _)| *id == finding.id) {
-            Some((_, n)) => *n += 1,
-            None => findings.0.push((finding.id.to_string(), 1)),
-        }
-    }
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
     PointReport {
@@ -244,11 +254,11 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
         figures: Named(names.iter().filter_map(of).collect()),
-        findings,
+        findings: warnings(counted.iter().map(|trial| &trial.report)),
     }
 }
 
-fn figure(values: &[f64]) -> Option<Figure> {
+pub(crate) fn figure(values: &[f64]) -> Option<Figure> {
     let Mean { value, half_width, count, .. } = stats::mean(values, CONFIDENCE)?;
     Some(Figure {
         mean: value,
@@ -261,43 +271,52 @@ fn figure(values: &[f64]) -> Option<Figure> {
 
 fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
     let [axis] = &experiment.axes[..] else { return None };
-    let measured: Vec<(&str, Figure)> = points
+    let measured: Vec<(String, Figure)> = points
         .iter()
         .zip(&axis.values)
-        .filter_map(|(point, value)| Some((value.as_str(), *point.figures.get(primary)?)))
+        .filter_map(|(point, value)| Some((value.clone(), *point.figures.get(primary)?)))
         .collect();
+    curve_of(&axis.name, &measured, primary)
+}
+
+/// The figure over an axis; none where its values are not numbers, or fewer than two.
+pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str) -> Option<Curve> {
     if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
         return None;
     }
-    let (_, first) = measured[0];
-    let (_, last) = measured[measured.len() - 1];
+    let (first, last) = (measured[0].1, measured[measured.len() - 1].1);
     let (best_at, best) =
-        *measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
+        measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
     let reaches = |figure: &Figure| {
         let apart = (figure.mean - best.mean).abs();
         Some(apart <= best.half_width? + figure.half_width?)
     };
     let also = measured
         .iter()
-        .filter(|(value, figure)| *value != best_at && reaches(figure).unwrap_or(false));
+        .filter(|(value, figure)| value != best_at && reaches(figure).unwrap_or(false));
     Some(Curve {
         figure: primary.to_owned(),
-        axis: axis.name.clone(),
+        axis: axis.to_owned(),
         first: first.mean,
         mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
         best: best.mean,
-        best_at: best_at.to_owned(),
-        best_also: also.map(|(value, _)| (*value).to_owned()).collect(),
+        best_at: best_at.clone(),
+        best_also: also.map(|(value, _)| value.clone()).collect(),
         last: last.mean,
     })
 }
 
 /// Which of two figures is the better one: of times the lower.
 pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
-    match name.ends_with("_ms") {
+    match is_time(name) {
         true => b.mean.total_cmp(&a.mean),
         false => a.mean.total_cmp(&b.mean),
     }
+}
+
+/// Whether less of a figure is better.
+pub(crate) fn is_time(name: &str) -> bool {
+    name.ends_with("_ms")
 }
 
 /// A value of an axis, if it is a number.

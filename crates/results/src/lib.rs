@@ -2,6 +2,7 @@
 //!
 //! Not here: how a run is made (engine, lab), or any terminal or browser (dbdyno).
 
+pub mod comparison;
 pub mod experiment;
 pub mod findings;
 #[cfg(test)]
@@ -12,6 +13,7 @@ pub mod seek;
 pub mod store;
 mod tally;
 
+pub use comparison::ComparisonReport;
 pub use experiment::ExperimentReport;
 pub use report::Report;
 pub use seek::SeekReport;

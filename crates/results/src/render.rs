@@ -3,6 +3,7 @@
 //! Everything here is a function from values to lines. Not here: what is true (report), and any
 //! terminal (dbdyno).
 
+mod comparison;
 mod experiment;
 pub mod figures;
 pub mod list;
@@ -12,6 +13,7 @@ pub mod spark;
 pub mod table;
 pub mod text;
 
+pub use comparison::{comparison, comparison_csv, comparison_markdown};
 pub use experiment::{experiment, experiment_list};
 pub use list::run_list;
 pub use seek::seek;

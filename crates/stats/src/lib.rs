@@ -7,6 +7,8 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+mod change;
+mod comparison;
 mod crossing;
 mod disturbance;
 mod draw;
@@ -21,6 +23,10 @@ mod rate;
 mod scalability;
 mod share;
 
+pub use change::{
+    ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
+};
+pub use comparison::{Comparison, Incomparable, POWER, holm};
 pub use crossing::Crossing;
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};

@@ -298,13 +298,9 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+    use crate::draw::normal;
 
     const SECOND_NS: u64 = 1_000_000_000;
-
-    fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-        let (a, b) = (crate::unit(random.next_u64()), crate::unit(random.next_u64()));
-        (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
-    }
 
     /// By Knuth's product of uniforms; for small means.
     fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> u64 {
@@ -350,12 +346,12 @@ mod tests {
     }
 
     fn ar1(random: &mut Xoshiro256PlusPlus, n: usize, phi: f64) -> Vec<u64> {
-        let mut x = normal(random);
+        let mut x = normal(&mut || random.next_u64());
         let noise = (1.0 - phi * phi).sqrt();
         (0..n)
             .map(|_| {
                 let count = (1000.0 + 100.0 * x).round().max(0.0) as u64;
-                x = phi * x + noise * normal(random);
+                x = phi * x + noise * normal(&mut || random.next_u64());
                 count
             })
             .collect()

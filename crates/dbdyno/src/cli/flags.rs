@@ -53,11 +53,11 @@ pub(crate) fn output() -> Arg {
     Arg::new("output")
         .long("output")
         .global(true)
-        .value_name("text|json|markdown")
-        .value_parser(["text", "json", "markdown"])
+        .value_name("text|json|markdown|csv")
+        .value_parser(["text", "json", "markdown", "csv"])
         .hide_possible_values(true)
         .help_heading("Everywhere")
-        .help("How results are written (markdown: 'list parameters' alone) [default: text]")
+        .help("How results are written (markdown, csv: where a command says so) [default: text]")
 }
 
 /// `--seed`, of data alone.
@@ -142,9 +142,14 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_is(matches, "json")
 }
 
+/// The format that is asked for.
+pub(crate) fn output_of(matches: &ArgMatches) -> &str {
+    matches.get_one::<String>("output").map_or("text", String::as_str)
+}
+
 /// Whether `format` is asked for.
 pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
-    matches.get_one::<String>("output").is_some_and(|output| output == format)
+    output_of(matches) == format
 }
 
 /// The store's file.

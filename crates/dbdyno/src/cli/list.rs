@@ -4,6 +4,7 @@ use clap::{Arg, ArgMatches, Command};
 use lab::managed;
 use lab::plan::{AT, GROUP, PLAN};
 use model::Parameter;
+use results::render::{Align, Column, Table};
 use serde_json::{Value, json};
 
 use super::{Outcome, flags, print};
@@ -195,12 +196,14 @@ fn markdown_of(sections: &[Section]) -> String {
         "# Parameters\n\nWritten by `cargo xtask docs` from the tables that own them.\n".to_owned();
     for section in sections {
         text += &format!("\n## {}\n\n{}\n\n", section.title, section.intro);
-        text += "| written | takes | default | what it is |\n| --- | --- | --- | --- |\n";
+        let titles = ["written", "takes", "default", "what it is"];
+        let mut table = Table::new(titles.map(|title| Column::new(title, Align::Left)));
         for (written, row) in &section.rows {
-            let takes = row.kind.placeholder().replace('|', "\\|");
-            let help = row.help.replace('|', "\\|");
-            text += &format!("| {written} | {takes} | {} | {help} |\n", row.default);
+            let takes = row.kind.placeholder();
+            let cells = [written.as_str(), &takes, row.default, row.help];
+            table.row(cells.map(str::to_owned));
         }
+        text += &table.markdown();
     }
     text
 }

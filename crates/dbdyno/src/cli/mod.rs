@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 bad usage, 130 interrupted.
 
+mod compare;
 mod data;
 mod datagen;
 mod experiments;
@@ -176,15 +177,13 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .subcommand(runs::command())
         .subcommand(experiments::command())
         .subcommand(restore::command())
+        .subcommand(compare::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
 }
 
 fn dispatch(matches: &ArgMatches) -> Outcome {
-    if flags::output_is(innermost(matches), "markdown") && !list::is_of_parameters(matches) {
-        let why = "--output: only 'list parameters' is written as markdown; choose text or json";
-        return Err(Trouble::Usage(why.to_owned()));
-    }
+    is_written_so(matches)?;
     restore::offer(matches);
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches),
@@ -195,9 +194,28 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("runs", matches)) => runs::runs(matches),
         Some(("experiments", matches)) => experiments::experiments(matches),
         Some(("restore", matches)) => restore::restore(matches),
+        Some(("compare", matches)) => compare::compare(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
         Some(("list", matches)) => list::list(matches),
         _ => unreachable!("clap requires one of the subcommands above"),
+    }
+}
+
+/// Refuses a format that the command does not write.
+fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
+    let format = flags::output_of(innermost(matches));
+    let is_of = match format {
+        "markdown" => {
+            list::is_of_parameters(matches) || matches.subcommand_name() == Some("compare")
+        }
+        "csv" => matches.subcommand_name() == Some("compare"),
+        _ => true,
+    };
+    match is_of {
+        true => Ok(()),
+        false => Err(Trouble::Usage(format!(
+            "--output {format}: this command does not write it; choose text or json"
+        ))),
     }
 }
 

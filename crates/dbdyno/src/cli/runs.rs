@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
+use lab::experiment::read_report;
 use model::{NS_PER_S, RunId};
 use results::Tally;
 use results::render::run_list;
@@ -152,11 +153,10 @@ fn row_json(row: &RunRow) -> Value {
 
 /// The report as it was kept, or made now from what there is of a run that did not end.
 fn report(store: &Store, run: &RunId, options: Options) -> Result<Report, Trouble> {
-    let kept = store.report_json(run).map_err(said)?;
-    if let (Some(text), false) = (&kept, options.per_client) {
-        return serde_json::from_str(text).map_err(|error| {
-            Trouble::Failed(format!("the report of run {run} is damaged: {error}"))
-        });
+    if !options.per_client
+        && let Some(report) = read_report(store, run)?
+    {
+        return Ok(report);
     }
     let mut tally = Tally::new();
     store.events(run, &mut |event| tally.add(&event)).map_err(said)?;

@@ -88,7 +88,7 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
         "invalid value 'xml' for '--output <text|json|markdown>'; possible values: text, json, \
          markdown; 'dbdyno --help' tells more",
     );
-    let only = "--output: only 'list parameters' is written as markdown; choose text or json";
+    let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
     check(&["runs", "--output=markdown"], only);
     home.run(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);

@@ -3,6 +3,7 @@
 //! Not here: anything that a room can be asked for by itself.
 
 mod bad_input;
+mod compare;
 mod disturbances;
 mod examples;
 mod experiments;

@@ -40,7 +40,8 @@ pub(super) fn named(id: &str) -> String {
     format!("\nexperiment  {id}; again: dbdyno experiments show {}\n", short_id(id))
 }
 
-fn title(name: &str) -> String {
+/// A figure's name on the page.
+pub(super) fn title(name: &str) -> String {
     match name {
         "nopm" => "NOPM".to_owned(),
         "tps" => "TPS".to_owned(),

@@ -76,6 +76,23 @@ impl Table {
         (0..=self.rows.len()).map(line).collect()
     }
 
+    /// All columns as Markdown's pipes (GitHub Flavored Markdown, "Tables").
+    pub fn markdown(&self) -> String {
+        let line = |cells: &mut dyn Iterator<Item = &str>| {
+            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            format!("| {} |\n", cells.join(" | "))
+        };
+        let mut text = line(&mut self.columns.iter().map(|column| &*column.title));
+        text += &line(&mut self.columns.iter().map(|column| match column.align {
+            Align::Left => "---",
+            Align::Right | Align::Point => "---:",
+        }));
+        for row in &self.rows {
+            text += &line(&mut row.iter().map(String::as_str));
+        }
+        text
+    }
+
     /// A column's cells with its title first, all of one width.
     fn column(&self, index: usize) -> Vec<String> {
         let Column { title, align, .. } = &self.columns[index];

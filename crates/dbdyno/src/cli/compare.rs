@@ -1,0 +1,106 @@
+//! `dbdyno compare`: sides of runs held against the first.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::compare::{Asked, compare as hold};
+use results::comparison::{FLOOR, Gate, GateResult, Judge, Passed, figure_named};
+use results::render::{comparison, comparison_csv, comparison_markdown};
+use serde_json::json;
+
+use super::runs::store;
+use super::{DONE, FAILED, Outcome, flags, print};
+
+pub(crate) fn command() -> Command {
+    let value = |name: &'static str, of: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(of).help(help)
+    };
+    Command::new("compare")
+        .about("Holds runs against each other: better, worse, or no evidence")
+        .after_help(
+            "A side is a label (build=1.2), an experiment, or runs with commas between; the first \
+             is the baseline. dbdyno compare EXPERIMENT --by target holds the values of an axis \
+             against each other, whose runs took turns.",
+        )
+        .arg(
+            Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
+                "KEY=VALUE of a label, an experiment's id, or ids of runs with commas between",
+            ),
+        )
+        .arg(value("by", "AXIS", "Compare the values of this axis of one experiment"))
+        .arg(value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"))
+        .arg(value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]"))
+        .arg(
+            Arg::new("fail_if")
+                .long("fail-if")
+                .action(ArgAction::Append)
+                .value_name("LIMIT")
+                .help("End with exit code 1 if a limit is surely broken: \"p99>+5%\", \"tps<-3%\""),
+        )
+        .arg(
+            Arg::new("undecided")
+                .long("undecided")
+                .value_parser(["pass", "fail"])
+                .default_value("pass")
+                .help("What a limit does that is neither surely broken nor surely held"),
+        )
+}
+
+pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
+    let names: Vec<String> =
+        matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
+    let asked = match (matches.get_one::<String>("by"), &names[..]) {
+        (None, _) => Asked::Sides(names),
+        (Some(axis), [experiment]) => {
+            Asked::Axis { experiment: experiment.clone(), axis: axis.clone() }
+        }
+        (Some(_), _) => {
+            let why = "--by compares within one experiment: name one";
+            return Err(Trouble::Usage(why.to_owned()));
+        }
+    };
+    let judge = judge(matches)?;
+    let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
+    let gates = gates
+        .map(|text| text.parse::<Gate>().map_err(|why| Trouble::Usage(format!("--fail-if: {why}"))))
+        .collect::<Result<Vec<Gate>, Trouble>>()?;
+    let report = hold(&store(matches)?, &asked, &judge)?;
+    let gates: Vec<GateResult> = gates.iter().map(|gate| gate.hold(&report)).collect();
+    match flags::output_of(matches) {
+        "json" => {
+            let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
+            value["gates"] = json!(gates);
+            print(&format!("{value:#}\n"))
+        }
+        "markdown" => print(&comparison_markdown(&report, &gates)),
+        "csv" => print(&comparison_csv(&report)),
+        _ => print(&comparison(&report, &gates)),
+    }?;
+    let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
+    let is_broken = |gate: &GateResult| match gate.passed {
+        Passed::Broken => true,
+        Passed::Undecided => fails_undecided,
+        Passed::Held => false,
+    };
+    Ok(if gates.iter().any(is_broken) { FAILED } else { DONE })
+}
+
+fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
+    let primary =
+        match matches.get_one::<String>("figure") {
+            None => None,
+            Some(name) => Some(figure_named(name).map_err(|known| {
+                Trouble::Usage(format!("--figure {name}: choose one of {known}"))
+            })?),
+        };
+    let floor = match matches.get_one::<String>("floor") {
+        None => FLOOR,
+        Some(text) => {
+            let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
+            let share = number.filter(|percent| (0.0..=100.0).contains(percent));
+            share.map(|percent| percent / 100.0).ok_or_else(|| {
+                Trouble::Usage(format!("--floor {text}: write a share such as 2%"))
+            })?
+        }
+    };
+    Ok(Judge { primary: primary.map(str::to_owned), floor })
+}

@@ -1,0 +1,192 @@
+//! `compare`: which runs of the store make a side, and what they have shown against each other.
+//!
+//! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
+//! between. Points of an experiment are its axes' values; other runs have the points that their
+//! clients, workloads, rates and ways of calling make, as far as these differ. Not here: the
+//! judgement (results).
+
+use model::{Load, RunId};
+use results::ComparisonReport;
+use results::comparison::{Judge, Side, SidePoint};
+use results::experiment::{Trialled, counts};
+use results::report::{Named, Report};
+use results::store::{Filter, Status, Store};
+
+use crate::Trouble;
+use crate::experiment::{read_report, trialled};
+use crate::run::store_trouble;
+
+/// What is held against what.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// Sides as written, the baseline first.
+    Sides(Vec<String>),
+    /// The values of one axis of one experiment, the first of them the baseline.
+    Axis {
+        /// The experiment, by name.
+        experiment: String,
+        /// The axis.
+        axis: String,
+    },
+}
+
+/// Holds sides against each other.
+pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Trouble> {
+    let sides = match asked {
+        Asked::Sides(names) => sides(store, names)?,
+        Asked::Axis { experiment, axis } => by_axis(store, experiment, axis)?,
+    };
+    ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)
+}
+
+/// A run with its point.
+struct Placed {
+    values: Named<String>,
+    report: Report,
+}
+
+/// A side before its points are known.
+enum Found {
+    Experiment(String, Vec<Placed>),
+    /// With how many runs besides that have no report.
+    Runs(String, Vec<Report>, usize),
+}
+
+fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
+    let found: Vec<Found> =
+        names.iter().map(|name| side(store, name)).collect::<Result<_, Trouble>>()?;
+    let is_alone = found.iter().all(|side| matches!(side, Found::Experiment(..)));
+    // Where any side is of single runs, all are told apart by what runs themselves say.
+    let telling = if is_alone { Vec::new() } else { telling(&found) };
+    let place = |report: Report| {
+        let marks = marks(&report);
+        let values = telling.iter().map(|index| marks[*index].clone());
+        let values = Named(values.map(|(name, value)| (name.to_owned(), value)).collect());
+        Placed { values, report }
+    };
+    let side_of = |side| match side {
+        Found::Experiment(name, placed) if is_alone => gather(name, placed, 0),
+        Found::Experiment(name, placed) => {
+            gather(name, placed.into_iter().map(|placed| place(placed.report)).collect(), 0)
+        }
+        Found::Runs(name, runs, n_lost) => {
+            gather(name, runs.into_iter().map(place).collect(), n_lost)
+        }
+    };
+    Ok(found.into_iter().map(side_of).collect())
+}
+
+/// Which marks differ between any of the runs.
+fn telling(found: &[Found]) -> Vec<usize> {
+    let mut all: Vec<Vec<(&'static str, String)>> = Vec::new();
+    for side in found {
+        match side {
+            Found::Experiment(_, placed) => all.extend(placed.iter().map(|at| marks(&at.report))),
+            Found::Runs(_, runs, _) => all.extend(runs.iter().map(marks)),
+        }
+    }
+    let tells = |index: &usize| all.windows(2).any(|two| two[0][*index] != two[1][*index]);
+    (0..MARKS).filter(tells).collect()
+}
+
+const MARKS: usize = 4;
+
+/// What makes a point of a single run.
+fn marks(report: &Report) -> Vec<(&'static str, String)> {
+    let rate = match &report.load {
+        Some(Load::Open { rate, .. }) => rate.to_string(),
+        _ => String::new(),
+    };
+    let calls = report.groups.first().and_then(|group| group.parameters.get("calls"));
+    vec![
+        ("workload", report.workload.clone()),
+        ("clients", report.clients.to_string()),
+        ("rate", rate),
+        ("calls", calls.cloned().unwrap_or_default()),
+    ]
+}
+
+/// The runs that count by their points, in the order in which these first occur.
+fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
+    let mut side = Side { name, points: Vec::new(), runs_not_counted: n_lost as u64 };
+    for Placed { values, report } in placed {
+        if !counts(&report) {
+            side.runs_not_counted += 1;
+            continue;
+        }
+        match side.points.iter_mut().find(|point| point.values == values) {
+            Some(point) => point.reports.push(report),
+            None => side.points.push(SidePoint { values, reports: vec![report] }),
+        }
+    }
+    side
+}
+
+fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
+    if let Some((key, value)) = name.split_once('=') {
+        let label = Some((key.to_owned(), Some(value.to_owned())));
+        let filter = Filter { label, ..Filter::default() };
+        let mut rows = store.list(&filter).map_err(store_trouble)?;
+        rows.retain(|row| row.status != Status::Running);
+        if rows.is_empty() {
+            return Err(Trouble::Usage(format!(
+                "no run has the label {name}: 'dbdyno runs list' shows labels, 'dbdyno runs label \
+                 RUN {name}' sets one"
+            )));
+        }
+        // As they were made, the oldest first; one that was killed has no report.
+        let kept = rows.iter().rev().map(|row| read_report(store, &row.run));
+        let reports: Vec<Option<Report>> = kept.collect::<Result<_, Trouble>>()?;
+        let n_lost = reports.iter().filter(|report| report.is_none()).count();
+        return Ok(Found::Runs(name.to_owned(), reports.into_iter().flatten().collect(), n_lost));
+    }
+    // One that is of a run and of an experiment alike is taken for the experiment.
+    let is_one = name != "last" && !name.contains(',');
+    if is_one && let Ok(experiment) = store.find_experiment(name) {
+        let trials = trialled(store, &experiment)?;
+        let short = format!("{} ({name})", experiment.name);
+        let place = |trial: Trialled| Placed {
+            values: Named(experiment.trial((trial.point, trial.repeat)).values),
+            report: trial.report,
+        };
+        return Ok(Found::Experiment(short, trials.into_iter().map(place).collect()));
+    }
+    let runs = name.split(',').map(|run| store.find(run).map_err(store_trouble));
+    let runs = runs.collect::<Result<Vec<RunId>, Trouble>>()?;
+    let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
+    if let Some(index) = twice {
+        return Err(Trouble::Usage(format!("{name}: the run {} stands twice", runs[index])));
+    }
+    Ok(Found::Runs(name.to_owned(), reports(store, &runs)?, 0))
+}
+
+fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
+    let kept = runs.iter().map(|run| {
+        read_report(store, run)?.ok_or_else(|| {
+            Trouble::Usage(format!("the run {run} has not ended, and so has no report"))
+        })
+    });
+    kept.collect()
+}
+
+fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> {
+    let experiment = store.find_experiment(name).map_err(store_trouble)?;
+    let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let matches = |known: &str| known == axis || known.rsplit('.').next() == Some(axis);
+    let Some(index) = known.iter().position(|known| matches(known)) else {
+        return Err(Trouble::Usage(format!(
+            "--by {axis}: the experiment varies {}",
+            if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
+        )));
+    };
+    let mut sides: Vec<(String, Vec<Placed>)> =
+        experiment.axes[index].values.iter().map(|value| (value.clone(), Vec::new())).collect();
+    for trial in trialled(store, &experiment)? {
+        let mut values = experiment.trial((trial.point, trial.repeat)).values;
+        let (_, value) = values.remove(index);
+        let side = sides.iter_mut().find(|(name, _)| *name == value);
+        let placed = Placed { values: Named(values), report: trial.report };
+        side.expect("a point has values of its axes").1.push(placed);
+    }
+    Ok(sides.into_iter().map(|(name, placed)| gather(name, placed, 0)).collect())
+}

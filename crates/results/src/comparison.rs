@@ -1,0 +1,421 @@
+//! Sides held against each other: what differs between them, and what that did to the figures.
+//!
+//! A side is some runs of a point or of several; the first is the baseline. Of each other side and
+//! point one figure, the primary, is judged: better, worse, no evidence, or cannot be judged. The
+//! test is exact (`stats::Comparison`) on the logarithms of what whole runs have measured, so that
+//! differences are ratios; the error within a run says nothing of how runs differ and is not used.
+//! A verdict needs both: a chance below 5 % that ranks lie so if nothing differs, and a ratio
+//! beyond the floor. Where several points are judged their p-values are corrected for that (Holm),
+//! and so are those of all the other figures together. A pure function of reports. Not here: which
+//! runs make a side (lab), and how it looks (render).
+
+mod differences;
+mod gate;
+
+use serde::{Deserialize, Serialize};
+use stats::{Comparison, Incomparable, holm};
+
+use crate::experiment::{Curve, Figure, curve_of, figure, figures_of, is_time, primary_of};
+use crate::report::{Named, Report};
+
+pub use differences::Difference;
+pub use gate::{Gate, GateResult, Passed};
+
+/// The schema of [`ComparisonReport`].
+pub const SCHEMA: &str = "dbdyno.comparison/1";
+/// Of the intervals, and what is left of it is the chance of error of a verdict.
+const CONFIDENCE: f64 = 0.95;
+/// The ratio from which on a difference matters, unless told otherwise: 1 %.
+pub const FLOOR: f64 = 0.01;
+/// What can be judged, in the order of the page.
+pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
+
+/// The figure that people call `name`, a time without its unit too; else all names.
+pub fn figure_named(name: &str) -> Result<&'static str, String> {
+    let short = |figure: &'static str| figure.trim_end_matches("_ms");
+    let found = FIGURES.into_iter().find(|figure| *figure == name || short(figure) == name);
+    found.ok_or_else(|| FIGURES.map(short).join(", "))
+}
+
+/// Runs that belong together, as they are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<SidePoint>,
+    /// Runs that were left out: not completed, or found invalid.
+    pub runs_not_counted: u64,
+}
+
+/// The runs of a side at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SidePoint {
+    /// Where it is, by axis; points of equal values are held against each other.
+    pub values: Named<String>,
+    /// The runs that count.
+    pub reports: Vec<Report>,
+}
+
+/// How it is judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judge {
+    /// The figure that is judged; that of the workload if none is named.
+    pub primary: Option<String>,
+    /// The ratio from which on a difference matters, as a share.
+    pub floor: f64,
+}
+
+/// What is to be thought of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is better than the baseline.
+    Better,
+    /// It is worse.
+    Worse,
+    /// The runs do not show that it differs by as much as matters.
+    NoEvidence,
+    /// The runs could not have shown anything.
+    CannotJudge,
+}
+
+impl Verdict {
+    /// As it is read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::NoEvidence => "no evidence",
+            Verdict::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+/// What sides, held against the first, have shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The figure that is judged.
+    pub primary: String,
+    /// The ratio from which on a difference matters, as a share.
+    pub floor: f64,
+    /// The sides, the baseline first.
+    pub sides: Vec<SideReport>,
+    /// What differs between them besides the figures.
+    pub differences: Vec<Difference>,
+    /// Each other side against the baseline.
+    pub pairs: Vec<PairReport>,
+}
+
+/// A side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideReport {
+    /// What it is called.
+    pub name: String,
+    /// Its runs that count.
+    pub runs: Vec<String>,
+    /// Runs that were left out: not completed, or found invalid.
+    pub runs_not_counted: u64,
+    /// The primary figure over the axis, where there is one and it is of numbers.
+    pub curve: Option<Curve>,
+    /// Findings of at least a warning, by id, and in how many runs.
+    pub findings: Named<u64>,
+}
+
+/// A side against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairReport {
+    /// Which side, by name.
+    pub side: String,
+    /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
+    pub is_interleaved: bool,
+    /// All points together, where there are several, each with the same number of runs: the
+    /// geometric mean over them, one figure a repeat.
+    pub overall: Option<Judged>,
+    /// Point by point.
+    pub points: Vec<PointPair>,
+    /// Points that only one of the two has.
+    pub points_unpaired: u64,
+}
+
+/// A point of both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointPair {
+    /// Where, by axis.
+    pub values: Named<String>,
+    /// The primary figure.
+    pub primary: Judged,
+    /// The others.
+    pub others: Vec<Judged>,
+}
+
+/// A figure of a side against the baseline's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Which.
+    pub figure: String,
+    /// The baseline's, over its runs.
+    pub baseline: Option<Figure>,
+    /// The side's.
+    pub side: Option<Figure>,
+    /// The side's over the baseline's; null where it cannot be judged, but for one run a side,
+    /// where it has no interval.
+    pub ratio: Option<Ratio>,
+    /// The chance that ranks lie so or farther apart if nothing differs.
+    pub p: Option<f64>,
+    /// The same, corrected for everything that is judged beside it.
+    pub p_corrected: Option<f64>,
+    /// The ratio, as a share above 1, that would have been found in four of five such
+    /// comparisons.
+    pub detectable: Option<f64>,
+    /// What is to be thought of it.
+    pub verdict: Verdict,
+    /// Why, where it is not plain.
+    pub why: Option<String>,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The median over all pairs of runs.
+    pub value: f64,
+    /// The interval's ends; null of one run a side.
+    pub interval: Option<(f64, f64)>,
+    /// The interval's confidence: with few runs more than the 95 % that are asked for.
+    pub confidence: Option<f64>,
+}
+
+impl ComparisonReport {
+    /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.
+    pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
+        let [baseline, others @ ..] = sides else {
+            return Err("nothing to compare: name at least two sides".to_owned());
+        };
+        if others.is_empty() {
+            return Err("nothing to compare it with: name another side".to_owned());
+        }
+        if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
+            return Err(format!(
+                "{} has no run that counts ({} not completed, or found invalid)",
+                side.name, side.runs_not_counted
+            ));
+        }
+        let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
+        let primary = match &judge.primary {
+            Some(named) => named.clone(),
+            None => primary_of(&all).to_owned(),
+        };
+        let mut pairs: Vec<PairReport> =
+            others.iter().map(|side| pair(baseline, side, &primary, judge.floor)).collect();
+        if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
+            return Err(format!(
+                "{} and {} have no point in common: {}, and {}",
+                baseline.name,
+                alone.side,
+                points_of(baseline),
+                others.iter().find(|side| side.name == alone.side).map_or(String::new(), points_of)
+            ));
+        }
+        correct(&mut pairs, judge.floor);
+        Ok(ComparisonReport {
+            schema: SCHEMA.to_owned(),
+            sides: sides.iter().map(|side| side_report(side, &primary)).collect(),
+            differences: differences::between(sides),
+            primary,
+            floor: judge.floor,
+            pairs,
+        })
+    }
+}
+
+fn reports(side: &Side) -> impl Iterator<Item = &Report> {
+    side.points.iter().flat_map(|point| &point.reports)
+}
+
+fn points_of(side: &Side) -> String {
+    let told = |point: &SidePoint| {
+        let values: Vec<String> = point.values.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        values.join(" ")
+    };
+    side.points.iter().take(3).map(told).collect::<Vec<_>>().join(", ")
+}
+
+fn side_report(side: &Side, primary: &str) -> SideReport {
+    let figures = |point: &SidePoint| figure(&values_of(&point.reports, primary));
+    let curve = match side.points.first().map(|point| &point.values.0[..]) {
+        Some([(axis, _)]) => {
+            let measured = side
+                .points
+                .iter()
+                .filter_map(|point| Some((point.values.0.first()?.1.clone(), figures(point)?)));
+            curve_of(axis, &measured.collect::<Vec<_>>(), primary)
+        }
+        _ => None,
+    };
+    SideReport {
+        name: side.name.clone(),
+        runs: reports(side).map(|report| report.run_id.clone()).collect(),
+        runs_not_counted: side.runs_not_counted,
+        curve,
+        findings: crate::experiment::warnings(reports(side)),
+    }
+}
+
+/// The figure of each run that has it.
+fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
+    let of = |report| figures_of(report).into_iter().find(|(n, _)| *n == name);
+    reports.iter().filter_map(of).map(|(_, value)| value).collect()
+}
+
+fn pair(baseline: &Side, side: &Side, primary: &str, floor: f64) -> PairReport {
+    let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
+    let both: Vec<(&SidePoint, &SidePoint)> =
+        side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
+    let points = both.iter().map(|(base, point)| {
+        let judged = |name: &str| {
+            judged(name, &values_of(&base.reports, name), &values_of(&point.reports, name), floor)
+        };
+        let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
+        PointPair {
+            values: point.values.clone(),
+            primary: judged(primary),
+            others: others.filter(|other| other.side.is_some()).collect(),
+        }
+    });
+    let paired = both.len();
+    PairReport {
+        side: side.name.clone(),
+        is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
+        overall: overall(&both, primary, floor),
+        points: points.collect(),
+        points_unpaired: (baseline.points.len() + side.points.len() - 2 * paired) as u64,
+    }
+}
+
+/// Whether runs of both took turns: at least as many changes from one to the other, in the order
+/// of time, as the smaller side has runs. Blocks have one.
+fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
+    let began = |reports: &[Report], is_side| {
+        reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
+    };
+    let mut all = [began(&base.reports, false), began(&side.reports, true)].concat();
+    all.sort();
+    let turns = all.windows(2).filter(|two| two[0].1 != two[1].1).count();
+    turns >= base.reports.len().min(side.reports.len()).max(2)
+}
+
+/// One figure a repeat: the geometric mean over the points.
+fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str, floor: f64) -> Option<Judged> {
+    if both.len() < 2 {
+        return None;
+    }
+    let of = |points: Vec<&SidePoint>| {
+        let figures: Vec<Vec<f64>> =
+            points.iter().map(|point| values_of(&point.reports, primary)).collect();
+        let repeats = figures.first()?.len();
+        let mean = |repeat: usize| {
+            let logarithms = figures.iter().map(|of_point| of_point[repeat].ln());
+            (logarithms.sum::<f64>() / figures.len() as f64).exp()
+        };
+        let is_even = figures.iter().all(|of_point| of_point.len() == repeats);
+        is_even.then(|| (0..repeats).map(mean).collect::<Vec<f64>>())
+    };
+    let base = of(both.iter().map(|(base, _)| *base).collect())?;
+    let side = of(both.iter().map(|(_, side)| *side).collect())?;
+    Some(decided(judged(primary, &base, &side, floor), floor))
+}
+
+/// Ratio and test of a figure; the verdict is open until p-values are corrected.
+fn judged(name: &str, base: &[f64], side: &[f64], floor: f64) -> Judged {
+    let mut judged = Judged {
+        figure: name.to_owned(),
+        baseline: figure(base),
+        side: figure(side),
+        ratio: None,
+        p: None,
+        p_corrected: None,
+        detectable: None,
+        verdict: Verdict::CannotJudge,
+        why: None,
+    };
+    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
+    match Comparison::of(&logarithms(base), &logarithms(side), CONFIDENCE) {
+        Ok(found) => {
+            judged.ratio = Some(Ratio {
+                value: found.shift.exp(),
+                interval: Some((found.interval.0.exp(), found.interval.1.exp())),
+                confidence: Some(found.confidence),
+            });
+            judged.p = Some(found.p);
+            judged.p_corrected = Some(found.p);
+            judged.detectable = Some(found.detectable.exp() - 1.0);
+            decided(judged, floor)
+        }
+        Err(why) => {
+            let means = judged.baseline.zip(judged.side).map(|(a, b)| b.mean / a.mean);
+            judged.ratio = means.filter(|ratio| ratio.is_finite()).map(|value| Ratio {
+                value,
+                interval: None,
+                confidence: None,
+            });
+            judged.why = Some(match why {
+                Incomparable::TooFew { needed, have } => format!(
+                    "{have} {} a side cannot show a difference: make at least {needed}, better \
+                     5 or more, of each",
+                    if have == 1 { "run" } else { "runs" }
+                ),
+                Incomparable::NotFinite => {
+                    "in some run the figure is not finite: work was lost, or nothing was done"
+                        .to_owned()
+                }
+                Incomparable::TooMany => "more runs a side than can be judged".to_owned(),
+            });
+            judged
+        }
+    }
+}
+
+/// Corrects the p-values of all primary figures together and of all others together, and decides.
+fn correct(pairs: &mut [PairReport], floor: f64) {
+    let mut primaries: Vec<&mut Judged> = Vec::new();
+    let mut others: Vec<&mut Judged> = Vec::new();
+    for point in pairs.iter_mut().flat_map(|pair| &mut pair.points) {
+        primaries.push(&mut point.primary);
+        others.extend(&mut point.others);
+    }
+    for family in [primaries, others] {
+        let mut known: Vec<&mut Judged> =
+            family.into_iter().filter(|judged| judged.p.is_some()).collect();
+        let p_values: Vec<f64> = known.iter().filter_map(|judged| judged.p).collect();
+        for (judged, p) in known.iter_mut().zip(holm(&p_values)) {
+            judged.p_corrected = Some(p);
+            **judged = decided(judged.clone(), floor);
+        }
+    }
+}
+
+fn decided(mut judged: Judged, floor: f64) -> Judged {
+    let (Some(p), Some(ratio)) = (judged.p_corrected, judged.ratio) else { return judged };
+    let is_beyond = ratio.value.ln().abs() > (1.0 + floor).ln();
+    let is_surprising = p < 1.0 - CONFIDENCE;
+    judged.why = None;
+    judged.verdict = match (is_surprising, is_beyond) {
+        (true, true) if (ratio.value < 1.0) == is_time(&judged.figure) => Verdict::Better,
+        (true, true) => Verdict::Worse,
+        (true, false) => {
+            judged.why = Some(format!("it differs, by less than the floor of {}", share(floor)));
+            Verdict::NoEvidence
+        }
+        (false, _) => Verdict::NoEvidence,
+    };
+    judged
+}
+
+fn share(floor: f64) -> String {
+    format!("{} %", crate::render::figures::exact(floor * 100.0))
+}
+
+#[cfg(test)]
+mod tests;

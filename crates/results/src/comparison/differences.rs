@@ -1,0 +1,107 @@
+//! What differs between sides besides their figures: plan, database, machine, build.
+//!
+//! Not here: what was measured, in whatever fact it stands, and what changes by itself.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Side, reports};
+use crate::report::Report;
+
+/// A side with more values than these is said to vary.
+const VALUES_SHOWN_MAX: usize = 3;
+/// Facts that are measurements, not set-up, wherever they stand.
+const MEASURED: [&str; 9] = [
+    "available_bytes",
+    "busy_percent",
+    "free_bytes",
+    "mhz_now",
+    "mhz_seen",
+    "size_bytes",
+    "steal_percent",
+    "swap_free_bytes",
+    "uptime_s",
+];
+/// Facts about how a run went.
+const OF_THE_RUN: [&str; 1] = ["client"];
+/// Keys of the plan that name things and change nothing.
+const NAMES: [&str; 2] = ["name", "seed"];
+
+/// Something that is not the same on all sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `plan`, or what the fact is about.
+    pub about: String,
+    /// Its name.
+    pub name: String,
+    /// By side; null where nothing is known of it.
+    pub values: Vec<Option<String>>,
+}
+
+/// All differences, those of the plan first, then by what they are about.
+pub(super) fn between(sides: &[Side]) -> Vec<Difference> {
+    let seen: Vec<Vec<(String, String, String)>> =
+        sides.iter().map(|side| reports(side).flat_map(set_up).collect()).collect();
+    let mut names: Vec<(&str, &str)> =
+        seen.iter().flatten().map(|(about, name, _)| (about.as_str(), name.as_str())).collect();
+    names.sort_by_key(|(about, name)| (*about != "plan", *about, *name));
+    names.dedup();
+    let difference = |(about, name): (&str, &str)| {
+        let mut of_sides: Vec<Vec<&str>> = Vec::new();
+        for side in &seen {
+            let here = side.iter().filter(|(a, n, _)| (a.as_str(), n.as_str()) == (about, name));
+            let mut values: Vec<&str> = here.map(|(_, _, value)| value.as_str()).collect();
+            values.sort_unstable();
+            values.dedup();
+            of_sides.push(values);
+        }
+        if of_sides.windows(2).all(|two| two[0] == two[1]) {
+            return None;
+        }
+        let told = |values: &Vec<&str>| match values.len() {
+            0 => None,
+            n if n > VALUES_SHOWN_MAX => Some(format!("{n} values")),
+            _ => Some(values.join(", ")),
+        };
+        let values = of_sides.iter().map(told).collect();
+        Some(Difference { about: about.to_owned(), name: name.to_owned(), values })
+    };
+    names.into_iter().filter_map(difference).collect()
+}
+
+/// About, name and value of everything that was decided or found before the load.
+fn set_up(report: &Report) -> Vec<(String, String, String)> {
+    let mut all = Vec::new();
+    if let Ok(plan) = report.plan.parse::<toml::Table>() {
+        flatten("", &toml::Value::Table(plan), &mut all);
+    }
+    all.retain(|(_, name, _)| !NAMES.contains(&name.as_str()));
+    let told = |about: &str| !OF_THE_RUN.contains(&about);
+    for (about, facts) in report.facts.iter().filter(|(about, _)| told(about)) {
+        for (name, value) in facts {
+            let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
+            if !is_measured {
+                all.push((about.clone(), name.clone(), value.clone()));
+            }
+        }
+    }
+    all
+}
+
+/// The plan's values by dotted path; lists of tables by the name of each.
+fn flatten(path: &str, value: &toml::Value, all: &mut Vec<(String, String, String)>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        toml::Value::Table(table) => {
+            table.iter().for_each(|(key, value)| flatten(&below(key), value, all));
+        }
+        toml::Value::Array(list) if list.iter().all(toml::Value::is_table) => {
+            for (index, value) in list.iter().enumerate() {
+                let name = value.get("name").and_then(toml::Value::as_str);
+                let name = name.map_or_else(|| (index + 1).to_string(), str::to_owned);
+                flatten(&below(&name), value, all);
+            }
+        }
+        toml::Value::String(text) => all.push(("plan".to_owned(), path.to_owned(), text.clone())),
+        value => all.push(("plan".to_owned(), path.to_owned(), value.to_string())),
+    }
+}

@@ -1,0 +1,125 @@
+//! A limit that a change must not break: for builds that are to fail on a regression.
+//!
+//! `p99>+5%` is broken when p99 has risen by more than 5 %, and that surely: the end of the
+//! interval that lies nearer to no change decides. Not here: exit codes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{ComparisonReport, Judged, PointPair, figure_named};
+
+/// A limit as written: a figure, a direction and a share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// The figure's name in reports.
+    pub figure: String,
+    /// Whether it is broken by rising.
+    pub is_rise: bool,
+    /// How far it may go: 0.05 is 5 %.
+    pub by: f64,
+}
+
+/// Whether a limit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Passed {
+    /// It does: the whole interval lies within.
+    Held,
+    /// It does not: the whole interval lies beyond.
+    Broken,
+    /// The interval lies on both sides, or there is none.
+    Undecided,
+}
+
+/// What a limit has met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// The limit, as written.
+    pub gate: String,
+    /// The worst over all sides and points.
+    pub passed: Passed,
+    /// Where and by how much it is broken or undecided.
+    pub at: Vec<String>,
+}
+
+/// Where it is broken at one place, it does not matter that it is undecided at another.
+const LESS: (Passed, Passed) = (Passed::Broken, Passed::Undecided);
+
+impl FromStr for Gate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Gate, String> {
+        let no =
+            |why: &str| format!("'{text}' is no limit: {why}; write \"p99>+5%\" or \"tps<-3%\"");
+        let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
+        let (name, rest) = text.split_at(at);
+        let is_rise = rest.starts_with('>');
+        let name = name.trim().to_ascii_lowercase();
+        let figure = figure_named(&name).map_err(|known| no(&format!("figures are {known}")))?;
+        let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
+        let percent: f64 = number.trim().parse().map_err(|_| no("its percentage is no number"))?;
+        let by = percent / 100.0;
+        let fits = by.is_finite() && (if is_rise { by >= 0.0 } else { (-1.0..=0.0).contains(&by) });
+        if !fits {
+            return Err(no("a rise is > and positive, a fall < and negative"));
+        }
+        Ok(Gate { figure: figure.to_owned(), is_rise, by })
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, sign) =
+            (self.figure.trim_end_matches("_ms"), if self.is_rise { ">" } else { "<" });
+        write!(f, "{name}{sign}{:+}%", self.by * 100.0)
+    }
+}
+
+impl Gate {
+    /// Holds it against every side and point that has the figure.
+    pub fn hold(&self, report: &ComparisonReport) -> GateResult {
+        let mut found = GateResult { gate: self.to_string(), passed: Passed::Held, at: Vec::new() };
+        let mut n_seen = 0;
+        for pair in &report.pairs {
+            for point in &pair.points {
+                let Some(judged) = figure_at(point, &self.figure) else { continue };
+                n_seen += 1;
+                let passed = self.of(judged);
+                if passed == Passed::Held || (found.passed, passed) == LESS {
+                    continue;
+                }
+                if (passed, found.passed) == LESS {
+                    found.at.clear();
+                }
+                let values = point.values.iter().map(|(axis, value)| format!(" {axis}={value}"));
+                found.at.push(format!("{}{}", pair.side, values.collect::<String>()));
+                found.passed = passed;
+            }
+        }
+        if n_seen == 0 {
+            found.passed = Passed::Undecided;
+            found.at.push("no run has the figure".to_owned());
+        }
+        found
+    }
+
+    fn of(&self, judged: &Judged) -> Passed {
+        let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
+            return Passed::Undecided;
+        };
+        let limit = 1.0 + self.by;
+        let (is_broken, holds) =
+            if self.is_rise { (low > limit, high <= limit) } else { (high < limit, low >= limit) };
+        match (is_broken, holds) {
+            (true, _) => Passed::Broken,
+            (_, true) => Passed::Held,
+            _ => Passed::Undecided,
+        }
+    }
+}
+
+fn figure_at<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
+    std::iter::once(&point.primary).chain(&point.others).find(|judged| judged.figure == name)
+}

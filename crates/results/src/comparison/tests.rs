@@ -1,0 +1,238 @@
+//! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
+
+use super::*;
+use crate::made_up::Made;
+use crate::render::{comparison, comparison_csv, comparison_markdown};
+
+/// A run that had so many TPS, and p99 to match; `minute` is when it began.
+fn run(tps: f64, minute: usize) -> Report {
+    let mut report = Report::of(&Made::closed().tally());
+    report.run_id = format!("run-{minute}");
+    report.started = format!("2026-11-21T10:{minute:02}:00Z");
+    report.block.nopm = None;
+    report.block.tps = Some(tps);
+    report.block.response_ms.p99 = Some(1e4 / tps);
+    report
+}
+
+fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
+    let point = |&(clients, figures, first): &(&str, &[f64], usize)| SidePoint {
+        values: Named(vec![("clients".to_owned(), clients.to_owned())]),
+        reports: figures.iter().enumerate().map(|(i, tps)| run(*tps, first + 2 * i)).collect(),
+    };
+    let points = points.iter().map(point).collect();
+    Side { name: name.to_owned(), points, runs_not_counted: 0 }
+}
+
+const PLAIN: Judge = Judge { primary: None, floor: FLOOR };
+const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
+
+fn times(factor: f64) -> [f64; 5] {
+    FIVE.map(|tps| tps * factor)
+}
+
+fn held(base: &[f64], other: &[f64], first: usize) -> ComparisonReport {
+    let sides = [side("old", &[("8", base, 0)]), side("new", &[("8", other, first)])];
+    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
+}
+
+fn only(report: &ComparisonReport) -> &Judged {
+    &report.pairs[0].points[0].primary
+}
+
+#[test]
+fn more_is_better_of_rates_and_worse_of_times() {
+    let report = held(&FIVE, &times(1.1), 1);
+    assert_eq!((report.primary.as_str(), only(&report).verdict), ("tps", Verdict::Better));
+    let others = &report.pairs[0].points[0].others;
+    let p99 = others.iter().find(|judged| judged.figure == "p99_ms").expect("it has p99");
+    assert_eq!(p99.verdict, Verdict::Better);
+    let ratio = only(&report).ratio.expect("five of each");
+    assert!((ratio.value - 1.1).abs() < 1e-9, "{ratio:?}");
+    let back = held(&times(1.1), &FIVE, 1);
+    assert_eq!(only(&back).verdict, Verdict::Worse);
+}
+
+#[test]
+fn what_does_not_differ_enough_is_no_evidence() {
+    assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Verdict::NoEvidence);
+    // Surely different, by half of what matters.
+    let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
+    let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
+    assert_eq!(only(&report).verdict, Verdict::NoEvidence);
+    assert!(only(&report).why.as_deref().is_some_and(|why| why.contains("floor of 1 %")));
+}
+
+#[test]
+fn one_run_a_side_cannot_be_judged() {
+    let report = held(&FIVE[..1], &times(2.0)[..1], 1);
+    assert_eq!(only(&report).verdict, Verdict::CannotJudge);
+    let ratio = only(&report).ratio.expect("a ratio, without an interval");
+    assert_eq!((ratio.value, ratio.interval), (2.0, None));
+    assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run a side")));
+}
+
+#[test]
+fn runs_that_took_turns_are_told_from_blocks() {
+    assert!(held(&FIVE, &times(1.1), 1).pairs[0].is_interleaved);
+    assert!(!held(&FIVE, &times(1.1), 20).pairs[0].is_interleaved);
+}
+
+#[test]
+fn points_are_paired_by_their_values_and_corrected_together() {
+    let sides = [
+        side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20), ("64", &FIVE, 40)]),
+        side("new", &[("8", &times(1.1), 21), ("1", &times(1.003), 1), ("128", &FIVE, 50)]),
+    ];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points in common");
+    let pair = &report.pairs[0];
+    assert_eq!((pair.points.len(), pair.points_unpaired), (2, 2));
+    let better = &pair.points[0].primary;
+    assert_eq!((better.p, better.verdict), (Some(2.0 / 252.0), Verdict::Better));
+    assert_eq!(better.p_corrected, Some(4.0 / 252.0));
+    let overall = pair.overall.as_ref().expect("both have five of each");
+    assert!((overall.ratio.expect("five").value - (1.1_f64 * 1.003).sqrt()).abs() < 1e-6);
+    let curve = report.sides[0].curve.as_ref().expect("clients are numbers");
+    assert_eq!((curve.first, curve.best_at.as_str()), (1000.0, "1"));
+}
+
+#[test]
+fn sides_without_runs_or_points_in_common_are_refused() {
+    let no = |sides: &[Side]| ComparisonReport::new(sides, &PLAIN).expect_err("it makes no sense");
+    assert!(no(&[side("old", &[("8", &FIVE, 0)])]).contains("name another side"));
+    let mut lost = side("new", &[]);
+    lost.runs_not_counted = 3;
+    assert!(no(&[side("old", &[("8", &FIVE, 0)]), lost]).contains("3 not completed"));
+    let apart = [side("old", &[("8", &FIVE, 0)]), side("new", &[("9", &FIVE, 0)])];
+    assert!(no(&apart).contains("no point in common: clients=8, and clients=9"));
+}
+
+#[test]
+fn what_differs_is_told_and_what_was_measured_is_not() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    for report in &mut sides[0].points[0].reports {
+        report.plan =
+            "[phases]\nmeasure = \"60s\"\n[[group]]\nname = \"a\"\nclients = 8".to_owned();
+    }
+    for report in &mut sides[1].points[0].reports {
+        report.plan =
+            "[phases]\nmeasure = \"30s\"\n[[group]]\nname = \"a\"\nclients = 8".to_owned();
+        let database = report.facts.entry("database".to_owned()).or_default();
+        database.insert("version".to_owned(), "99".to_owned());
+        let memory = report.facts.entry("memory".to_owned()).or_default();
+        memory.insert("available_bytes".to_owned(), "7".to_owned());
+    }
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let names: Vec<String> =
+        report.differences.iter().map(|d| format!("{}.{}", d.about, d.name)).collect();
+    assert_eq!(names, ["plan.phases.measure", "database.version"]);
+    assert_eq!(report.differences[1].values[1].as_deref(), Some("99"));
+}
+
+#[test]
+fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
+    let passed = |text: &str, factor: f64| {
+        let gate: Gate = text.parse().expect("it is one");
+        assert_eq!(gate.to_string(), text);
+        gate.hold(&held(&FIVE, &times(factor), 1)).passed
+    };
+    assert_eq!(passed("tps<-3%", 0.9), Passed::Broken);
+    assert_eq!(passed("tps<-3%", 0.97), Passed::Undecided);
+    assert_eq!(passed("tps<-3%", 1.0), Passed::Held);
+    assert_eq!(passed("p99>+5%", 0.9), Passed::Broken);
+    assert_eq!(passed("p99>+5%", 1.1), Passed::Held);
+    let alone = held(&FIVE[..1], &times(0.5)[..1], 1);
+    let gate: Gate = " TPS < -3 % ".parse().expect("blanks do not matter");
+    assert_eq!(gate.hold(&alone).passed, Passed::Undecided);
+}
+
+#[test]
+fn a_limit_that_makes_no_sense_is_refused() {
+    let no = |text: &str| text.parse::<Gate>().expect_err("it makes no sense");
+    assert!(no("p99").contains("neither < nor >"));
+    assert!(no("speed<-3%").contains("figures are nopm, tps, p50, p95, p99"));
+    assert!(no("p99>5").contains("without %"));
+    assert!(no("p99>-5%").contains("a rise is > and positive"));
+    assert!(no("tps<-x%").contains("no number"));
+}
+
+#[test]
+fn it_reads_like_a_page() {
+    let sides = [
+        side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20)]),
+        side("new", &[("1", &times(1.1), 1), ("8", &times(1.001), 21)]),
+    ];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
+    insta::assert_snapshot!(comparison(&report, &[]), @r"
+    new against old: over all TPS is better, 1.049 times (1.034 to 1.065); of 2 points better at 1,
+    no evidence at 1
+
+    baseline  old: 10 runs
+    side      new: 10 runs
+
+    Plan, database, machine and build are the same on all sides.
+
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       1.8 %  better
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.690       1.8 %  no evidence
+    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.008       1.8 %  better
+    Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p < 0.05 and a
+    ratio beyond 1 %.
+    Runs of both took turns.
+
+    old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
+    new: TPS over clients: first 1,100, mean 1,050, peak 1,100 at 1, last 1,001
+    ");
+    let gate: Gate = "p99>+5%".parse().expect("it is one");
+    let one = held(&FIVE, &times(0.9), 20);
+    insta::assert_snapshot!(comparison(&one, &[gate.hold(&one)]), @r"
+    new against old: TPS is worse, 0.900 times (0.887 to 0.914)
+
+    baseline  old: 5 runs
+    side      new: 5 runs
+
+    Plan, database, machine and build are the same on all sides.
+
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.008       1.8 %  worse
+    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
+    clients=8  p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.024       1.8 %  worse
+    Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p < 0.05 and a
+    ratio beyond 1 %.
+    Runs of the two did not take turns: what drifted meanwhile (the machine, the data) counts as a
+    difference. An experiment with both as values of an axis interleaves them.
+
+    BROKEN: p99>+5% at new clients=8
+    ");
+}
+
+#[test]
+fn it_is_written_for_others() {
+    let one = held(&FIVE, &times(0.9), 20);
+    insta::assert_snapshot!(comparison_markdown(&one, &[]), @r"
+    **new against old: TPS is worse, 0.900 times (0.887 to 0.914)**
+
+
+    Plan, database, machine and build are the same on all sides.
+
+    | point | figure | old | new | ratio | p | found from | verdict |
+    | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
+    | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.008 | 1.8 % | worse |
+    | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
+    | clients=8 | p95 ms | 50.30 | 50.30 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
+    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.024 | 1.8 % | worse |
+
+
+    Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p \< 0.05 and a ratio beyond 1 %.
+
+    Runs of the two did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
+    ");
+    insta::assert_snapshot!(comparison_csv(&one), @r"
+    side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
+    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.007936507936507936,0.017998687587104767,worse
+    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,no evidence
+    new,clients=8,p95_ms,50.298879,50.298879,1,1,1,1,1,0,no evidence
+    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.023809523809523808,0.01799868758710499,worse
+    ");
+}

@@ -1,0 +1,310 @@
+//! Two handfuls of runs: how much the second differs from the first, and how surely.
+//!
+//! The test is Mann and Whitney's (Ann. Math. Stat. 18, 50, 1947), exact also with ties: the
+//! distribution of the rank sum over all ways of dealing the same figures to two sides. The
+//! effect is the median of all differences of a pair, with the interval that the same test gives
+//! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963), so that it leaves out zero where the test
+//! says so. Figures of one run depend on each other; these are for figures that are each of a
+//! whole run. Not here: which way is better, or from which size on a difference matters.
+
+use crate::students_t;
+
+/// Beyond so many figures a side only every so-manieth difference would be looked at; nobody
+/// makes so many runs.
+const FIGURES_MAX: usize = 300;
+/// The chance with which a [`Comparison::detectable`] shift is found.
+pub const POWER: f64 = 0.8;
+/// How many times as many figures Student's t needs that it equals this test where errors are
+/// normal: 3/pi (Hodges and Lehmann, Ann. Math. Stat. 27, 324, 1956).
+const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
+
+/// By how much `second` lies above `first`, in the unit of the figures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// The median of the differences of all pairs (Hodges and Lehmann).
+    pub shift: f64,
+    /// Its interval, ends two of the differences.
+    pub interval: (f64, f64),
+    /// The confidence that the interval has for figures without ties: at least what was asked.
+    pub confidence: f64,
+    /// The chance of ranks that lie as far from even or farther, if the sides do not differ.
+    pub p: f64,
+    /// The shift that would have been found with a chance of [`POWER`], given how much the
+    /// figures of a side vary and as if they were normal.
+    pub detectable: f64,
+}
+
+/// Why two sides cannot be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incomparable {
+    /// No ranks of so few could be surprising enough.
+    TooFew {
+        /// Figures that each side would need, if both had the same number.
+        needed: usize,
+        /// Figures of the smaller side.
+        have: usize,
+    },
+    /// One of them is not finite: a percentile among lost work, the logarithm of nothing.
+    NotFinite,
+    /// More than anybody asks for.
+    TooMany,
+}
+
+impl Comparison {
+    /// Compares two sides with an interval of at least `confidence`, whose complement is also the
+    /// chance of error at which a difference counts.
+    pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
+        assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
+        if first.iter().chain(second).any(|figure| !figure.is_finite()) {
+            return Err(Incomparable::NotFinite);
+        }
+        let (n, m) = (first.len(), second.len());
+        if n.max(m) > FIGURES_MAX {
+            return Err(Incomparable::TooMany);
+        }
+        let chances = untied(n, m);
+        let Some((cut, tail)) = cut(&chances, (1.0 - confidence) / 2.0) else {
+            let have = n.min(m);
+            return Err(Incomparable::TooFew { needed: needed(confidence), have });
+        };
+        let mut differences: Vec<f64> =
+            first.iter().flat_map(|a| second.iter().map(move |b| b - a)).collect();
+        differences.sort_by(f64::total_cmp);
+        let last = differences.len() - 1;
+        let shift = f64::midpoint(differences[last / 2], differences[last.div_ceil(2)]);
+        Ok(Comparison {
+            shift,
+            interval: (differences[cut], differences[last - cut]),
+            confidence: 1.0 - 2.0 * tail,
+            p: p_value(first, second),
+            detectable: detectable(first, second, 2.0 * tail),
+        })
+    }
+}
+
+/// The p-values such that all that lie below an error rate may be believed together with no more
+/// than that chance of one error (S. Holm, Scand. J. Stat. 6, 65, 1979). In the order given.
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
+    let mut corrected = vec![1.0; p_values.len()];
+    let mut least: f64 = 0.0;
+    for (rank, &index) in order.iter().enumerate() {
+        least = least.max(p_values[index] * (p_values.len() - rank) as f64).min(1.0);
+        corrected[index] = least;
+    }
+    corrected
+}
+
+/// How many figures a side it takes until some order of them is surprising enough.
+fn needed(confidence: f64) -> usize {
+    let mut orders = 1.0;
+    (1..=FIGURES_MAX)
+        .find(|&n| {
+            // C(2n, n) from C(2n - 2, n - 1).
+            orders *= (2 * n) as f64 * (2 * n - 1) as f64 / (n * n) as f64;
+            2.0 / orders <= 1.0 - confidence
+        })
+        .unwrap_or(FIGURES_MAX)
+}
+
+/// The chance of each value of U, 0 to nm, if the sides do not differ: the count of pairs in
+/// which the first side has the larger figure. By the recursion of Mann and Whitney.
+fn untied(n: usize, m: usize) -> Vec<f64> {
+    // chances[j] is the distribution for i figures on the first side and j on the second.
+    let mut chances: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
+    for i in 1..=n {
+        let mut next = vec![vec![1.0]];
+        for j in 1..=m {
+            let share = i as f64 / (i + j) as f64;
+            let mut here = vec![0.0; i * j + 1];
+            // The largest of all is of the first side, above j others; or of the second.
+            for (u, chance) in chances[j].iter().enumerate() {
+                here[u + j] += share * chance;
+            }
+            for (u, chance) in next[j - 1].iter().enumerate() {
+                here[u] += (1.0 - share) * chance;
+            }
+            next.push(here);
+        }
+        chances = next;
+    }
+    chances.swap_remove(m)
+}
+
+/// The largest U whose lower tail is at most `tail`, and that tail; none where even 0 is likelier.
+fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
+    let mut sum = 0.0;
+    let mut found = None;
+    for (u, chance) in chances.iter().enumerate() {
+        sum += chance;
+        if sum > tail * (1.0 + 1e-9) {
+            break;
+        }
+        found = Some((u, sum));
+    }
+    found
+}
+
+/// The exact two-sided p-value: over all ways of dealing these figures, the chance of a rank sum
+/// at least as far from its mean as this one. Ranks are doubled, so that ties have whole ones.
+fn p_value(first: &[f64], second: &[f64]) -> f64 {
+    let n = first.len();
+    let mut all: Vec<(f64, bool)> = first
+        .iter()
+        .map(|figure| (*figure, true))
+        .chain(second.iter().map(|figure| (*figure, false)))
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut ranks = Vec::with_capacity(all.len());
+    let mut observed = 0;
+    for tied in all.chunk_by(|a, b| a.0 == b.0) {
+        // Ranks from..=to have the mean (from + to) / 2.
+        let doubled = 2 * ranks.len() + tied.len() + 1;
+        observed += doubled * tied.iter().filter(|(_, is_first)| *is_first).count();
+        ranks.extend(std::iter::repeat_n(doubled, tied.len()));
+    }
+    // chances[k][s]: of k figures dealt to the first side, with doubled ranks of sum s.
+    let highest: usize = ranks.iter().sum();
+    let mut chances = vec![vec![0.0; highest + 1]; n + 1];
+    chances[0][0] = 1.0;
+    for (dealt, &rank) in ranks.iter().enumerate() {
+        for k in (1..=n.min(dealt + 1)).rev() {
+            let (fewer, here) = chances.split_at_mut(k);
+            for sum in (rank..=highest).rev() {
+                here[0][sum] += fewer[k - 1][sum - rank];
+            }
+        }
+        // Kept near 1, however many ways there are.
+        if dealt % 64 == 63 {
+            chances.iter_mut().flatten().for_each(|ways| *ways *= 0.5_f64.powi(64));
+        }
+    }
+    let mean = (n * (all.len() + 1)) as f64;
+    let far = (observed as f64 - mean).abs() - 1e-6;
+    let (mut beyond, mut whole) = (0.0, 0.0);
+    for (sum, ways) in chances[n].iter().enumerate() {
+        whole += ways;
+        if (sum as f64 - mean).abs() >= far {
+            beyond += ways;
+        }
+    }
+    (beyond / whole).min(1.0)
+}
+
+/// The shift that is found with a chance of [`POWER`] by a test of the given error: that of
+/// Student's t, widened by the efficiency of ranks.
+fn detectable(first: &[f64], second: &[f64], error: f64) -> f64 {
+    let squares = |side: &[f64]| {
+        let mean = side.iter().sum::<f64>() / side.len() as f64;
+        side.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>()
+    };
+    let (n, m) = (first.len(), second.len());
+    let freedom = n + m - 2;
+    let variance = (squares(first) + squares(second)) / freedom.max(1) as f64;
+    let t = students_t(1.0 - error / 2.0, freedom) + students_t(POWER, freedom);
+    t * (variance * (1.0 / n as f64 + 1.0 / m as f64) / EFFICIENCY).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand_core::SeedableRng as _;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::draw::normal;
+
+    #[test]
+    fn five_against_five_are_judged_at_the_exact_quantiles() {
+        let first = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let above = [11.0, 12.0, 13.0, 14.0, 15.0];
+        let found = Comparison::of(&first, &above, 0.95).expect("enough");
+        // 2 of 252 orders are as extreme; U <= 2 has 4 of 252 in each tail.
+        assert!((found.p - 2.0 / 252.0).abs() < 1e-12, "{found:?}");
+        assert!((found.confidence - (1.0 - 8.0 / 252.0)).abs() < 1e-12, "{found:?}");
+        assert_eq!((found.shift, found.interval), (10.0, (7.0, 13.0)));
+    }
+
+    #[test]
+    fn ties_have_the_mean_of_their_ranks() {
+        // Ranks of the first side: 1.5, 1.5, 4; of 20 ways to deal, 4 are as far from 10.5.
+        let found = p_value(&[1.0, 1.0, 2.0], &[2.0, 2.0, 3.0]);
+        assert!((found - 0.3).abs() < 1e-12, "{found}");
+        assert_eq!(p_value(&[5.0; 6], &[5.0; 6]), 1.0);
+    }
+
+    #[test]
+    fn no_order_of_three_against_three_is_surprising() {
+        let no = Comparison::of(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0], 0.95);
+        assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 3 }));
+        let no = Comparison::of(&[1.0], &[2.0], 0.95);
+        assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 1 }));
+        let no = Comparison::of(&[], &[], 0.95);
+        assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 0 }));
+        let no = Comparison::of(&[1.0; 5], &[1.0, 2.0, 3.0, 4.0, f64::INFINITY], 0.95);
+        assert_eq!(no, Err(Incomparable::NotFinite));
+    }
+
+    #[test]
+    fn holm_steps_down_and_never_falls() {
+        let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
+        let expected = [0.03, 0.06, 0.06, 0.02];
+        assert!(
+            corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
+            "{corrected:?}"
+        );
+        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
+    }
+
+    fn normals(count: usize, mean: f64, bits: &mut dyn FnMut() -> u64) -> Vec<f64> {
+        (0..count).map(|_| mean + normal(bits)).collect()
+    }
+
+    #[test]
+    fn errors_coverage_and_power_are_as_told() {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(11);
+        let mut bits = || source.next_u64();
+        for n in [4, 5, 8, 12] {
+            let typical = {
+                let freedom = 2 * n - 2;
+                let (_, tail) = cut(&untied(n, n), 0.025).expect("enough");
+                let t = students_t(1.0 - tail, freedom) + students_t(POWER, freedom);
+                t * (2.0 / n as f64 / EFFICIENCY).sqrt()
+            };
+            let (mut wrong, mut covered, mut found, rounds) = (0, 0, 0, 4000);
+            for _ in 0..rounds {
+                let first = normals(n, 0.0, &mut bits);
+                let same = Comparison::of(&first, &normals(n, 0.0, &mut bits), 0.95);
+                let same = same.expect("enough");
+                wrong += u32::from(same.p < 0.05);
+                covered += u32::from(same.interval.0 <= 0.0 && 0.0 <= same.interval.1);
+                let moved = Comparison::of(&first, &normals(n, typical, &mut bits), 0.95);
+                found += u32::from(moved.expect("enough").p < 0.05);
+            }
+            let share = |count: u32| f64::from(count) / f64::from(rounds);
+            assert_eq!(wrong + covered, rounds, "the interval leaves out zero where p is small");
+            assert!(share(wrong) < 0.06 && share(wrong) > 0.02, "{n}: {}", share(wrong));
+            assert!((share(found) - POWER).abs() < 0.05, "{n}: {}", share(found));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sides_exchanged_differ_by_as_much_the_other_way(
+            first in proptest::collection::vec(-100i32..100, 4..12),
+            second in proptest::collection::vec(-100i32..100, 4..12),
+        ) {
+            let floats = |side: &[i32]| side.iter().copied().map(f64::from).collect::<Vec<_>>();
+            let (first, second) = (floats(&first), floats(&second));
+            let there = Comparison::of(&first, &second, 0.95).expect("enough");
+            let back = Comparison::of(&second, &first, 0.95).expect("enough");
+            prop_assert_eq!(there.shift, -back.shift);
+            prop_assert_eq!(there.interval, (-back.interval.1, -back.interval.0));
+            prop_assert!((there.p - back.p).abs() < 1e-9);
+            prop_assert!(there.interval.0 <= there.shift && there.shift <= there.interval.1);
+            prop_assert!(there.p > 0.0 && there.p <= 1.0);
+        }
+    }
+}
