@@ -18,6 +18,7 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 
 use crate::build::{BuildOptions, Progress, build_heard};
+use crate::census::Census;
 use crate::desk::Desk;
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
@@ -380,8 +381,14 @@ fn measure(
     let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
     let begin = disturbers.begin();
+    let mut connected_ns = 0;
+    let mut census = None;
     let mut start = |now_ns| {
-        begin(Duration::from_nanos(lead_ns + plan.phases.ramp_up_ns));
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + plan.phases.ramp_up_ns);
+        let until_midst = until_measured + Duration::from_nanos(plan.phases.measure_ns / 2);
+        census = groups.first().and_then(|first| Census::begin(&first.database, until_midst));
+        begin(until_measured);
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
@@ -389,6 +396,9 @@ fn measure(
         recount.tell(event);
     });
     disturbers.end(stop, &mut |told| recount.tell(told));
+    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
     let ran = ran.map_err(|error| match error {
         engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
         error => could_not_run(error, &recount.tally),
@@ -686,6 +696,22 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
     }
     list
+}
+
+/// How long all clients took to connect, and how many connections there were then on either side.
+fn facts_of_connections(connected_ns: u64, census: Option<Census>, tally: &Tally) -> Vec<Fact> {
+    let counted = census.map(Census::end).unwrap_or_default();
+    let mut facts = Vec::new();
+    if connected_ns > 0 {
+        let seconds = connected_ns as f64 / NS_PER_S as f64;
+        facts.push(Fact::new("client", "connecting_s", format!("{seconds:.3}")));
+    }
+    if !counted.is_empty() {
+        let ours: u32 = tally.groups.iter().map(|group| group.connected).sum();
+        facts.push(Fact::new("connections", "ours", ours));
+    }
+    facts.extend(counted);
+    facts
 }
 
 /// Judges, reports, and closes the store; a run that failed midway is kept as such.

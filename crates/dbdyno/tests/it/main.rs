@@ -14,6 +14,7 @@ mod loads;
 mod newcomer;
 mod outage;
 mod password;
+mod proxies;
 mod real;
 mod repeatable;
 mod seek;

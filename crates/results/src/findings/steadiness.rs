@@ -36,6 +36,7 @@ enum Time {
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
     NoRampUp,
+    ShortRampUp { ramp_up_ns: u64, connecting_ns: u64 },
     Drifting { first_per_s: f64, last_per_s: f64 },
     Uneven { cv: f64 },
     Stalled { found: Stability, stalled_percent: f64 },
@@ -85,6 +86,18 @@ impl Time {
                 severity: Severity::Note,
                 text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
                 advice: "Give it one, unless that is what you measure.",
+            },
+            Time::ShortRampUp { ramp_up_ns, connecting_ns } => Words {
+                id: "short_ramp_up",
+                severity: Severity::Warning,
+                text: format!(
+                    "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
+                     been idle for longer than any had been at work.",
+                    seconds(ramp_up_ns),
+                    seconds(connecting_ns)
+                ),
+                advice: "Ramp up for longer than that: what a server does at the first transaction \
+                         of each connection is part of the figures.",
             },
             Time::Drifting { first_per_s, last_per_s } => Words {
                 id: "drifting",
@@ -149,6 +162,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.extend(short(tally));
     let no_ramp_up = tally.description.as_ref().is_some_and(|told| told.phases.ramp_up_ns == 0);
     all.extend(no_ramp_up.then_some(Time::NoRampUp));
+    all.extend(short_ramp_up(tally));
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let slots = tally.commits_100ms(&groups);
     if slots.iter().any(|&n| n > 0) {
@@ -160,6 +174,17 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
     }
     all.into_iter().map(Time::words).collect()
+}
+
+/// Below this nobody need mind how long connecting took.
+const CONNECTING_NS_MIN: u64 = NS_PER_S;
+
+fn short_ramp_up(tally: &Tally) -> Option<Time> {
+    let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
+    let connecting_s = tally.fact("client", "connecting_s")?.parse::<f64>().ok()?;
+    let connecting_ns = (connecting_s * NS_PER_S as f64) as u64;
+    let is_short = ramp_up_ns < connecting_ns && connecting_ns >= CONNECTING_NS_MIN;
+    is_short.then_some(Time::ShortRampUp { ramp_up_ns, connecting_ns })
 }
 
 fn ended(tally: &Tally) -> Option<Time> {
