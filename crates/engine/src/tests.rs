@@ -1,6 +1,7 @@
 //! Laws of the engine, on a made-up database whose every service time is known.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -19,9 +20,27 @@ use crate::{GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
 struct Fake {
     service_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    present: Arc<Present>,
+}
+
+/// How many sessions there are, and the fewest that there were when one was asked.
+struct Present {
+    now: AtomicU32,
+    least: AtomicU32,
+}
+
+impl Fake {
+    fn new(
+        service_ns: fn(u64) -> u64,
+        refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    ) -> Fake {
+        let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
+        Fake { service_ns, refuses, present: Arc::new(present) }
+    }
 }
 
 struct FakeSession {
+    present: Arc<Present>,
     clock: Rc<dyn Clock>,
     service_ns: fn(u64) -> u64,
     refuses: fn(u64, u32) -> Option<RefusalKind>,
@@ -55,7 +74,9 @@ impl Database for Fake {
 
     fn connect<'a>(&'a self, place: Place, _statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
+            self.present.now.fetch_add(1, Ordering::SeqCst);
             let session: Box<dyn Session> = Box::new(FakeSession {
+                present: Arc::clone(&self.present),
                 clock: place.clock,
                 service_ns: self.service_ns,
                 refuses: self.refuses,
@@ -72,11 +93,18 @@ impl Database for Fake {
     }
 }
 
+impl Drop for FakeSession {
+    fn drop(&mut self) {
+        self.present.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Session for FakeSession {
     fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
         let Request::Execute(Call { values: [Value::Int(nth)], .. }) = request else {
             return Err(Refusal::new(RefusalKind::Unsupported, "only numbered statements"));
         };
+        self.present.least.fetch_min(self.present.now.load(Ordering::SeqCst), Ordering::SeqCst);
         let nth = *nth as u64;
         let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
         self.asked = (nth, attempt);
@@ -223,7 +251,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         phases: Phases { ramp_up_ns: 0, measure_ns, drain_ns: 100 * NS_PER_S },
         groups: vec![GroupJob {
             workload: Arc::new(Asks::new(0, 0)),
-            database: Arc::new(Fake { service_ns, refuses: no }),
+            database: Arc::new(Fake::new(service_ns, no)),
             statements: Arc::from(Vec::new()),
             first_client: 0,
             clients,
@@ -355,7 +383,7 @@ fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
     let mut job = job(open(1500.0, 300), 2, 3 * NS_PER_S, two_ms);
     job.phases.ramp_up_ns = 1_300 * NS_PER_MS;
     job.phases.drain_ns = 50 * NS_PER_MS;
-    let database = Fake { service_ns: two_ms, refuses };
+    let database = Fake::new(two_ms, refuses);
     job.groups[0].database = Arc::new(database);
     let told = tell(job);
     let end_ns = 4_300 * NS_PER_MS;
@@ -430,7 +458,7 @@ fn every_attempt_has_the_same_dice_and_the_latency_spans_them_all() {
     let thrown = Arc::clone(&asks.thrown);
     let mut job = job(Load::Closed, 1, 0, two_ms);
     job.groups[0].until = Until::Transactions(2);
-    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     job.groups[0].workload = Arc::new(asks);
     let told = tell(job);
     let thrown = thrown.lock().expect("no panics here").clone();
@@ -453,7 +481,7 @@ fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
         Some(RefusalKind::Missing)
     }
     let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
-    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     let told = tell(job);
     assert!(matches!(&told.ran.reason, StopReason::Failed { why } if why.contains("as told")));
     assert!(told.ran.measured_ns < NS_PER_S);
@@ -549,6 +577,22 @@ fn threads_and_loops_offer_the_same_work() {
 }
 
 #[test]
+fn clients_stay_connected_until_all_are_done_and_have_hung_up_when_the_run_is_over() {
+    for placement in [Placement::Thread, Placement::Loop] {
+        let mut job = job(Load::KeyThink { scale: 1.0 }, 40, NS_PER_S / 2, two_ms);
+        job.placement = placement;
+        job.groups[0].workload = Arc::new(Asks::new(100 * NS_PER_MS, 300 * NS_PER_MS));
+        let database = Arc::new(Fake::new(two_ms, no));
+        let present = Arc::clone(&database.present);
+        job.groups[0].database = database;
+        let told = tell(job);
+        assert!(told.commits > 0);
+        assert_eq!(present.least.load(Ordering::SeqCst), 40, "{placement:?}");
+        assert_eq!(present.now.load(Ordering::SeqCst), 0, "{placement:?}");
+    }
+}
+
+#[test]
 fn asking_once_drains_and_asking_twice_cuts_off() {
     fn ten_seconds(_: u64) -> u64 {
         10 * NS_PER_S
@@ -627,7 +671,7 @@ struct Shy {
 
 impl Shy {
     fn new(n_refused_most: u32, kind: RefusalKind) -> Shy {
-        let inner = Fake { service_ns: two_ms, refuses: no };
+        let inner = Fake::new(two_ms, no);
         Shy { refused: Default::default(), n_refused_most, kind, inner }
     }
 }
