@@ -378,31 +378,8 @@ fn measure(
     disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_counted(groups, stop, None);
-    let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
-    let begin = disturbers.begin();
-    let mut connected_ns = 0;
-    let mut census = None;
-    let mut start = |now_ns| {
-        connected_ns = now_ns;
-        let until_measured = Duration::from_nanos(lead_ns + plan.phases.ramp_up_ns);
-        let until_midst = until_measured + Duration::from_nanos(plan.phases.measure_ns / 2);
-        census = groups.first().and_then(|first| Census::begin(&first.database, until_midst));
-        begin(until_measured);
-        now_ns + lead_ns
-    };
-    let ran = engine::run(job, stop, &mut start, &mut |event| {
-        disturbers.follow(&event, &mut |told| recount.tell(told));
-        recount.tell(event);
-    });
-    disturbers.end(stop, &mut |told| recount.tell(told));
-    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
-        recount.tell(Event::Fact(fact));
-    }
-    let ran = ran.map_err(|error| match error {
-        engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
-        error => could_not_run(error, &recount.tally),
-    })?;
+    let ran = drive(job, stop, disturbers, recount)?;
     recount.take_usage();
     let usage = recount.measured.unwrap_or_default();
     recount.tell(Event::Ended {
@@ -440,6 +417,40 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// The load itself, with what is done and counted beside it.
+fn drive(
+    job: Job,
+    stop: &Arc<Stop>,
+    disturbers: &mut Disturbers,
+    recount: &mut Recount<'_>,
+) -> Result<Ran, Trouble> {
+    let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let phases = job.phases;
+    let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let begin = disturbers.begin();
+    let (mut connected_ns, mut census) = (0, None);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+        census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
+        begin(until_measured);
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        disturbers.follow(&event, &mut |told| recount.tell(told));
+        recount.tell(event);
+    });
+    disturbers.end(stop, &mut |told| recount.tell(told));
+    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
+    ran.map_err(|error| match error {
+        engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
+        error => could_not_run(error, &recount.tally),
+    })
 }
 
 /// Data that are not consistent before a run are a reason not to begin it.

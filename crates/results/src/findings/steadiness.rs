@@ -36,7 +36,7 @@ enum Time {
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
     NoRampUp,
-    ShortRampUp { ramp_up_ns: u64, connecting_ns: u64 },
+    ShortRampUp(ShortRampUp),
     Drifting { first_per_s: f64, last_per_s: f64 },
     Uneven { cv: f64 },
     Stalled { found: Stability, stalled_percent: f64 },
@@ -87,18 +87,7 @@ impl Time {
                 text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
                 advice: "Give it one, unless that is what you measure.",
             },
-            Time::ShortRampUp { ramp_up_ns, connecting_ns } => Words {
-                id: "short_ramp_up",
-                severity: Severity::Warning,
-                text: format!(
-                    "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
-                     been idle for longer than any had been at work.",
-                    seconds(ramp_up_ns),
-                    seconds(connecting_ns)
-                ),
-                advice: "Ramp up for longer than that: what a server does at the first transaction \
-                         of each connection is part of the figures.",
-            },
+            Time::ShortRampUp(times) => times.words(),
             Time::Drifting { first_per_s, last_per_s } => Words {
                 id: "drifting",
                 severity: Severity::Warning,
@@ -176,6 +165,29 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.into_iter().map(Time::words).collect()
 }
 
+/// A ramp-up, and how long connecting took.
+struct ShortRampUp {
+    ramp_up_ns: u64,
+    connecting_ns: u64,
+}
+
+impl ShortRampUp {
+    fn words(self) -> Words {
+        Words {
+            id: "short_ramp_up",
+            severity: Severity::Warning,
+            text: format!(
+                "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
+                 been idle for longer than any had been at work.",
+                seconds(self.ramp_up_ns),
+                seconds(self.connecting_ns)
+            ),
+            advice: "Ramp up for longer than that: what a server does at the first transaction of \
+                     each connection is part of the figures.",
+        }
+    }
+}
+
 /// Below this nobody need mind how long connecting took.
 const CONNECTING_NS_MIN: u64 = NS_PER_S;
 
@@ -184,7 +196,7 @@ fn short_ramp_up(tally: &Tally) -> Option<Time> {
     let connecting_s = tally.fact("client", "connecting_s")?.parse::<f64>().ok()?;
     let connecting_ns = (connecting_s * NS_PER_S as f64) as u64;
     let is_short = ramp_up_ns < connecting_ns && connecting_ns >= CONNECTING_NS_MIN;
-    is_short.then_some(Time::ShortRampUp { ramp_up_ns, connecting_ns })
+    is_short.then_some(Time::ShortRampUp(ShortRampUp { ramp_up_ns, connecting_ns }))
 }
 
 fn ended(tally: &Tally) -> Option<Time> {
