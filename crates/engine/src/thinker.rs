@@ -8,8 +8,11 @@ use model::{Dice, Kind, KindIndex, NS_PER_S, Number, Stream, Workload};
 const THINK_CAP: f64 = 10.0;
 /// The throw that says where a client is found when load begins; no transaction has this number.
 const AT_THE_START: u64 = u64::MAX;
-/// A client that is found keying looks this far ahead for a transaction of the kind it keys.
-const LOOK_AHEAD: u64 = 100_000;
+/// A client is found at one of this many first transactions of its own: kinds may come from a deck,
+/// and then what follows depends on what was drawn from it already.
+const FOUND_AMONG: u64 = 1 << 20;
+/// So often a place of the right kind is looked for; a kind of one in a thousand is found.
+const LOOKS_MAX: u32 = 100_000;
 
 /// A user who keys, has its transaction, and thinks.
 pub(crate) struct Thinker {
@@ -25,8 +28,8 @@ pub(crate) struct Thinker {
 
 /// Where in its cycle a client is found.
 enum Found {
-    /// It thinks for so much longer, and then keys.
-    Thinking { left_ns: u64 },
+    /// It thinks after one of this kind for so much longer, and then keys.
+    Thinking { kind: KindIndex, left_ns: u64 },
     /// It keys a transaction of this kind for so much longer.
     Keying { kind: KindIndex, left_ns: u64 },
 }
@@ -46,18 +49,22 @@ impl Thinker {
     }
 
     /// Load begins: the client is found as somebody who has keyed and thought for ever, so that
-    /// the rate is the same from the first instant on. Gives the number of its first transaction,
-    /// which is of the kind that it keys.
+    /// the rate is the same from the first instant on. Gives the number of its first transaction:
+    /// the one that it keys, or that comes after the one after which it thinks.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) -> u64 {
         let kinds = workload.kinds();
         let kind_of =
             |nth: &u64| workload.kind_of(Number::OfClient { client: self.client, nth: *nth });
-        let (nth, left_ns) = match self.find(kinds) {
-            Found::Thinking { left_ns } => {
-                (0, left_ns + self.keying_ns(&kinds[usize::from(kind_of(&0))]))
-            }
-            Found::Keying { kind, left_ns } => {
-                ((0..LOOK_AHEAD).find(|nth| kind_of(nth) == kind).unwrap_or(0), left_ns)
+        let mut dice = Dice::new(self.seed, Stream::Thinking(self.client), AT_THE_START);
+        let found = self.find(kinds, &mut dice);
+        let (Found::Thinking { kind, .. } | Found::Keying { kind, .. }) = found;
+        let mut places = (0..LOOKS_MAX).map(|_| dice.bits() % FOUND_AMONG);
+        let place = places.find(|nth| kind_of(nth) == kind).unwrap_or(0);
+        let (nth, left_ns) = match found {
+            Found::Keying { left_ns, .. } => (place, left_ns),
+            Found::Thinking { left_ns, .. } => {
+                let next = usize::from(kind_of(&(place + 1)));
+                (place + 1, left_ns + self.keying_ns(&kinds[next]))
             }
         };
         self.free_ns = load_start_ns + left_ns;
@@ -67,8 +74,7 @@ impl Thinker {
     /// Where somebody comes upon a client at a random instant: in a pause as often as such pauses
     /// are long, and at any place within it alike. How long transactions take is not known
     /// beforehand, and counts as nothing.
-    fn find(&self, kinds: &[Kind]) -> Found {
-        let mut dice = Dice::new(self.seed, Stream::Thinking(self.client), AT_THE_START);
+    fn find(&self, kinds: &[Kind], dice: &mut Dice) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;
             let (mean_ns, _) = self.thinking(kind);
@@ -80,7 +86,7 @@ impl Thinker {
             if place < thinking {
                 let (mean_ns, cap_ns) = self.thinking(&kinds[usize::from(kind)]);
                 let left_ns = stats::residual_exponential_ns(dice.bits(), mean_ns, cap_ns);
-                return Found::Thinking { left_ns };
+                return Found::Thinking { kind, left_ns };
             }
             place -= thinking;
             if place < keying {
@@ -91,7 +97,7 @@ impl Thinker {
             place -= keying;
         }
         // There are no pauses, or the sum was rounded: at the end of one.
-        Found::Thinking { left_ns: 0 }
+        Found::Thinking { kind: 0, left_ns: 0 }
     }
 
     /// The mean of the thinking after a transaction of this kind, and where it is cut.
