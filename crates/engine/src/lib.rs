@@ -14,6 +14,7 @@ mod schedule;
 mod scheduling;
 mod seat;
 mod stop;
+mod thinker;
 
 #[cfg(test)]
 mod tests;

@@ -8,16 +8,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Clock, Dice, Kind, KindIndex, Load, Number, QueueFull, Slot, StopReason, Stream, Until, Woken,
+    Clock, Kind, KindIndex, Load, Number, QueueFull, Slot, StopReason, Until, Woken, Workload,
 };
 
 use crate::clock;
 use crate::job::Job;
 use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
-
-/// Think times are cut at this many times their mean (TPC-C 5.2.5.4).
-const THINK_CAP: f64 = 10.0;
+use crate::thinker::Thinker;
 
 /// How many transactions of the measured phase are left; shared by those who share them.
 pub(crate) struct Budget(AtomicI64);
@@ -158,7 +156,7 @@ pub(crate) struct Claim {
 enum Pace {
     Closed,
     Open(Arc<Arrivals>),
-    KeyThink { scale: f64, seed: u64, previous: Option<KindIndex>, free_ns: u64 },
+    KeyThink(Thinker),
 }
 
 /// One client's pacer.
@@ -185,7 +183,7 @@ impl Pacer {
         let pace = match (pacing.load, pacing.arrivals) {
             (Load::Open { .. }, Some(arrivals)) => Pace::Open(Arc::clone(arrivals)),
             (Load::KeyThink { scale }, _) => {
-                Pace::KeyThink { scale: *scale, seed: pacing.seed, previous: None, free_ns: 0 }
+                Pace::KeyThink(Thinker::new(client, pacing.seed, *scale))
             }
             _ => Pace::Closed,
         };
@@ -202,7 +200,7 @@ impl Pacer {
         let own = Number::OfClient { client: self.client, nth: self.nth };
         match &mut self.pace {
             Pace::Closed => Some(Claim { number: own, claimed_ns: 0, intended_ns: None }),
-            Pace::KeyThink { .. } => {
+            Pace::KeyThink(_) => {
                 Some(Claim { number: own, claimed_ns: clock.now(), intended_ns: None })
             }
             Pace::Open(arrivals) => {
@@ -224,9 +222,9 @@ impl Pacer {
     ) -> Option<(Slot, u64)> {
         let intended_ns = match claim.intended_ns {
             Some(intended_ns) => intended_ns,
-            None => match self.intend(claim.number, kind, kinds) {
-                Some(intended_ns) => intended_ns,
-                None => return self.start_now(claim.number, clock),
+            None => match &self.pace {
+                Pace::KeyThink(thinker) => thinker.intend(claim.number, kind, kinds),
+                Pace::Closed | Pace::Open(_) => return self.start_now(claim.number, clock),
             },
         };
         if intended_ns >= self.stop.end_ns() {
@@ -234,7 +232,7 @@ impl Pacer {
         }
         // Who keys and thinks never waits for another: being late is the generator's lag.
         let claimed_ns = match self.pace {
-            Pace::KeyThink { .. } => claim.claimed_ns.min(intended_ns),
+            Pace::KeyThink(_) => claim.claimed_ns.min(intended_ns),
             Pace::Closed | Pace::Open(_) => claim.claimed_ns,
         };
         let is_queued = claimed_ns > intended_ns;
@@ -258,9 +256,9 @@ impl Pacer {
 
     /// The transaction of `kind` has finished.
     pub(crate) fn finished(&mut self, kind: KindIndex, now_ns: u64) {
-        if let Pace::KeyThink { previous, free_ns, .. } = &mut self.pace {
-            *previous = Some(kind);
-            *free_ns = now_ns;
+        if let Pace::KeyThink(thinker) = &mut self.pace {
+            thinker.previous = Some(kind);
+            thinker.free_ns = now_ns;
         }
     }
 
@@ -283,26 +281,6 @@ impl Pacer {
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    /// Key/think load: the end of thinking (after the last transaction) and keying (before
-    /// this one). A client's first transaction comes at a uniform place within such a time, so
-    /// that clients do not march in step. None in closed load.
-    fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
-        let Pace::KeyThink { scale, seed, previous, free_ns } = &self.pace else {
-            return None;
-        };
-        let mut dice = Dice::new(*seed, Stream::Thinking(self.client), number.nth());
-        let thinker = &kinds[usize::from(previous.unwrap_or(kind))];
-        let mean_ns = thinker.thinking_ns as f64 * scale;
-        let cap_ns = (mean_ns * THINK_CAP) as u64;
-        let think_ns = stats::truncated_exponential_ns(dice.bits(), mean_ns, cap_ns);
-        let key_ns = (kinds[usize::from(kind)].keying_ns as f64 * scale) as u64;
-        let pause_ns = think_ns + key_ns;
-        Some(match previous {
-            Some(_) => free_ns + pause_ns,
-            None => free_ns + (pause_ns as f64 * stats::unit(dice.bits())) as u64,
-        })
-    }
-
     fn take_from_budget(&self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
         match &self.budget {
@@ -311,10 +289,10 @@ impl Pacer {
         }
     }
 
-    /// Key/think load counts its first pause from here.
-    pub(crate) fn begin(&mut self, load_start_ns: u64) {
-        if let Pace::KeyThink { free_ns, .. } = &mut self.pace {
-            *free_ns = load_start_ns;
+    /// Load begins: a client that keys and thinks is found in the midst of that.
+    pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
+        if let Pace::KeyThink(thinker) = &mut self.pace {
+            self.nth = thinker.begin(load_start_ns, workload);
         }
     }
 }

@@ -128,7 +128,7 @@ impl Seat {
 
     /// Does transactions until the load is over.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
-        self.pacer.begin(load_start_ns);
+        self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
         let mut turn = 0;
         let mut still = 0;

@@ -1,6 +1,7 @@
 //! Laws of the engine, on a made-up database whose every service time is known.
 
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -19,9 +20,27 @@ use crate::{GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
 struct Fake {
     service_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    present: Arc<Present>,
+}
+
+/// How many sessions there are, and the fewest that there were when one was asked.
+struct Present {
+    now: AtomicU32,
+    least: AtomicU32,
+}
+
+impl Fake {
+    fn new(
+        service_ns: fn(u64) -> u64,
+        refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    ) -> Fake {
+        let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
+        Fake { service_ns, refuses, present: Arc::new(present) }
+    }
 }
 
 struct FakeSession {
+    present: Arc<Present>,
     clock: Rc<dyn Clock>,
     service_ns: fn(u64) -> u64,
     refuses: fn(u64, u32) -> Option<RefusalKind>,
@@ -55,7 +74,9 @@ impl Database for Fake {
 
     fn connect<'a>(&'a self, place: Place, _statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
+            self.present.now.fetch_add(1, Ordering::SeqCst);
             let session: Box<dyn Session> = Box::new(FakeSession {
+                present: Arc::clone(&self.present),
                 clock: place.clock,
                 service_ns: self.service_ns,
                 refuses: self.refuses,
@@ -72,11 +93,18 @@ impl Database for Fake {
     }
 }
 
+impl Drop for FakeSession {
+    fn drop(&mut self) {
+        self.present.now.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 impl Session for FakeSession {
     fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
         let Request::Execute(Call { values: [Value::Int(nth)], .. }) = request else {
             return Err(Refusal::new(RefusalKind::Unsupported, "only numbered statements"));
         };
+        self.present.least.fetch_min(self.present.now.load(Ordering::SeqCst), Ordering::SeqCst);
         let nth = *nth as u64;
         let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
         self.asked = (nth, attempt);
@@ -134,13 +162,28 @@ impl Session for FakeSession {
 /// Asks one statement, its own number; two kinds in turn. Keeps what it threw.
 struct Asks {
     kinds: Vec<Kind>,
+    kind_of: fn(Number) -> KindIndex,
     thrown: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Asks {
     fn new(keying_ns: u64, thinking_ns: u64) -> Asks {
         let kind = |name| Kind { name, weight: 1, keying_ns, thinking_ns };
-        Asks { kinds: vec![kind("even"), kind("odd")], thrown: Arc::default() }
+        let kind_of = |number: Number| (number.nth() % 2) as KindIndex;
+        Asks { kinds: vec![kind("even"), kind("odd")], kind_of, thrown: Arc::default() }
+    }
+
+    /// Three kinds at random, as different in their pauses as TPC-C's.
+    fn as_users_do(kind_of: fn(Number) -> KindIndex) -> Asks {
+        let kind = |name, weight, keying_s: u64, thinking_s: u64| Kind {
+            name,
+            weight,
+            keying_ns: keying_s * NS_PER_S,
+            thinking_ns: thinking_s * NS_PER_S,
+        };
+        let kinds =
+            vec![kind("long", 40, 18, 12), kind("short", 40, 3, 12), kind("rare", 20, 2, 5)];
+        Asks { kinds, kind_of, thrown: Arc::default() }
     }
 }
 
@@ -162,23 +205,24 @@ impl Workload for Asks {
     }
 
     fn kind_of(&self, number: Number) -> KindIndex {
-        (number.nth() % 2) as KindIndex
+        (self.kind_of)(number)
     }
 
     fn client(&self, _client: u32) -> Box<dyn Client> {
-        Box::new(Asking { nth: 0, thrown: Arc::clone(&self.thrown) })
+        Box::new(Asking { nth: 0, kind_of: self.kind_of, thrown: Arc::clone(&self.thrown) })
     }
 }
 
 struct Asking {
     nth: u64,
+    kind_of: fn(Number) -> KindIndex,
     thrown: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Client for Asking {
     fn inputs(&mut self, number: Number) -> KindIndex {
         self.nth = number.nth();
-        (self.nth % 2) as KindIndex
+        (self.kind_of)(number)
     }
 
     fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
@@ -202,7 +246,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         phases: Phases { ramp_up_ns: 0, measure_ns, drain_ns: 100 * NS_PER_S },
         groups: vec![GroupJob {
             workload: Arc::new(Asks::new(0, 0)),
-            database: Arc::new(Fake { service_ns, refuses: no }),
+            database: Arc::new(Fake::new(service_ns, no)),
             statements: Arc::from(Vec::new()),
             first_client: 0,
             clients,
@@ -334,7 +378,7 @@ fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
     let mut job = job(open(1500.0, 300), 2, 3 * NS_PER_S, two_ms);
     job.phases.ramp_up_ns = 1_300 * NS_PER_MS;
     job.phases.drain_ns = 50 * NS_PER_MS;
-    let database = Fake { service_ns: two_ms, refuses };
+    let database = Fake::new(two_ms, refuses);
     job.groups[0].database = Arc::new(database);
     let told = tell(job);
     let end_ns = 4_300 * NS_PER_MS;
@@ -409,7 +453,7 @@ fn every_attempt_has_the_same_dice_and_the_latency_spans_them_all() {
     let thrown = Arc::clone(&asks.thrown);
     let mut job = job(Load::Closed, 1, 0, two_ms);
     job.groups[0].until = Until::Transactions(2);
-    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     job.groups[0].workload = Arc::new(asks);
     let told = tell(job);
     let thrown = thrown.lock().expect("no panics here").clone();
@@ -432,7 +476,7 @@ fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
         Some(RefusalKind::Missing)
     }
     let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
-    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     let told = tell(job);
     assert!(matches!(&told.ran.reason, StopReason::Failed { why } if why.contains("as told")));
     assert!(told.ran.measured_ns < NS_PER_S);
@@ -444,7 +488,7 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
         (nth < 12).then_some(RefusalKind::ConnectionLost)
     }
     let mut job = job(Load::Closed, 1, 10 * NS_PER_S, two_ms);
-    job.groups[0].database = Arc::new(Fake { service_ns: two_ms, refuses });
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     let told = tell(job);
     let started: Vec<u64> = told.samples.iter().take(14).map(|one| one.started_ns).collect();
     let apart: Vec<u64> = started.windows(2).map(|pair| (pair[1] - pair[0]) / NS_PER_MS).collect();
@@ -474,6 +518,45 @@ fn keying_and_thinking_give_the_rate_of_their_closed_form() {
     let measured = told.commits as f64 / 400.0;
     assert!((measured / expected - 1.0).abs() < 0.01, "{measured} of {expected}");
     assert!(told.samples.iter().all(|sample| sample.lag_ns() == 0 && sample.wait_ns() == 0));
+}
+
+#[test]
+fn key_think_load_has_its_rate_of_each_kind_from_the_first_second_on() {
+    // Drawn each for itself, and from a deck of five whose cards are always in one order.
+    has_its_rate_from_the_first_second_on(|number| [0, 0, 1, 1, 2][bits_of(number) % 5]);
+    has_its_rate_from_the_first_second_on(|number| [0, 0, 1, 1, 2][number.nth() as usize % 5]);
+}
+
+fn bits_of(number: Number) -> usize {
+    number.dice(1).bits() as usize
+}
+
+fn has_its_rate_from_the_first_second_on(kind_of: fn(Number) -> KindIndex) {
+    let (clients, n_tenths, tenth_s) = (20_000, 10, 4);
+    let mut job = job(Load::KeyThink { scale: 1.0 }, clients, 40 * NS_PER_S, two_ms);
+    let users = Asks::as_users_do(kind_of);
+    let kinds = users.kinds.clone();
+    job.groups[0].workload = Arc::new(users);
+    let told = tell(job);
+    let mut counts = [[0u32; 3]; 10];
+    for sample in &told.samples {
+        let tenth = sample.slot.intended_ns / (tenth_s * NS_PER_S);
+        counts[tenth as usize][usize::from(sample.kind)] += 1;
+    }
+    let pause_s = |kind: &Kind| (kind.keying_ns + kind.thinking_ns) as f64 / 1e9;
+    let cycle_s: f64 =
+        kinds.iter().map(|kind| kind.weight as f64 / 100.0 * pause_s(kind)).sum::<f64>() + 0.002;
+    let per_tenth = f64::from(clients) / cycle_s * tenth_s as f64;
+    let mut chi_square = 0.0;
+    for counts in counts {
+        for (count, kind) in counts.iter().zip(&kinds) {
+            let expected = per_tenth * kind.weight as f64 / 100.0;
+            chi_square += (f64::from(*count) - expected).powi(2) / expected;
+        }
+    }
+    // Pauses vary less than exponential ones, so counts vary less than Poisson's, for which 30
+    // cells stay below 59.7 in 999 of 1,000 cases.
+    assert!(chi_square < 59.7, "{chi_square} over {n_tenths} tenths: {counts:?}");
 }
 
 #[test]
@@ -509,6 +592,22 @@ fn threads_and_loops_offer_the_same_work() {
         assert_eq!(told.measured.offered(), expected, "{placement:?}");
         assert_eq!(told.measured.committed, expected);
         assert_eq!(told.ran.measured_ns, NS_PER_S);
+    }
+}
+
+#[test]
+fn clients_stay_connected_until_all_are_done_and_have_hung_up_when_the_run_is_over() {
+    for placement in [Placement::Thread, Placement::Loop] {
+        let mut job = job(Load::KeyThink { scale: 1.0 }, 40, NS_PER_S / 2, two_ms);
+        job.placement = placement;
+        job.groups[0].workload = Arc::new(Asks::new(100 * NS_PER_MS, 300 * NS_PER_MS));
+        let database = Arc::new(Fake::new(two_ms, no));
+        let present = Arc::clone(&database.present);
+        job.groups[0].database = database;
+        let told = tell(job);
+        assert!(told.commits > 0);
+        assert_eq!(present.least.load(Ordering::SeqCst), 40, "{placement:?}");
+        assert_eq!(present.now.load(Ordering::SeqCst), 0, "{placement:?}");
     }
 }
 
@@ -591,7 +690,7 @@ struct Shy {
 
 impl Shy {
     fn new(n_refused_most: u32, kind: RefusalKind) -> Shy {
-        let inner = Fake { service_ns: two_ms, refuses: no };
+        let inner = Fake::new(two_ms, no);
         Shy { refused: Default::default(), n_refused_most, kind, inner }
     }
 }

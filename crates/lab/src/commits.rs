@@ -6,7 +6,7 @@
 use std::thread;
 use std::time::Duration;
 
-use model::{CommitCounter, Database, Fact, Refusal, Row};
+use model::{CommitCounter, Database, Fact};
 use results::Tally;
 
 use crate::desk::Desk;
@@ -21,20 +21,7 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
     let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
     let mut desk = Desk::at(database)?;
     // Who may not look at it can do without.
-    Ok(ask(&mut desk, counter).unwrap_or(None))
-}
-
-fn ask(desk: &mut Desk, counter: CommitCounter) -> Result<Option<i64>, Refusal> {
-    let mut count = None;
-    desk.read(counter.sql, &mut |row: &dyn Row| {
-        let column = row.width().saturating_sub(1);
-        count = match row.optional_int(column) {
-            Ok(count) => count,
-            Err(_) => row.text(column)?.parse().ok(),
-        };
-        Ok(())
-    })?;
-    Ok(count)
+    Ok(desk.counted(counter.sql).unwrap_or(None))
 }
 
 /// Reads until the server has counted `ours` more than `before`, or does not any more.

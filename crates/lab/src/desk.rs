@@ -102,6 +102,20 @@ impl Desk {
         Ok(number)
     }
 
+    /// A counter of the server's: the last column of a query's row, as a number or as text.
+    pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+        let mut count = None;
+        self.read(sql, &mut |row: &dyn Row| {
+            let column = row.width().saturating_sub(1);
+            count = match row.optional_int(column) {
+                Ok(count) => count,
+                Err(_) => row.text(column)?.parse().ok(),
+            };
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     /// Whether `table` is there.
     pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, Refusal> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {

@@ -5,6 +5,7 @@
 
 mod alone;
 pub mod build;
+mod census;
 pub mod check;
 mod commits;
 pub mod compare;

@@ -33,7 +33,8 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
     match getrlimit(Resource::Nofile).current {
         Some(limit) if limit < needed => Err(Trouble::Failed(format!(
             "{clients} clients need {needed} open files, and this process may have {limit}: raise \
-             that first (ulimit -n {needed}), or use fewer clients"
+             that first (ulimit -n {needed}), or use fewer clients; a proxy on this host needs \
+             two for each client besides"
         ))),
         _ => Ok(()),
     }

@@ -18,6 +18,7 @@ use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 
 use crate::build::{BuildOptions, Progress, build_heard};
+use crate::census::Census;
 use crate::desk::Desk;
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
@@ -399,22 +400,8 @@ fn measure(
     disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
-    let lead_ns = if placement == Placement::Simulated { 0 } else { LEAD_NS };
     let job = job_of(plan, groups, placement, options);
-    let begin = disturbers.begin();
-    let mut start = |now_ns| {
-        begin(Duration::from_nanos(lead_ns + plan.phases.ramp_up_ns));
-        now_ns + lead_ns
-    };
-    let ran = engine::run(job, stop, &mut start, &mut |event| {
-        disturbers.follow(&event, &mut |told| recount.tell(told));
-        recount.tell(event);
-    });
-    disturbers.end(stop, &mut |told| recount.tell(told));
-    let ran = ran.map_err(|error| match error {
-        engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
-        error => could_not_run(error, &recount.tally),
-    })?;
+    let ran = drive(job, stop, disturbers, recount)?;
     recount.take_usage();
     let usage = recount.measured.unwrap_or_default();
     recount.tell(Event::Ended {
@@ -452,6 +439,40 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// The load itself, with what is done and counted beside it.
+fn drive(
+    job: Job,
+    stop: &Arc<Stop>,
+    disturbers: &mut Disturbers,
+    recount: &mut Recount<'_>,
+) -> Result<Ran, Trouble> {
+    let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let phases = job.phases;
+    let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let begin = disturbers.begin();
+    let (mut connected_ns, mut census) = (0, None);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+        census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
+        begin(until_measured);
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        disturbers.follow(&event, &mut |told| recount.tell(told));
+        recount.tell(event);
+    });
+    disturbers.end(stop, &mut |told| recount.tell(told));
+    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
+    ran.map_err(|error| match error {
+        engine::CannotRun::Interrupted => Trouble::Interrupted(error.to_string()),
+        error => could_not_run(error, &recount.tally),
+    })
 }
 
 /// Data that are not consistent before a run are a reason not to begin it.
@@ -714,6 +735,22 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
     }
     list
+}
+
+/// How long all clients took to connect, and how many connections there were then on either side.
+fn facts_of_connections(connected_ns: u64, census: Option<Census>, tally: &Tally) -> Vec<Fact> {
+    let counted = census.map(Census::end).unwrap_or_default();
+    let mut facts = Vec::new();
+    if connected_ns > 0 {
+        let seconds = connected_ns as f64 / NS_PER_S as f64;
+        facts.push(Fact::new("client", "connecting_s", format!("{seconds:.3}")));
+    }
+    if !counted.is_empty() {
+        let ours: u32 = tally.groups.iter().map(|group| group.connected).sum();
+        facts.push(Fact::new("connections", "ours", ours));
+    }
+    facts.extend(counted);
+    facts
 }
 
 /// Judges, reports, and closes the store; a run that failed midway is kept as such.

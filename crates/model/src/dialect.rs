@@ -42,6 +42,15 @@ pub struct CommitCounter {
     pub counts_single_statements: bool,
 }
 
+/// A server's own count of the connections that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionCounter {
+    /// Its name there, such as `Threads_connected`.
+    pub name: &'static str,
+    /// The query that asks for it; its last column is the count, the one that asks included.
+    pub sql: &'static str,
+}
+
 /// In which language routines are written that live in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutineLanguage {
@@ -100,6 +109,8 @@ pub struct Dialect {
     pub sees_other_hosts: Option<&'static str>,
     /// How the server itself counts commits, where it does.
     pub commit_counter: Option<CommitCounter>,
+    /// How the server itself counts its connections, where it does.
+    pub connection_counter: Option<ConnectionCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
     /// In which language its routines are written; none where it has no routines.
@@ -132,6 +143,7 @@ impl Dialect {
         alone: &[],
         sees_other_hosts: None,
         commit_counter: None,
+        connection_counter: None,
         keeps_data: true,
         routines: None,
         list_routines: "",

@@ -38,7 +38,8 @@ pub use civil::Civil;
 pub use clock::{Clock, Woken};
 pub use database::{Cancel, Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{
-    CommitCounter, Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial,
+    CommitCounter, ConnectionCounter, Decimals, Dialect, Partitioning, Placeholder,
+    RoutineLanguage, Serial,
 };
 pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};

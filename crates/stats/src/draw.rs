@@ -34,6 +34,19 @@ pub fn truncated_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     exponential_ns(bits, mean_ns).min(cap_ns)
 }
 
+/// What is left of a [`truncated_exponential_ns`] that somebody comes upon in its midst.
+///
+/// The density at t is proportional to the share of draws longer than t (the residual life of a
+/// renewal process; Cox, *Renewal Theory*, 5.1): an exponential one below the cap, none beyond. A
+/// mean that is not positive leaves nothing.
+pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
+    if mean_ns.is_nan() || mean_ns <= 0.0 {
+        return 0;
+    }
+    let below_cap = -(-(cap_ns as f64) / mean_ns).exp_m1();
+    ((-(-unit(bits) * below_cap).ln_1p() * mean_ns).round() as u64).min(cap_ns)
+}
+
 /// A normal figure of mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, Ann. Math. Stat.
 /// 29, 610, 1958).
 #[cfg(test)]
@@ -75,6 +88,24 @@ mod tests {
     fn a_truncated_draw_stops_at_its_cap() {
         assert_eq!(truncated_exponential_ns(u64::MAX, 1e9, 10_000_000_000), 10_000_000_000);
         assert_eq!(truncated_exponential_ns(1 << 63, 1e9, 10_000_000_000), 693_147_181);
+    }
+
+    #[test]
+    fn what_is_left_of_a_draw_is_memoryless_below_its_cap() {
+        assert_eq!(residual_exponential_ns(1 << 63, 1e9, u64::MAX), 693_147_181);
+        assert_eq!(residual_exponential_ns(u64::MAX, 1e9, 2_000_000_000), 2_000_000_000);
+        assert_eq!(residual_exponential_ns(u64::MAX, 0.0, 0), 0);
+        assert_eq!(residual_exponential_ns(u64::MAX, f64::NAN, 1), 0);
+        // E[X^2] / 2 E[X] of what is cut at one mean: (1 - 2/e) / (1 - 1/e) of it.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut moments = crate::Moments::default();
+        let n = 100_000;
+        (0..n).for_each(|_| {
+            moments.record(residual_exponential_ns(random.next_u64(), 50_000.0, 50_000));
+        });
+        let e = std::f64::consts::E;
+        let expect = 50_000.0 * (1.0 - 2.0 / e) / (1.0 - 1.0 / e);
+        assert!((moments.mean() - expect).abs() < 4.0 * moments.sd() / f64::from(n).sqrt());
     }
 
     #[test]

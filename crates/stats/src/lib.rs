@@ -29,7 +29,9 @@ pub use change::{
 pub use comparison::{Comparison, Incomparable, POWER, holm};
 pub use crossing::Crossing;
 pub use disturbance::{Recovery, Windows, recovery, windows};
-pub use draw::{exponential, exponential_ns, truncated_exponential_ns, unit};
+pub use draw::{
+    exponential, exponential_ns, residual_exponential_ns, truncated_exponential_ns, unit,
+};
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
 pub use mean::{Mean, mean, students_t};

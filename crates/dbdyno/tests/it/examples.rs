@@ -75,6 +75,10 @@ fn the_examples_that_are_experiments_run() {
     assert_eq!(pilot["primary"], "nopm");
     let fixed =
         experiment(&home, "fixed-throughput.toml", &[&small[..], &["--clients=10"]].concat());
-    let offered = |point: usize| number(&fixed["points"][point], "figures.tps.mean");
-    assert!(offered(0) > 0.0 && offered(1) > offered(0), "{fixed:#}");
+    let few = ["--clients=100", "--vary=load.scale=0.01,0.005"];
+    let many = experiment(&home, "many-clients.toml", &[&small[..], &few].concat());
+    for told in [fixed, many] {
+        let offered = |point: usize| number(&told["points"][point], "figures.tps.mean");
+        assert!(offered(0) > 0.0 && offered(1) > offered(0), "{told:#}");
+    }
 }

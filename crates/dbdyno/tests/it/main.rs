@@ -16,6 +16,7 @@ mod newcomer;
 mod nodes;
 mod outage;
 mod password;
+mod proxies;
 mod real;
 mod repeatable;
 mod seek;

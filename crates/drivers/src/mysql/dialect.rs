@@ -1,7 +1,8 @@
 //! How the MySQL family is spelled, and what it can do.
 
 use model::{
-    ColumnType, CommitCounter, Dialect, Partitioning, RoutineLanguage, Serial, SettingsBySql,
+    ColumnType, CommitCounter, ConnectionCounter, Dialect, Partitioning, RoutineLanguage, Serial,
+    SettingsBySql,
 };
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -21,6 +22,10 @@ pub(super) static DIALECT: Dialect = Dialect {
         name: "Com_commit",
         sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
         counts_single_statements: false,
+    }),
+    connection_counter: Some(ConnectionCounter {
+        name: "Threads_connected",
+        sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",
     }),
     routines: Some(RoutineLanguage::Psm),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \

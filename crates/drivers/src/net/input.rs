@@ -1,17 +1,30 @@
 //! What has come from the other side and is not read yet: one buffer, read where it lies.
 //!
-//! Not here: where it comes from (stream), and what it means (protocols).
+//! A connection has a buffer only while something unread lies in it: most of ten thousand clients
+//! wait for nothing, and those of one event loop read one after the other. Not here: where bytes
+//! come from (stream), and what they mean (protocols).
+
+use std::cell::RefCell;
 
 use model::{Refusal, RefusalKind};
 
-/// Most answers fit; a thousand clients take 16 MiB.
+/// Most answers fit.
 const BYTES_FIRST: usize = 16 << 10;
 /// A buffer that grew beyond this for one answer is given back when that is read.
 const BYTES_KEPT: usize = 1 << 20;
+/// Buffers that a thread keeps for the next who reads. One is in use at a time, save for those in
+/// which half a message lies, and those of a connection that unpacks what it reads.
+const SPARE_MAX: usize = 4;
+
+thread_local! {
+    /// Buffers that nothing lies in, of all connections that are read on this thread.
+    static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Bytes that have come. Grows to its limit and no further.
 pub(crate) struct Input {
-    /// All of it is initialised; unread is what lies between `start` and `end`.
+    /// All of it is initialised; unread is what lies between `start` and `end`. It has no length
+    /// while nothing lies there.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -21,7 +34,7 @@ pub(crate) struct Input {
 impl Input {
     /// An empty one; no message of the other side may be longer than `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Input {
-        Input { buffer: vec![0; BYTES_FIRST.min(limit_bytes)], start: 0, end: 0, limit_bytes }
+        Input { buffer: Vec::new(), start: 0, end: 0, limit_bytes }
     }
 
     /// What is unread.
@@ -35,16 +48,33 @@ impl Input {
     pub(crate) fn consume(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.end - self.start, "no more is read than has come");
         self.start += n_bytes;
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
+        self.rest();
+    }
+
+    /// Lets go of the buffer if nothing lies in it: whoever reads next on this thread takes it.
+    #[inline]
+    pub(crate) fn rest(&mut self) {
+        if self.start < self.end || self.buffer.is_empty() {
+            return;
+        }
+        (self.start, self.end) = (0, 0);
+        let buffer = std::mem::take(&mut self.buffer);
+        if (BYTES_FIRST..=BYTES_KEPT).contains(&buffer.len()) {
+            // A thread that is about to end keeps nothing.
+            let _ = SPARE.try_with(|spare| {
+                let mut spare = spare.borrow_mut();
+                if spare.len() < SPARE_MAX {
+                    spare.push(buffer);
+                }
+            });
         }
     }
 
     /// Room for what comes next. A protocol that needs more than fits has a message that is too
     /// long.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], Refusal> {
-        if self.end == 0 && self.buffer.len() > BYTES_KEPT {
-            self.buffer = vec![0; BYTES_FIRST];
+        if self.buffer.is_empty() {
+            self.buffer = self.first();
         }
         if self.end == self.buffer.len() {
             self.make_room()?;
@@ -69,6 +99,14 @@ impl Input {
             bytes = &bytes[n_bytes..];
         }
         Ok(())
+    }
+
+    fn first(&self) -> Vec<u8> {
+        let spare = SPARE.try_with(|spare| spare.borrow_mut().pop()).ok().flatten();
+        match spare {
+            Some(spare) if spare.len() <= self.limit_bytes => spare,
+            _ => vec![0; BYTES_FIRST.min(self.limit_bytes)],
+        }
     }
 
     #[cold]
@@ -132,7 +170,24 @@ mod tests {
         let mut input = Input::new(64 << 20);
         input.push(&vec![1; 3 << 20]).expect("within the limit");
         input.consume(3 << 20);
+        assert_eq!(input.buffer.capacity(), 0);
         input.push(&[1]).expect("within the limit");
-        assert_eq!(input.buffer.len(), BYTES_FIRST);
+        assert!(input.buffer.len() <= BYTES_KEPT);
+    }
+
+    #[test]
+    fn those_in_which_nothing_lies_share_a_buffer() {
+        let mut all: Vec<Input> = (0..100).map(|_| Input::new(1 << 20)).collect();
+        for input in &mut all {
+            input.push(&[1, 2]).expect("within the limit");
+            input.consume(1);
+            assert_eq!(input.bytes(), [2]);
+            input.consume(1);
+            // Nothing came, though there was room for it.
+            assert!(input.room().is_ok_and(|room| room.len() >= BYTES_FIRST));
+            input.rest();
+        }
+        assert!(all.iter().all(|input| input.buffer.capacity() == 0));
+        assert_eq!(SPARE.with(|spare| spare.borrow().len()), 1);
     }
 }

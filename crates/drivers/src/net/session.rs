@@ -40,6 +40,7 @@ impl<S: Server> Wire<S> {
         if server.connector().n_places() > 1 {
             // Each counts for itself, and perhaps what it hears from the others.
             dialect.commit_counter = None;
+            dialect.connection_counter = None;
         }
         let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
         Wire { sweeper, server, dialect, n_refused: Mutex::default(), handles: Mutex::default() }

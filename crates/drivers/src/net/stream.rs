@@ -111,24 +111,30 @@ impl Stream {
         input: &mut Input,
         wait: Wait,
     ) -> Poll<Result<Got, Refusal>> {
-        let room = input.room()?;
-        let got = match &mut self.tls {
-            None => {
-                let got = ready!(self.socket.poll_receive(context, room, wait)).map_err(refusal)?;
-                if let Got::Bytes(n_bytes) = got {
-                    self.bytes_in += n_bytes as u64;
-                }
-                got
-            }
-            Some(tls) => {
-                let (socket, bytes_in) = (&mut self.socket, &mut self.bytes_in);
-                ready!(receive_plain(tls, socket, context, room, wait, bytes_in))?
-            }
-        };
+        let got = self.poll_room(context, input.room()?, wait);
         match got {
-            Got::Bytes(0) => return Poll::Ready(Err(ended())),
-            Got::Bytes(n_bytes) => input.filled(n_bytes),
-            Got::Room | Got::Nothing | Got::Silence => {}
+            Poll::Ready(Ok(Got::Bytes(0))) => return Poll::Ready(Err(ended())),
+            Poll::Ready(Ok(Got::Bytes(n_bytes))) => input.filled(n_bytes),
+            // Who waits needs no room meanwhile.
+            Poll::Ready(_) | Poll::Pending => input.rest(),
+        }
+        got
+    }
+
+    #[inline]
+    fn poll_room(
+        &mut self,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+        wait: Wait,
+    ) -> Poll<Result<Got, Refusal>> {
+        if let Some(tls) = &mut self.tls {
+            let (socket, bytes_in) = (&mut self.socket, &mut self.bytes_in);
+            return receive_plain(tls, socket, context, room, wait, bytes_in);
+        }
+        let got = ready!(self.socket.poll_receive(context, room, wait)).map_err(refusal)?;
+        if let Got::Bytes(n_bytes) = got {
+            self.bytes_in += n_bytes as u64;
         }
         Poll::Ready(Ok(got))
     }

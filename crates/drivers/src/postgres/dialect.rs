@@ -1,8 +1,8 @@
 //! How PostgreSQL is spelled, and what it can do.
 
 use model::{
-    ColumnType, CommitCounter, Dialect, Partitioning, Placeholder, RoutineLanguage, SettingsBySql,
-    Table,
+    ColumnType, CommitCounter, ConnectionCounter, Dialect, Partitioning, Placeholder,
+    RoutineLanguage, SettingsBySql, Table,
 };
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -27,6 +27,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         name: "xact_commit",
         sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
         counts_single_statements: true,
+    }),
+    // Whose sessions are not ours to look into has no backend_type.
+    connection_counter: Some(ConnectionCounter {
+        name: "pg_stat_activity",
+        sql: "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL \
+              AND coalesce(backend_type, 'client backend') = 'client backend'",
     }),
     routines: Some(RoutineLanguage::PlPgSql),
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \

@@ -64,16 +64,24 @@ fn live(hand: VecDeque<Blueprint>, n_at_once: usize, around: &Surroundings) -> i
                 let group = seat.group;
                 // Nobody listens any more: the run is over anyway.
                 let _ = tell.send(Told::Left { group, moments: seat.told() });
+                seat
             })
         })
         .collect();
     runtime.block_on(async {
+        let mut seats = Vec::new();
         for served in serving {
-            if let Err(error) = served.await {
-                let why = format!("a client ended without a word: {error}");
-                let _ = around.tell.send(Told::Lost { why });
+            match served.await {
+                Ok(seat) => seats.push(seat),
+                Err(error) => {
+                    let why = format!("a client ended without a word: {error}");
+                    let _ = around.tell.send(Told::Lost { why });
+                }
             }
         }
+        // All stay connected until nobody of the run has anything to do.
+        around.over.pass();
+        drop(seats);
     });
     Ok(())
 }

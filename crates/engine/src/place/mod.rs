@@ -63,6 +63,8 @@ pub(crate) struct Surroundings {
     pub(crate) origin: Origin,
     pub(crate) stop: Arc<Stop>,
     pub(crate) gate: Arc<Gate>,
+    /// Where clients wait, still connected, until the run is over.
+    pub(crate) over: Arc<Gate>,
     pub(crate) tell: Sender<Told>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
     pub(crate) door: Arc<Door>,

@@ -48,6 +48,8 @@ fn live(blueprint: Blueprint, around: &Surroundings) {
     }
     let group = seat.group;
     tell(Told::Left { group, moments: seat.told() });
+    // It stays connected until nobody of the run has anything to do.
+    around.over.pass();
 }
 
 /// Polls once: on a thread everything blocks instead of waiting. Pending is our mistake.

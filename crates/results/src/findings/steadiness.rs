@@ -36,6 +36,7 @@ enum Time {
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
     NoRampUp,
+    ShortRampUp(ShortRampUp),
     Drifting { first_per_s: f64, last_per_s: f64 },
     Uneven { cv: f64 },
     Stalled { found: Stability, stalled_percent: f64 },
@@ -86,6 +87,7 @@ impl Time {
                 text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
                 advice: "Give it one, unless that is what you measure.",
             },
+            Time::ShortRampUp(times) => times.words(),
             Time::Drifting { first_per_s, last_per_s } => Words {
                 id: "drifting",
                 severity: Severity::Warning,
@@ -149,6 +151,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.extend(short(tally));
     let no_ramp_up = tally.description.as_ref().is_some_and(|told| told.phases.ramp_up_ns == 0);
     all.extend(no_ramp_up.then_some(Time::NoRampUp));
+    all.extend(short_ramp_up(tally));
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let slots = tally.commits_100ms(&groups);
     if slots.iter().any(|&n| n > 0) {
@@ -160,6 +163,40 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
     }
     all.into_iter().map(Time::words).collect()
+}
+
+/// A ramp-up, and how long connecting took.
+struct ShortRampUp {
+    ramp_up_ns: u64,
+    connecting_ns: u64,
+}
+
+impl ShortRampUp {
+    fn words(self) -> Words {
+        Words {
+            id: "short_ramp_up",
+            severity: Severity::Warning,
+            text: format!(
+                "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
+                 been idle for longer than any had been at work.",
+                seconds(self.ramp_up_ns),
+                seconds(self.connecting_ns)
+            ),
+            advice: "Ramp up for longer than that: what a server does at the first transaction of \
+                     each connection is part of the figures.",
+        }
+    }
+}
+
+/// Below this nobody need mind how long connecting took.
+const CONNECTING_NS_MIN: u64 = NS_PER_S;
+
+fn short_ramp_up(tally: &Tally) -> Option<Time> {
+    let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
+    let connecting_s = tally.fact("client", "connecting_s")?.parse::<f64>().ok()?;
+    let connecting_ns = (connecting_s * NS_PER_S as f64) as u64;
+    let is_short = ramp_up_ns < connecting_ns && connecting_ns >= CONNECTING_NS_MIN;
+    is_short.then_some(Time::ShortRampUp(ShortRampUp { ramp_up_ns, connecting_ns }))
 }
 
 fn ended(tally: &Tally) -> Option<Time> {

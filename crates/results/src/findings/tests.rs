@@ -203,6 +203,10 @@ fn a_run_that_did_not_go_as_planned_says_so() {
     raises("too_short", Severity::Invalid, |made| made.measured_ns = 0);
     raises("short", Severity::Note, |made| made.measured_ns = 9 * NS_PER_S);
     raises("no_ramp_up", Severity::Note, |made| made.description.phases.ramp_up_ns = 0);
+    raises("short_ramp_up", Severity::Warning, |made| {
+        made.description.phases.ramp_up_ns = 2 * NS_PER_S;
+        made.fact("client", "connecting_s", "2.001");
+    });
 }
 
 #[test]

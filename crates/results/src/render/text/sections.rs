@@ -474,10 +474,22 @@ pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
         let failed = (connect.failed > 0).then(|| format!(", {} failed", connect.failed));
         let connected = format!("{} connected", format_count(connect.times.count));
         let parts = [Some(connected), mean, most, failed];
-        let words: String = parts.into_iter().flatten().collect();
+        let counted = server_connections(report).map(|words| format!("; {words}"));
+        let words: String = parts.into_iter().chain([counted]).flatten().collect();
         lines.extend(labelled("sessions", &words, style));
     }
     lines
+}
+
+/// How many connections the server itself counts; one of them is that of the one who asks.
+fn server_connections(report: &Report) -> Option<String> {
+    let facts = report.facts.get("connections")?;
+    let number = |name: &str| Some(format_count(facts.get(name)?.parse::<u64>().ok()?));
+    let counts = [("server_at_start", "at the start"), ("server_under_load", "under load")];
+    let told = counts.iter().filter_map(|(name, when)| Some(format!("{} {when}", number(name)?)));
+    let told: Vec<String> = told.collect();
+    let counter = facts.get("server_counter")?;
+    (!told.is_empty()).then(|| format!("the server counts {} ({counter})", told.join(" and ")))
 }
 
 /// The server's own counter beside our commits, and why the two may differ.
