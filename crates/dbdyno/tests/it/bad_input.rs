@@ -85,8 +85,8 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     );
     check(
         &["--output=xml", "runs"],
-        "invalid value 'xml' for '--output <text|json|markdown>'; possible values: text, json, \
-         markdown; 'dbdyno --help' tells more",
+        "invalid value 'xml' for '--output <text|json|markdown|csv>'; possible values: text, json, \
+         markdown, csv; 'dbdyno --help' tells more",
     );
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
