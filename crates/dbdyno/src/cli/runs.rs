@@ -109,11 +109,11 @@ fn list(matches: &ArgMatches) -> Outcome {
         None => (label, None),
     });
     let filter = Filter {
-        run: None,
         workload: text("workload"),
         status: text("status").and_then(|name| Status::by_name(&name)),
         label,
         limit: (limit > 0).then_some(limit as usize),
+        ..Filter::default()
     };
     list_filtered(matches, &filter)
 }

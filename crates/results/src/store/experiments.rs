@@ -3,7 +3,9 @@
 //! An experiment is stored before its first trial; a trial is bound to it in the transaction that
 //! begins its run. Not here: what follows from their figures (experiment).
 
-use model::{Experiment, RunId, Trial};
+use std::collections::HashMap;
+
+use model::{Experiment, Trial};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::{StoreError, StoreErrorKind};
@@ -67,13 +69,15 @@ impl Store {
                 .query_map([&experiment.id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             rows.collect()
         };
-        let mut trials = Vec::new();
-        for (id, point, repeat) in read().map_err(|error| self.reader().said(&error))? {
-            let filter = Filter { run: Some(RunId(id)), ..Filter::default() };
-            let runs = self.list(&filter)?;
-            trials.extend(runs.into_iter().map(|run| TrialRow { point, repeat, run }));
-        }
-        Ok(trials)
+        let filter = Filter { experiment: Some(experiment.id.clone()), ..Filter::default() };
+        let rows = self.list(&filter)?.into_iter().map(|run| (run.run.0.clone(), run));
+        let mut rows: HashMap<String, RunRow> = rows.collect();
+        let trials = read().map_err(|error| self.reader().said(&error))?.into_iter();
+        // A run that was removed between the two is no trial any more.
+        let trial = |(id, point, repeat): (String, u32, u32)| {
+            Some(TrialRow { point, repeat, run: rows.remove(&id)? })
+        };
+        Ok(trials.filter_map(trial).collect())
     }
 
     /// Removes an experiment; its runs stay, as runs of their own, unless they are removed.

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use model::{ClientMoments, Event, Fact, Finding, RunId, Severity};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::codec::{self, Unreadable};
 use super::error::{StoreError, StoreErrorKind};
@@ -27,6 +27,8 @@ pub struct Filter {
     pub run: Option<RunId>,
     /// Those with a group of this workload.
     pub workload: Option<String>,
+    /// The trials of this experiment, by its id.
+    pub experiment: Option<String>,
     /// Those in this status.
     pub status: Option<Status>,
     /// Those with this label, and this value of it if one is given.
@@ -84,13 +86,16 @@ const LIST: &str = r#"
 SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
        tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno,
        status, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
-FROM run
-WHERE (?1 IS NULL OR instr('+' || workload || '+', '+' || ?1 || '+') > 0)
-  AND (?2 IS NULL OR EXISTS (SELECT 1 FROM label
-       WHERE label.run = number AND key = ?2 AND (?3 IS NULL OR value = ?3)))
-  AND (?4 IS NULL OR id = ?4)
-ORDER BY started_unix_ms DESC, id DESC
+FROM run WHERE TRUE
 "#;
+const OF_WORKLOAD: &str = " AND instr('+' || workload || '+', '+' || ? || '+') > 0";
+const WITH_LABEL: &str = " AND EXISTS (SELECT 1 FROM label WHERE label.run = number AND key = ?)";
+const WITH_VALUE: &str =
+    " AND EXISTS (SELECT 1 FROM label WHERE label.run = number AND key = ? AND value = ?)";
+const OF_ID: &str = " AND id = ?";
+const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experiment \
+     ON experiment.number = trial.experiment WHERE experiment.id = ?)";
+const NEWEST_FIRST: &str = " ORDER BY started_unix_ms DESC, id DESC";
 
 /// All of a run in the order in which it happened: five tables, each in order, merged.
 const EVENTS: &str = r#"
@@ -110,15 +115,25 @@ ORDER BY seq
 impl Reader<'_> {
     /// The runs that `filter` lets through, newest first.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
-        let (key, value) = match &filter.label {
-            Some((key, value)) => (Some(key), value.as_ref()),
-            None => (None, None),
-        };
+        // Conditions that are not asked for are not there: one that may be absent uses no index.
+        let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
+        let value = label.and_then(|(_, value)| value.as_ref());
+        let with_label = if value.is_some() { WITH_VALUE } else { WITH_LABEL };
+        let asked = [
+            (with_label, [label.map(|(key, _)| key), value]),
+            (OF_WORKLOAD, [filter.workload.as_ref(), None]),
+            (OF_ID, [run, None]),
+            (OF_EXPERIMENT, [filter.experiment.as_ref(), None]),
+        ];
+        // A condition that is not asked for is not there: one that may be absent uses no index.
+        let asked: Vec<_> = asked.into_iter().filter(|(_, values)| values[0].is_some()).collect();
+        let conditions: String = asked.iter().map(|(condition, _)| *condition).collect();
+        let sql = format!("{LIST}{conditions}{NEWEST_FIRST}");
+        let values = asked.iter().flat_map(|(_, values)| values.iter().flatten());
         let here = Process::current();
         let now_ms = unix_ms();
-        let mut select = self.connection.prepare_cached(LIST).map_err(|e| self.said(&e))?;
-        let run = filter.run.as_ref().map(|run| &run.0);
-        let selected = select.query(params![filter.workload, key, value, run]);
+        let mut select = self.connection.prepare_cached(&sql).map_err(|e| self.said(&e))?;
+        let selected = select.query(params_from_iter(values));
         let mut rows = selected.map_err(|e| self.said(&e))?;
         let mut runs = Vec::new();
         while filter.limit.is_none_or(|limit| runs.len() < limit) {
