@@ -1,16 +1,17 @@
-//! `compare`: which runs of the store make a side, and what they have shown against each other.
+//! `compare` and `history`: which runs of the store make a side or a build, and what these have
+//! shown against each other.
 //!
 //! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
 //! between. Points of an experiment are its axes' values; other runs have the points that their
 //! clients, workloads, rates and ways of calling make, as far as these differ. Not here: the
 //! judgement (results).
 
-use model::{Load, RunId};
-use results::ComparisonReport;
+use model::{Dice, Load, RunId, Stream};
 use results::comparison::{Judge, Side, SidePoint};
 use results::experiment::{Trialled, counts};
 use results::report::{Named, Report};
 use results::store::{Filter, Status, Store};
+use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
 use crate::experiment::{read_report, trialled};
@@ -39,6 +40,29 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
     ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)
 }
 
+/// The history of a label's values.
+pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
+    let filter = Filter { label: Some((key.to_owned(), None)), ..Filter::default() };
+    let mut found: Vec<Found> = Vec::new();
+    for row in store.list(&filter).map_err(store_trouble)?.iter().rev() {
+        let Some(report) = read_report(store, &row.run)? else { continue };
+        let value = row.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        let value = value.expect("the label was asked for").clone();
+        let of = |side: &&mut Found| matches!(side, Found::Runs(name, ..) if *name == value);
+        match found.iter_mut().find(of) {
+            Some(Found::Runs(_, runs, _)) => runs.push(report),
+            _ => found.push(Found::Runs(value, vec![report], 0)),
+        }
+    }
+    if found.is_empty() {
+        return Err(Trouble::Usage(format!(
+            "no run has the label {key}: 'dbdyno runs label RUN {key}=1.2' sets one"
+        )));
+    }
+    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    HistoryReport::new(key, &placed(found), judge, &mut || dice.bits()).map_err(Trouble::Usage)
+}
+
 /// A run with its point.
 struct Placed {
     values: Named<String>,
@@ -53,8 +77,12 @@ enum Found {
 }
 
 fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
-    let found: Vec<Found> =
-        names.iter().map(|name| side(store, name)).collect::<Result<_, Trouble>>()?;
+    let found = names.iter().map(|name| side(store, name));
+    Ok(placed(found.collect::<Result<_, Trouble>>()?))
+}
+
+/// Sides with their runs at their points.
+fn placed(found: Vec<Found>) -> Vec<Side> {
     let is_alone = found.iter().all(|side| matches!(side, Found::Experiment(..)));
     // Where any side is of single runs, all are told apart by what runs themselves say.
     let telling = if is_alone { Vec::new() } else { telling(&found) };
@@ -73,7 +101,7 @@ fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
             gather(name, runs.into_iter().map(place).collect(), n_lost)
         }
     };
-    Ok(found.into_iter().map(side_of).collect())
+    found.into_iter().map(side_of).collect()
 }
 
 /// Which marks differ between any of the runs.

@@ -11,6 +11,8 @@
 
 mod differences;
 mod gate;
+#[cfg(test)]
+pub(crate) mod made;
 
 use serde::{Deserialize, Serialize};
 use stats::{Comparison, Incomparable, holm};
@@ -264,7 +266,7 @@ fn side_report(side: &Side, primary: &str) -> SideReport {
 }
 
 /// The figure of each run that has it.
-fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
+pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
     let of = |report| figures_of(report).into_iter().find(|(n, _)| *n == name);
     reports.iter().filter_map(of).map(|(_, value)| value).collect()
 }

@@ -5,6 +5,7 @@
 pub mod comparison;
 pub mod experiment;
 pub mod findings;
+pub mod history;
 #[cfg(test)]
 mod made_up;
 pub mod render;
@@ -15,6 +16,7 @@ mod tally;
 
 pub use comparison::ComparisonReport;
 pub use experiment::ExperimentReport;
+pub use history::HistoryReport;
 pub use report::Report;
 pub use seek::SeekReport;
 pub use tally::{

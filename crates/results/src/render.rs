@@ -6,6 +6,7 @@
 mod comparison;
 mod experiment;
 pub mod figures;
+mod history;
 pub mod list;
 pub mod live;
 mod seek;
@@ -15,8 +16,24 @@ pub mod text;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
 pub use experiment::{experiment, experiment_list};
+pub use history::{history, history_csv};
 pub use list::run_list;
 pub use seek::seek;
 pub use spark::sparkline;
 pub use table::{Align, Column, Table};
 pub use text::{Style, text};
+
+/// Rows with commas below their titles (RFC 4180).
+fn rows_of_text<const N: usize>(
+    titles: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut text = csv::Writer::from_writer(Vec::new());
+    let mut put = |cells: &[String; N]| {
+        text.write_record(cells).expect("all rows have as many cells, and memory takes them");
+    };
+    put(&titles.map(str::to_owned));
+    rows.for_each(|row| put(&row));
+    let bytes = text.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("only text was put in")
+}

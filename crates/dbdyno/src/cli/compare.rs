@@ -11,9 +11,6 @@ use super::runs::store;
 use super::{DONE, FAILED, Outcome, flags, print};
 
 pub(crate) fn command() -> Command {
-    let value = |name: &'static str, of: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(of).help(help)
-    };
     Command::new("compare")
         .about("Holds runs against each other: better, worse, or no evidence")
         .after_help(
@@ -26,9 +23,13 @@ pub(crate) fn command() -> Command {
                 "KEY=VALUE of a label, an experiment's id, or ids of runs with commas between",
             ),
         )
-        .arg(value("by", "AXIS", "Compare the values of this axis of one experiment"))
-        .arg(value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"))
-        .arg(value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]"))
+        .arg(
+            Arg::new("by")
+                .long("by")
+                .value_name("AXIS")
+                .help("Compare the values of this axis of one experiment"),
+        )
+        .args(judged())
         .arg(
             Arg::new("fail_if")
                 .long("fail-if")
@@ -43,6 +44,17 @@ pub(crate) fn command() -> Command {
                 .default_value("pass")
                 .help("What a limit does that is neither surely broken nor surely held"),
         )
+}
+
+/// What is judged, and from where on it matters.
+pub(super) fn judged() -> [Arg; 2] {
+    let value = |name: &'static str, of: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(of).help(help)
+    };
+    [
+        value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"),
+        value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]"),
+    ]
 }
 
 pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
@@ -84,7 +96,8 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
     Ok(if gates.iter().any(is_broken) { FAILED } else { DONE })
 }
 
-fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
+/// How it is judged, as the command line says.
+pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
     let primary =
         match matches.get_one::<String>("figure") {
             None => None,

@@ -8,6 +8,7 @@ mod data;
 mod datagen;
 mod experiments;
 mod flags;
+mod history;
 mod list;
 mod live;
 mod password;
@@ -178,6 +179,7 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .subcommand(experiments::command())
         .subcommand(restore::command())
         .subcommand(compare::command())
+        .subcommand(history::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
 }
@@ -195,6 +197,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("experiments", matches)) => experiments::experiments(matches),
         Some(("restore", matches)) => restore::restore(matches),
         Some(("compare", matches)) => compare::compare(matches),
+        Some(("history", matches)) => history::history(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
         Some(("list", matches)) => list::list(matches),
         _ => unreachable!("clap requires one of the subcommands above"),
@@ -208,7 +211,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
         "markdown" => {
             list::is_of_parameters(matches) || matches.subcommand_name() == Some("compare")
         }
-        "csv" => matches.subcommand_name() == Some("compare"),
+        "csv" => matches!(matches.subcommand_name(), Some("compare" | "history")),
         _ => true,
     };
     match is_of {

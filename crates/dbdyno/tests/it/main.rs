@@ -8,6 +8,7 @@ mod disturbances;
 mod examples;
 mod experiments;
 mod files;
+mod history;
 mod home;
 mod interrupted;
 mod journey;

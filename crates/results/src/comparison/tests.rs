@@ -1,28 +1,8 @@
 //! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
 
+use super::made::side;
 use super::*;
-use crate::made_up::Made;
 use crate::render::{comparison, comparison_csv, comparison_markdown};
-
-/// A run that had so many TPS, and p99 to match; `minute` is when it began.
-fn run(tps: f64, minute: usize) -> Report {
-    let mut report = Report::of(&Made::closed().tally());
-    report.run_id = format!("run-{minute}");
-    report.started = format!("2026-11-21T10:{minute:02}:00Z");
-    report.block.nopm = None;
-    report.block.tps = Some(tps);
-    report.block.response_ms.p99 = Some(1e4 / tps);
-    report
-}
-
-fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
-    let point = |&(clients, figures, first): &(&str, &[f64], usize)| SidePoint {
-        values: Named(vec![("clients".to_owned(), clients.to_owned())]),
-        reports: figures.iter().enumerate().map(|(i, tps)| run(*tps, first + 2 * i)).collect(),
-    };
-    let points = points.iter().map(point).collect();
-    Side { name: name.to_owned(), points, runs_not_counted: 0 }
-}
 
 const PLAIN: Judge = Judge { primary: None, floor: FLOOR };
 const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];

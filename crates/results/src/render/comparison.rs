@@ -87,10 +87,6 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
 
 /// The figures as rows with commas (RFC 4180): one of each side, point and figure.
 pub fn comparison_csv(report: &ComparisonReport) -> String {
-    let mut rows = csv::Writer::from_writer(Vec::new());
-    let mut put = |cells: &[String]| {
-        rows.write_record(cells).expect("all rows have as many cells, and memory takes them");
-    };
     let titles = [
         "side",
         "point",
@@ -105,19 +101,15 @@ pub fn comparison_csv(report: &ComparisonReport) -> String {
         "detectable",
         "verdict",
     ];
-    put(&titles.map(str::to_owned));
-    for pair in &report.pairs {
-        for point in &pair.points {
-            for judged in std::iter::once(&point.primary).chain(&point.others) {
-                put(&csv_row(&pair.side, &point_name(&point.values), judged));
-            }
-        }
-        if let Some(judged) = &pair.overall {
-            put(&csv_row(&pair.side, ALL, judged));
-        }
-    }
-    let bytes = rows.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("only text was put in")
+    let rows = report.pairs.iter().flat_map(|pair| {
+        let judged = pair.points.iter().flat_map(move |point| {
+            let name = point_name(&point.values);
+            let all = std::iter::once(&point.primary).chain(&point.others);
+            all.map(move |judged| csv_row(&pair.side, &name, judged))
+        });
+        judged.chain(pair.overall.iter().map(|judged| csv_row(&pair.side, ALL, judged)))
+    });
+    super::rows_of_text(titles, rows)
 }
 
 fn csv_row(side: &str, point: &str, judged: &Judged) -> [String; 12] {

@@ -1,0 +1,301 @@
+//! A figure over the builds of what is measured: where its level has changed, and the last one.
+//!
+//! Runs that bear a label are put by its values, in the order of versions. Each point has a series
+//! of its own, one figure a build: the geometric mean of its runs. Levels are found on logarithms
+//! (`stats::change_points`), so that changes are ratios. A pure function of reports. Not here:
+//! which runs there are (lab), and how it looks (render).
+
+use serde::{Deserialize, Serialize};
+use stats::{ChangePoint, SERIES_MIN, change_points, newcomer};
+
+use crate::comparison::{Judge, Side, SidePoint, values_of};
+use crate::experiment::{Figure, figure, is_time, primary_of};
+use crate::report::{Named, Report};
+
+/// The schema of [`HistoryReport`].
+pub const SCHEMA: &str = "dbdyno.history/1";
+/// The chance that a change of level is told where there is none.
+const ERROR: f64 = 0.01;
+/// Of the interval in which the last figure of a short series is expected.
+const CONFIDENCE: f64 = 0.99;
+/// A running mean is of so many builds.
+const OF_LAST: usize = 10;
+/// A change counts as a regression while it is no older than so many builds.
+const RECENT: usize = 10;
+
+/// The history of a label's values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The label whose values are the builds.
+    pub by: String,
+    /// The figure.
+    pub figure: String,
+    /// The change from which on a change matters, as a share.
+    pub floor: f64,
+    /// A series for each point.
+    pub points: Vec<PointHistory>,
+}
+
+/// A series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointHistory {
+    /// Which point; empty where there is one.
+    pub values: Named<String>,
+    /// Its builds, in the order of versions.
+    pub builds: Vec<BuildReport>,
+    /// Where the level changed by as much as matters; null of a series that is too short.
+    pub changes: Option<Vec<Change>>,
+    /// The last build against the ones before, where the series is too short for levels.
+    pub last: Option<Last>,
+    /// The last build is worse than it should be: a recent change for the worse, or outside of
+    /// what was expected.
+    pub has_regressed: bool,
+}
+
+/// A build at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuildReport {
+    /// The label's value.
+    pub build: String,
+    /// Its runs.
+    pub runs: Vec<String>,
+    /// The figure over its runs.
+    pub figure: Figure,
+    /// The geometric mean of its runs: its place in the series.
+    pub value: f64,
+    /// The mean of it and up to nine before it.
+    pub mean_of_ten: f64,
+}
+
+/// A change of level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The first build of the new level.
+    pub build: String,
+    /// Its index in the series.
+    pub at: usize,
+    /// The level before.
+    pub before: f64,
+    /// The level from here on.
+    pub after: f64,
+    /// The new level over the old one.
+    pub ratio: f64,
+    /// Whether it is for the worse.
+    pub is_worse: bool,
+    /// The share of random orders of the same figures that can be divided as well.
+    pub p: f64,
+}
+
+/// The last build of a short series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Last {
+    /// The geometric mean of the ones before.
+    pub before: f64,
+    /// Where it was to be expected, with 99 %.
+    pub expected: (f64, f64),
+    /// It over the mean before.
+    pub ratio: f64,
+    /// Whether it lies outside, by as much as matters.
+    pub is_outside: bool,
+}
+
+impl HistoryReport {
+    /// The history of builds that are given as sides, in whatever order; runs of builds that say
+    /// the same as versions stand by their time. `bits` are random and decide nothing but
+    /// p-values. A `Err` says in a sentence why there is none.
+    pub fn new(
+        by: &str,
+        builds: &[Side],
+        judge: &Judge,
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<HistoryReport, String> {
+        let all: Vec<&Report> = builds
+            .iter()
+            .flat_map(|build| &build.points)
+            .flat_map(|point| &point.reports)
+            .collect();
+        if all.is_empty() {
+            return Err(format!("no run with the label {by} counts: none completed and valid"));
+        }
+        let primary = match &judge.primary {
+            Some(named) => named.clone(),
+            None => primary_of(&all).to_owned(),
+        };
+        let mut points: Vec<&Named<String>> = Vec::new();
+        for point in builds.iter().flat_map(|build| &build.points) {
+            if !points.contains(&&point.values) {
+                points.push(&point.values);
+            }
+        }
+        let history = |values: &Named<String>| {
+            let mut series = series(builds, values, &primary);
+            series.sort_by(|a, b| in_order(&a.0, &b.0));
+            told(values, series, &primary, judge.floor, bits)
+        };
+        let points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
+        if points.is_empty() {
+            return Err(format!("no run with the label {by} has the figure {primary}"));
+        }
+        Ok(HistoryReport {
+            schema: SCHEMA.to_owned(),
+            by: by.to_owned(),
+            figure: primary,
+            floor: judge.floor,
+            points,
+        })
+    }
+}
+
+/// A build by its version and the time of its first run.
+type Place<'s> = (&'s str, &'s str);
+
+fn in_order(a: &Place<'_>, b: &Place<'_>) -> std::cmp::Ordering {
+    libversion::version_compare2(a.0, b.0).then_with(|| a.1.cmp(b.1))
+}
+
+/// The builds that have the figure at a point.
+fn series<'s>(
+    builds: &'s [Side],
+    values: &Named<String>,
+    primary: &str,
+) -> Vec<(Place<'s>, &'s SidePoint, Vec<f64>)> {
+    let at = |build: &'s Side| {
+        let point = build.points.iter().find(|point| point.values == *values)?;
+        let figures = values_of(&point.reports, primary);
+        let first = point.reports.iter().map(|report| report.started.as_str()).min()?;
+        let is_whole = !figures.is_empty() && figures.iter().all(|value| value.is_finite());
+        is_whole.then_some(((build.name.as_str(), first), point, figures))
+    };
+    builds.iter().filter_map(at).collect()
+}
+
+fn told(
+    values: &Named<String>,
+    series: Vec<(Place<'_>, &SidePoint, Vec<f64>)>,
+    primary: &str,
+    floor: f64,
+    bits: &mut dyn FnMut() -> u64,
+) -> Option<PointHistory> {
+    let mut logarithms: Vec<f64> = Vec::new();
+    let mut builds: Vec<BuildReport> = Vec::new();
+    for ((build, _), point, figures) in series {
+        logarithms.push(figures.iter().map(|value| value.ln()).sum::<f64>() / figures.len() as f64);
+        let value = logarithms[logarithms.len() - 1].exp();
+        let before = &builds[builds.len().saturating_sub(OF_LAST - 1)..];
+        let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
+        builds.push(BuildReport {
+            build: build.to_owned(),
+            runs: point.reports.iter().map(|report| report.run_id.clone()).collect(),
+            figure: figure(&figures)?,
+            value,
+            mean_of_ten: sum / (before.len() + 1) as f64,
+        });
+    }
+    let matters = |ratio: f64| ratio.ln().abs() > (1.0 + floor).ln();
+    let change = |found: ChangePoint| {
+        let ratio = (found.after - found.before).exp();
+        Change {
+            build: builds[found.at].build.clone(),
+            at: found.at,
+            before: found.before.exp(),
+            after: found.after.exp(),
+            ratio,
+            is_worse: (ratio > 1.0) == is_time(primary),
+            p: found.p,
+        }
+    };
+    let changes = change_points(&logarithms, ERROR, bits).ok().map(|found| {
+        found.into_iter().map(change).filter(|change| matters(change.ratio)).collect::<Vec<_>>()
+    });
+    let last = match (&changes, logarithms.split_last()) {
+        (None, Some((last, before))) => newcomer(before, *last, CONFIDENCE).map(|known| {
+            let ratio = (last - known.before).exp();
+            Last {
+                before: known.before.exp(),
+                expected: (known.expected.0.exp(), known.expected.1.exp()),
+                ratio,
+                is_outside: known.is_outside && matters(ratio),
+            }
+        }),
+        _ => None,
+    };
+    let is_recent = |change: &Change| change.is_worse && change.at + RECENT >= builds.len();
+    let is_worse = |last: &Last| last.is_outside && (last.ratio > 1.0) == is_time(primary);
+    let has_regressed = changes.iter().flatten().last().is_some_and(is_recent)
+        || last.as_ref().is_some_and(is_worse);
+    Some(PointHistory { values: values.clone(), builds, changes, last, has_regressed })
+}
+
+/// Why a series has no levels, in a sentence.
+pub fn too_short(n_builds: usize) -> String {
+    format!("{n_builds} of the {SERIES_MIN} builds that it takes to find changes of level")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::comparison::made;
+    use model::{Dice, Stream};
+
+    fn builds(figures: &[(&str, &[f64])]) -> Vec<Side> {
+        figures.iter().map(|(name, tps)| made::side(name, &[("8", *tps, 0)])).collect()
+    }
+
+    fn history(sides: &[Side]) -> HistoryReport {
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: None, floor: 0.02 };
+        HistoryReport::new("build", sides, &judge, &mut || dice.bits()).expect("they have runs")
+    }
+
+    #[test]
+    fn builds_stand_in_the_order_of_versions() {
+        let sides = builds(&[
+            ("1.10", &[110.0]),
+            ("1.9", &[109.0]),
+            ("1.10-rc1", &[108.0]),
+            ("1.2", &[100.0, 121.0]),
+        ]);
+        let told = history(&sides);
+        let series = &told.points[0].builds;
+        let names: Vec<&str> = series.iter().map(|build| build.build.as_str()).collect();
+        assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10"]);
+        assert!((series[0].value - 110.0).abs() < 1e-9, "the geometric mean");
+        assert!((series[1].mean_of_ten - 109.5).abs() < 1e-9);
+    }
+
+    /// Builds `1.0` to `1.n`, from the one at `from` on a tenth slower.
+    fn long(n_builds: usize, from: usize) -> Vec<Side> {
+        let tps = |n: usize| {
+            let level = if n < from { 1000.0 } else { 900.0 };
+            level * (1.0 + 0.01 * [0.3, -0.7, 0.9, -0.2, -0.4, 0.6][n % 6])
+        };
+        let side = |n: usize| made::side(&format!("1.{n}"), &[("8", &[tps(n)], n)]);
+        (0..n_builds).map(side).collect()
+    }
+
+    #[test]
+    fn a_recent_change_for_the_worse_is_a_regression_and_an_old_one_is_not() {
+        let told = history(&long(30, 24));
+        let changes = told.points[0].changes.as_ref().expect("long enough");
+        let [change] = &changes[..] else { panic!("{changes:?}") };
+        assert_eq!((change.build.as_str(), change.is_worse), ("1.24", true));
+        assert!((change.ratio - 0.9).abs() < 0.01 && told.points[0].has_regressed);
+        let old = history(&long(40, 20));
+        assert_eq!(old.points[0].changes.as_ref().map(Vec::len), Some(1));
+        assert!(!old.points[0].has_regressed);
+        assert_eq!(history(&long(30, 30)).points[0].changes, Some(Vec::new()));
+    }
+
+    #[test]
+    fn the_last_build_of_a_short_series_is_held_against_the_ones_before() {
+        let told = history(&long(12, 11));
+        let point = &told.points[0];
+        assert_eq!(point.changes, None);
+        let last = point.last.as_ref().expect("eleven before");
+        assert!(last.is_outside && point.has_regressed && (last.ratio - 0.9).abs() < 0.02);
+        assert!(!history(&long(12, 12)).points[0].has_regressed);
+        assert_eq!(history(&long(3, 3)).points[0].last, None);
+    }
+}
