@@ -46,6 +46,20 @@ fn the_list_of_processes_does_not_show_the_password_of_a_url() {
 }
 
 #[test]
+fn passwords_of_varied_targets_are_kept_nowhere() {
+    let server = MARIADB.shared();
+    let home = Home::new();
+    let (url, (_, secret)) = (url(server), url_and_password(server));
+    let vary = format!("--vary=target={url},{url}?tls=disable");
+    let ran = home.run(&["run", "empty", &vary, "--duration=1s", "--ramp-up=0s", "--clients=1"]);
+    silent(&home, &ran.good(), &secret);
+    silent(&home, &home.run(&["experiments", "show", "last", "--output=json"]).good(), &secret);
+    let twice = format!("--vary=target={url},{url}");
+    let ran = home.run(&["run", "empty", &twice, "--duration=1s"]).code(2);
+    silent(&home, &ran.warns(&["twice"]), &secret);
+}
+
+#[test]
 fn a_password_comes_from_the_environment_or_a_file() {
     let home = Home::new();
     let (url, secret) = url_and_password(POSTGRES.shared());

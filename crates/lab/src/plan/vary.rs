@@ -45,7 +45,7 @@ pub fn decide_all(
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Varied, BadPlan> {
     sought::is_not_half(draft)?;
-    let axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
+    let mut axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
     for (index, vary) in draft.vary.iter().enumerate() {
         if draft.vary[..index].iter().any(|other| other.name == vary.name) {
             return Err(vary.bad(format!("'{}' is varied twice", vary.name)));
@@ -81,10 +81,16 @@ pub fn decide_all(
             let written = Written { text: value.clone(), from: vary.from.clone() };
             put(&mut point, vary, written)?;
         }
-        points.push((values, decide(&point, default_target)?));
+        points.push((
+            values.iter().map(|value| shown(value)).collect(),
+            decide(&point, default_target)?,
+        ));
     }
     if data == DataPolicy::Copy {
         can_be_copied(draft, &points)?;
+    }
+    for value in axes.iter_mut().flat_map(|axis| &mut axis.values) {
+        *value = shown(value);
     }
     Ok(Varied {
         axes,
@@ -143,12 +149,21 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
         return Err(vary.bad(why));
     }
     for (index, value) in vary.values.iter().enumerate() {
-        if vary.values[..index].contains(value) {
+        if vary.values[..index].iter().any(|other| shown(other) == shown(value)) {
+            let value = shown(value);
             let why = format!("'{name}' has the value {value} twice: repeats are asked for by");
             return Err(vary.bad(format!("{why} --repeat")));
         }
     }
     Ok(Axis { name: name.clone(), values: vary.values.clone() })
+}
+
+/// A value as it is shown and kept: a URL without its password.
+fn shown(value: &str) -> String {
+    match Target::parse(value) {
+        Ok(target) if target.password.is_some() => target.to_string(),
+        _ => value.to_owned(),
+    }
 }
 
 /// Writes a value of an axis to where its name says.

@@ -3,7 +3,9 @@
 //! Times are those of all that was intended in the stretch; what was lost counts as infinite.
 //! Not here: seconds (build), and whole phases (times).
 
-use model::NS_PER_S;
+use std::collections::BTreeMap;
+
+use model::{Load, NS_PER_S};
 use serde::{Deserialize, Serialize};
 use stats::rank;
 
@@ -31,8 +33,9 @@ pub struct ProbeReport {
     /// The share of waiting for a free client in the times of what finished; null in closed load,
     /// and where stretches are not made of windows of ten seconds.
     pub wait_percent: Option<f64>,
-    /// How many waited for a free client on average: by Little's law, the sum of their waits
-    /// over the time. Null as `wait_percent` is.
+    /// How many waited for a free client on average over the ends of its seconds: intended until
+    /// then, not yet ended, less those that a client was busy with. Null where nobody waits, in
+    /// closed and key/think load.
     pub queue_mean: Option<f64>,
     /// Refused after all attempts.
     pub failed: u64,
@@ -46,10 +49,34 @@ pub struct ProbeReport {
 pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
     let measured = tally.seconds();
     let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
-    starts.map(|from| probe(tally, from, (from + seconds).min(measured.end))).collect()
+    let queues = queues(tally, measured.end);
+    starts.map(|from| probe(tally, &queues, from, (from + seconds).min(measured.end))).collect()
 }
 
-fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
+/// How many waited at the end of each second, all groups together; empty where nobody waits.
+///
+/// By conservation: who came and has not ended is either with a client or waits, and no client
+/// stands idle meanwhile. Whoever was rolled back or failed is passed over, since only the ends of
+/// commits are known by their second: a small share of the queue.
+fn queues(tally: &Tally, end: i64) -> BTreeMap<i64, f64> {
+    let mut queues: BTreeMap<i64, f64> = BTreeMap::new();
+    for (index, group) in tally.groups.iter().enumerate() {
+        let Some(told) = tally.told(index) else { continue };
+        let (Load::Open { .. }, Some(first)) = (&told.load, group.series.first()) else { continue };
+        let mut present: i64 = 0;
+        for second in first..end {
+            if let Some(here) = group.series.get(second) {
+                present += (here.counts.committed + here.counts.unfinished) as i64;
+                present -= here.commits() as i64;
+            }
+            let waiting = (present - i64::from(told.clients)).max(0);
+            *queues.entry(second).or_default() += waiting as f64;
+        }
+    }
+    queues
+}
+
+fn probe(tally: &Tally, queues: &BTreeMap<i64, f64>, from: i64, to: i64) -> ProbeReport {
     let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
     let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
     let Span { counts, commits, response, is_whole } = tally.span(from..to);
@@ -70,6 +97,8 @@ fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
     };
     let all_ns = wait_ns + service_ns;
     let has_windows = has_windows && all_ns > 0;
+    let at = |second: i64| queues.get(&second).copied().unwrap_or(0.0);
+    let over = (from..to).map(|second| f64::midpoint(at(second - 1), at(second))).sum::<f64>();
     ProbeReport {
         from_s: from as f64,
         to_s: end_ns as f64 / NS_PER_S as f64,
@@ -79,7 +108,7 @@ fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
         p95_ms: quantile(0.95),
         p99_ms: quantile(0.99),
         wait_percent: has_windows.then(|| wait_ns as f64 / all_ns as f64 * 100.0),
-        queue_mean: has_windows.then(|| wait_ns as f64 / NS_PER_S as f64 / length_s),
+        queue_mean: (!queues.is_empty()).then(|| over / (to - from) as f64),
         failed: counts.failed,
         dropped: counts.dropped,
         unfinished: counts.unfinished,
@@ -90,6 +119,22 @@ fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
 mod tests {
     use super::*;
     use crate::made_up;
+
+    #[test]
+    fn a_queue_that_grows_is_told_as_it_stands() {
+        // 500 a second come and 400 can be taken; the queue is full at 1,000.
+        let tally = made_up::Made::open_overloaded().tally();
+        for seconds in [1, 3, 10] {
+            for probe in probes(&tally, seconds) {
+                let queue = probe.queue_mean.expect("an open load has a queue");
+                assert!((0.0..=1100.0).contains(&queue), "{probe:?}");
+                let is_whole = seconds == 10 || probe.to_s >= 60.0;
+                assert!(is_whole || probe.wait_percent.is_none(), "{probe:?}");
+            }
+        }
+        let closed = made_up::Made::closed().tally();
+        assert!(probes(&closed, 10).iter().all(|probe| probe.queue_mean.is_none()));
+    }
 
     #[test]
     fn stretches_add_up_to_the_run() {

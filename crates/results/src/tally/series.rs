@@ -187,7 +187,7 @@ impl Series {
     /// parts of windows.
     pub fn windows(&self, from: i64, to: i64) -> Option<(u128, u128)> {
         let is_whole = from % WINDOW_SECONDS == 0
-            && (to % WINDOW_SECONDS == 0 || self.windows.range(to..).next().is_none());
+            && (to % WINDOW_SECONDS == 0 || self.seconds.range(to..).next().is_none());
         if self.windows.is_empty() || !is_whole {
             return None;
         }
