@@ -90,6 +90,9 @@ pub trait Hosts: Send + Sync {
     /// it cannot be.
     fn remove(&self, host: &Host) -> Result<usize, String>;
 
+    /// How many clients are still connected to a host that is not on the list any more.
+    fn left(&self, host: &Host) -> usize;
+
     /// Breaks the connections of clients to a host that is not on the list any more, and tells how
     /// many those were.
     fn cut(&self, host: &Host) -> usize;

@@ -43,13 +43,26 @@ pub struct Host {
 
 impl Host {
     /// Reads a host as it stands in a target: `db1`, `db1:3307`, `[::1]:3307`.
+    /// What stands before an `@` may be a password, so it is not repeated.
     pub fn parse(text: &str) -> Result<Host, BadTarget> {
+        if text.contains('@') {
+            let why = "a host has no user here, nor a password: those of the target are used; \
+                       write db1 or db1:3307";
+            return Err(BadTarget(why.to_owned()));
+        }
         match parse_host(text) {
-            Ok(host) if host.name.is_empty() || text.contains([',', '@', '/']) => {
+            Ok(host) if host.name.is_empty() || text.contains([',', '/']) => {
                 Err(BadTarget(format!("'{text}' is not one host: write db1 or db1:3307")))
             }
             host => host,
         }
+    }
+
+    /// Whether both are the same place, where a host without a port has `default_port`. The case
+    /// of a name's letters makes no difference (RFC 4343).
+    pub fn is_same(&self, other: &Host, default_port: Option<u16>) -> bool {
+        let port = |host: &Host| host.port.or(default_port);
+        self.name.eq_ignore_ascii_case(&other.name) && port(self) == port(other)
     }
 }
 
@@ -144,8 +157,26 @@ impl Target {
                 hosts
             }
         };
-        for host in hosts.split(',').filter(|host| !host.is_empty()) {
-            self.hosts.push(parse_host(host)?);
+        // None at all is a file, or what the driver takes for granted.
+        for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
+            let host = parse_host(host)?;
+            if host.name.is_empty() {
+                let why = "a host of the target is empty: write each one between commas, such as \
+                           db1,db2:3307";
+                return Err(BadTarget(why.to_owned()));
+            }
+            self.hosts.push(host);
+        }
+        self.refuse_twice(None)
+    }
+
+    /// Refuses a host that is there twice, where one without a port has `default_port`: it would
+    /// get twice its share of the clients.
+    pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
+        for (index, host) in self.hosts.iter().enumerate() {
+            if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {
+                return Err(BadTarget(format!("the target's host {host} is there twice")));
+            }
         }
         Ok(())
     }
@@ -345,12 +376,24 @@ mod tests {
     }
 
     #[test]
+    fn a_host_that_is_there_twice_is_refused_with_the_port_that_is_taken_for_granted_too() {
+        let target = Target::parse("mariadb://me@db1,db2,db1:3306/x").expect("valid");
+        assert!(target.refuse_twice(Some(3307)).is_ok());
+        let error = target.refuse_twice(Some(3306)).expect_err("db1");
+        assert_eq!(error.0, "the target's host db1:3306 is there twice");
+    }
+
+    #[test]
     fn a_host_is_read_by_itself_too() {
         for text in ["db1", "db1:3307", "[::1]:3307", "[::1]"] {
             assert_eq!(Host::parse(text).expect("a host").to_string(), text);
         }
         for bad in ["", ":3306", "a,b", "me@db1", "db1:0", "db1/x"] {
             assert!(Host::parse(bad).is_err(), "{bad}");
+        }
+        for bad in ["me:hunter2@db1", "me:hunter2@db1:3307", "me:hun@ter2@db1"] {
+            let error = Host::parse(bad).expect_err("a user");
+            assert!(error.0.contains("no user here") && !error.0.contains("ter2"), "{error}");
         }
     }
 
@@ -362,6 +405,11 @@ mod tests {
             ("sq lite:x", "scheme"),
             ("mariadb://h:0/x", "port"),
             ("mariadb://[::1/x", "lacks its ']'"),
+            ("mariadb://me@,db2/x", "is empty"),
+            ("mariadb://me@db1,/x", "is empty"),
+            ("mariadb://me@:3306/x", "is empty"),
+            ("mariadb://me@db1,db2,DB1/x", "host DB1 is there twice"),
+            ("mariadb://me@[::1]:7,db2,[::1]:7/x", "host [::1]:7 is there twice"),
             ("sqlite:/a%zz", "hex"),
             ("sqlite:/a?journal", "no value"),
             ("sqlite:/a?journal=wal&journal=off", "'journal' is there twice"),

@@ -73,7 +73,7 @@ impl Home {
         }
         let failed = |error| ServerError::system(parent.display(), error);
         let owner = own(path.path()).map_err(&failed)?;
-        let watchdog = Watchdog::new(path.path())
+        let watchdog = Watchdog::over_folder(path.path())
             .map_err(|error| ServerError::system("the watchdog (/bin/sh) does not start", error))?;
         let path = path.keep();
         let home = Home { path, account, removed: false, _watchdog: watchdog, _owner: owner };

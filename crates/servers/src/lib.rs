@@ -37,3 +37,4 @@ pub use home::sweep;
 pub use kind::{DEFAULTS, DefaultSetting, Kind};
 pub use options::{Options, PARAMETERS, from_target};
 pub use server::{Server, start};
+pub use watchdog::Watchdog;

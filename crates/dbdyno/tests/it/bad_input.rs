@@ -143,6 +143,9 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     check("sq lite:x", &["--target", "scheme"]);
     check("sqlite:", &["name a file"]);
     check("sqlite:a%zz", &["--target", "two hex digits"]);
+    check("mariadb://bench@,127.0.0.1:1/x", &["--target", "a host of the target is empty"]);
+    check("mariadb://bench@db1,db1/x", &["--target", "host db1 is there twice"]);
+    check("postgres://bench@db1:5432,db1/x", &["the target", "host db1 is there twice"]);
     check("sqlite:a.db?journal", &["'journal' has no value"]);
     check("sqlite://host/a.db", &["sqlite has no host"]);
     check("mysql://host:0/shop", &["port", "1 to 65535"]);

@@ -140,6 +140,25 @@ fn a_disturbance_ends_with_the_run_that_is_interrupted() {
     assert_eq!(left.count(), 0, "the command outlives its run");
 }
 
+#[test]
+fn a_disturbance_tidies_up_and_ends_when_its_run_is_killed() {
+    let home = Home::new();
+    home.run_other("mkfifo", &["last-words"]).good();
+    let command = "trap 'echo tidied >last-words; exit' TERM; sleep 1000 & echo >begun; wait";
+    home.write(
+        "plan.toml",
+        format!(
+            "[phases]\nramp_up = \"0s\"\nmeasure = \"60s\"\n\
+             [[group]]\nworkload = \"empty\"\nclients = 1\n\
+             [[at]]\ntime = \"100ms\"\ncommand = \"{command}\"\n"
+        ),
+    );
+    let mut run = home.start(&["run", "plan.toml", "--target=sqlite:shop.db", "--no-store"]);
+    run.wait_until("a disturbance", |_| home.path("begun").exists());
+    run.kill();
+    home.run_other("cat", &["last-words"]).good().says(&["tidied"]);
+}
+
 /// The plan of a private server with small tables, and what is done to it.
 fn managed(url: &str, measure: &str, at: &[(&str, &str)]) -> String {
     let at = at.iter().map(|(time, action)| {

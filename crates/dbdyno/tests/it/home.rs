@@ -85,6 +85,13 @@ impl Home {
         Started::new(self.dbdyno(args)).end()
     }
 
+    /// Runs another program to its end.
+    pub(crate) fn run_other(&self, program: &str, args: &[&str]) -> Ran {
+        let mut command = self.command(program);
+        command.args(args);
+        Started::new(command).end()
+    }
+
     /// Begins to run dbdyno.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, args: &[S]) -> Started {
         Started::new(self.dbdyno(args))

@@ -76,6 +76,11 @@ impl<S: Server> Handle<S> {
 }
 
 impl<S> Handle<S> {
+    /// Whether its connection is one to `place`.
+    pub(super) fn is_at(&self, place: usize) -> bool {
+        lock(&self.held).key.as_ref().is_some_and(|(at, _)| *at == place)
+    }
+
     /// Shuts the connection down if it is one to `place`; whether it was. Its session finds out,
     /// and may connect anew.
     pub(super) fn cut(&self, place: usize) -> bool {

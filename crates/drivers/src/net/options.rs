@@ -71,7 +71,7 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), R
 }
 
 /// How connections are made to `target`, as its options say: to the Unix socket at `socket` where
-/// it has one, else to its hosts.
+/// it has one, else to its hosts. A host that is there twice is refused.
 pub(crate) fn connector(
     target: &Target,
     settings: &Settings,
@@ -84,6 +84,7 @@ pub(crate) fn connector(
     if timeout.is_zero() {
         return Err(BadParameter("connect_timeout: 0 is no time; write 10s".to_owned()));
     }
+    target.refuse_twice(Some(default_port)).map_err(|bad| BadParameter(bad.0))?;
     let addresses = Connector::addresses(target, socket, default_port);
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }

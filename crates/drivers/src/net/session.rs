@@ -108,6 +108,14 @@ impl<S: Server> Wire<S> {
     fn counts(&self) -> MutexGuard<'_, BTreeMap<u32, usize>> {
         lock(&self.n_refused)
     }
+
+    /// How many clients' sessions are so at a host that is not in use any more.
+    fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
+        let Some(place) = self.server.connector().place_left(host) else { return 0 };
+        let mut handles = lock(&self.handles);
+        handles.retain(|handle| handle.strong_count() > 0);
+        handles.iter().filter_map(Weak::upgrade).filter(|handle| is_so(handle, place)).count()
+    }
 }
 
 /// No panic can leave these values half changed.
@@ -129,11 +137,12 @@ impl<S: Server> Hosts for Wire<S> {
         self.server.connector().remove(host)
     }
 
+    fn left(&self, host: &Host) -> usize {
+        self.count_at(host, Handle::is_at)
+    }
+
     fn cut(&self, host: &Host) -> usize {
-        let Some(place) = self.server.connector().place_left(host) else { return 0 };
-        let mut handles = lock(&self.handles);
-        handles.retain(|handle| handle.strong_count() > 0);
-        handles.iter().filter_map(Weak::upgrade).filter(|handle| handle.cut(place)).count()
+        self.count_at(host, Handle::cut)
     }
 
     fn silent(&self) -> Vec<Host> {

@@ -1,8 +1,10 @@
 //! A command as a disturbance: in a process group of its own, its output kept up to a bound, and
-//! all of the group ended with it. What leaves its group (`setsid`) is not seen.
+//! all of the group ended with it, also if we are killed. What leaves its group (`setsid`) is not
+//! seen.
 
 use std::collections::VecDeque;
-use std::io::{self, PipeReader, Read};
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,17 +14,26 @@ use std::thread;
 use std::time::Duration;
 
 use model::{Disturbed, Target};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+use servers::Watchdog;
 
 use super::Limit;
 use super::curtain::{Curtain, Woken};
 use crate::managed::Managed;
+use crate::wall;
 
 /// The last bytes of the output that are kept: what went wrong stands at the end.
 const OUTPUT_BYTES_MOST: usize = 4096;
 /// What is in the pipe when all writers are gone is read at once.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Who is cut off has so long to tidy up; watchdog_group.sh allows the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Begins only when somebody watches over it: the pipe says so, or ends with us.
+const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 
 /// What a command's environment tells of the target.
 pub(super) struct Around {
@@ -72,36 +83,54 @@ pub(super) fn run(
     limit: &Limit,
 ) -> (Disturbed, String) {
     match start(command, around) {
-        Ok((child, output)) => {
-            let (outcome, output) = attend(child, output, curtain, limit);
+        Ok(started) => {
+            let (outcome, output) = attend(started, curtain, limit);
             (outcome, around.hide(output))
         }
         Err(error) => (Disturbed::Failed { why: format!("sh: {error}") }, String::new()),
     }
 }
 
-fn start(command: &str, around: &Around) -> io::Result<(Child, PipeReader)> {
+/// A command under way.
+struct Started {
+    child: Child,
+    output: PipeReader,
+    watchdog: Watchdog,
+}
+
+fn start(command: &str, around: &Around) -> io::Result<Started> {
     let (output, writer) = io::pipe()?;
     let mut shell = Command::new("sh");
     shell
-        .args(["-c", command])
+        .args(["-c", SHELL, command])
         .envs(around.variables.iter().map(|(name, value)| (name, value)))
         .env_remove("DBDYNO_PASSWORD")
         .envs(around.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(writer.try_clone()?)
         .stderr(writer)
         // The Ctrl-C that ends us is not for it: it is ended with the load.
         .process_group(0);
-    Ok((shell.spawn()?, output))
+    let mut child = shell.spawn()?;
+    let go = child.stdin.take();
+    let held = output.try_clone();
+    let watched = held.and_then(|held| Watchdog::over_group(child.id(), held));
+    let watched = watched.and_then(|watchdog| {
+        go.map_or(Ok(()), |mut go| go.write_all(b"\n"))?;
+        Ok(watchdog)
+    });
+    match watched {
+        Ok(watchdog) => Ok(Started { child, output, watchdog }),
+        Err(error) => {
+            // It ends with the pipe.
+            child.wait()?;
+            Err(error)
+        }
+    }
 }
 
-fn attend(
-    mut child: Child,
-    output: PipeReader,
-    curtain: &Arc<Curtain>,
-    limit: &Limit,
-) -> (Disturbed, String) {
+fn attend(started: Started, curtain: &Arc<Curtain>, limit: &Limit) -> (Disturbed, String) {
+    let Started { mut child, output, watchdog } = started;
     let pid = Pid::from_child(&child);
     let (tell, read_to_end) = channel();
     let tail = Arc::new(Mutex::new(Tail::default()));
@@ -128,18 +157,50 @@ fn attend(
         Ok(_) => curtain.wait(limit.at, &|| is_ended.load(Ordering::Acquire)),
         Err(_) => Woken::Over,
     };
+    let cut_off = limit.cut_off();
+    if woken != Woken::Done {
+        ask_to_end(pid);
+    }
     // What it has left in the background ends with it.
     let _gone = kill_process_group(pid, Signal::KILL);
     let status = child.wait();
+    drop(watchdog);
     // Nothing more comes, unless somebody has left the group with it in hand.
     let _all = read_to_end.recv_timeout(LAST_WORDS);
     let output = tail.lock().unwrap_or_else(PoisonError::into_inner).text();
     let outcome = match (threads, woken, status) {
         (Err(error), ..) | (_, _, Err(error)) => Disturbed::Failed { why: error.to_string() },
         (_, Woken::Done, Ok(status)) => ended(status),
-        (_, Woken::Due | Woken::Over, _) => limit.cut_off(),
+        (_, Woken::Due | Woken::Over, _) => cut_off,
     };
     (outcome, output)
+}
+
+/// Asks a group to end, and gives it time to do so.
+fn ask_to_end(group: Pid) {
+    let _gone = kill_process_group(group, Signal::TERM);
+    let until = wall::now() + PATIENCE;
+    while let Some(member) = one_of(group) {
+        let left = until.saturating_duration_since(wall::now());
+        let Ok(left) = Timespec::try_from(left) else { return };
+        let mut end = [PollFd::new(&member, PollFlags::IN)];
+        // Interrupted or not: the clock decides.
+        let _n_ended = poll(&mut end, Some(&left));
+        if wall::now() >= until {
+            return;
+        }
+    }
+}
+
+/// A handle on somebody of a group who runs; its leader may have ended and is there still.
+fn one_of(group: Pid) -> Option<OwnedFd> {
+    let all = procfs::process::all_processes().ok()?;
+    let stats = all.filter_map(|process| process.ok()?.stat().ok());
+    let mut ours = stats.filter(|stat| stat.pgrp == group.as_raw_nonzero().get());
+    ours.find_map(|stat| match stat.state {
+        'Z' | 'X' => None,
+        _ => pidfd_open(Pid::from_raw(stat.pid)?, PidfdFlags::empty()).ok(),
+    })
 }
 
 /// Waits for the end of a process and leaves it as it is: its number stays its own.
@@ -201,7 +262,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::wall;
 
     fn around(url: &str) -> Around {
         Around::of(&Target::parse(url).unwrap(), None)
@@ -246,6 +306,37 @@ mod tests {
         // The pipe is closed by the last of them: the words in the background do not outlive it.
         let (outcome, told) = ran("(sleep 1000; echo late) & echo now");
         assert_eq!((outcome, told), (Disturbed::Done, "now".to_owned()));
+    }
+
+    fn cut_off_at_once(command: &str) -> (Disturbed, String) {
+        let curtain: Arc<Curtain> = Arc::default();
+        let limit = Limit { at: None, why: String::new() };
+        let started = start(command, &around("sqlite:a")).unwrap();
+        // Its first words: whoever says them has set its traps.
+        let mut word = [0; 6];
+        (&started.output).read_exact(&mut word).unwrap();
+        assert_eq!(&word, b"begun\n");
+        curtain.fall();
+        attend(started, &curtain, &limit)
+    }
+
+    #[test]
+    fn a_command_that_is_cut_off_may_tidy_up_and_its_children_too() {
+        let why = "the load was over".to_owned();
+        let child = "(trap 'echo child; exit' TERM; sleep 1000 & echo begun; wait)";
+        let (outcome, told) = cut_off_at_once(&format!("trap 'echo parent; exit' TERM; {child}"));
+        assert_eq!(outcome, Disturbed::CutOff { why });
+        let mut told: Vec<&str> = told.lines().filter(|line| *line != "Terminated").collect();
+        told.sort_unstable();
+        assert_eq!(told, ["child", "parent"]);
+    }
+
+    #[test]
+    fn a_command_that_will_not_end_is_killed_after_two_seconds() {
+        let began = wall::now();
+        let stubborn = "trap '' TERM; echo begun; sleep 1000";
+        assert!(matches!(cut_off_at_once(stubborn), (Disturbed::CutOff { .. }, _)));
+        assert!((PATIENCE..PATIENCE * 3).contains(&began.elapsed()));
     }
 
     #[test]

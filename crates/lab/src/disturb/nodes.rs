@@ -7,13 +7,15 @@ use std::time::Duration;
 use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_count};
 use servers::ServerError;
 
-use super::curtain::Woken;
+use super::curtain::{Curtain, Woken};
 use super::{Worker, cut_off_by_end};
 use crate::managed::Managed;
 use crate::wall;
 
 /// How long clients of a host that was taken away may take to end their transactions there.
 const FAREWELL: Duration = Duration::from_secs(1);
+/// How often it is looked whether they have.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// What came of it, and what it said.
 type Came = (Disturbed, String);
@@ -116,14 +118,24 @@ impl Worker {
         if change == HostsChange::Add {
             return (Disturbed::Done, n_moved);
         }
-        // Who waits there for ever would never come to the end of a transaction.
-        let until = wall::now() + FAREWELL;
-        let _woken = self.curtain.wait(Some(until), &|| false);
-        match hosts.cut(&host) {
+        match farewell(hosts, &host, &self.curtain) {
             0 => (Disturbed::Done, n_moved),
             n_cut => (Disturbed::Done, format!("{n_moved}, of them cut off: {}", count(n_cut))),
         }
     }
+}
+
+/// Waits until no client is left at a host, and cuts off those that do not leave in time: who
+/// waits there for ever would never come to the end of a transaction. Tells how many those were.
+fn farewell(hosts: &dyn Hosts, host: &Host, curtain: &Curtain) -> usize {
+    let until = wall::now() + FAREWELL;
+    while hosts.left(host) > 0 {
+        let look = (wall::now() + LOOK_EVERY).min(until);
+        if curtain.wait(Some(look), &|| false) == Woken::Over || wall::now() >= until {
+            return hosts.cut(host);
+        }
+    }
+    0
 }
 
 fn count(n_clients: usize) -> String {
@@ -143,5 +155,61 @@ pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
     }
     for host in now.iter().filter(|host| !before.contains(host)) {
         let _n_moved = hosts.remove(host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A client leaves whenever it is looked at; the last `stubborn` stay.
+    struct Leaving {
+        left: AtomicUsize,
+        stubborn: usize,
+    }
+
+    impl Hosts for Leaving {
+        fn list(&self) -> Vec<Host> {
+            Vec::new()
+        }
+
+        fn add(&self, _host: &Host) -> Result<usize, String> {
+            Err("it only leaves".to_owned())
+        }
+
+        fn remove(&self, _host: &Host) -> Result<usize, String> {
+            Err("it is gone".to_owned())
+        }
+
+        fn left(&self, _host: &Host) -> usize {
+            let fewer = self.left.load(Ordering::Relaxed).saturating_sub(1).max(self.stubborn);
+            self.left.store(fewer, Ordering::Relaxed);
+            fewer
+        }
+
+        fn cut(&self, host: &Host) -> usize {
+            self.left(host)
+        }
+
+        fn silent(&self) -> Vec<Host> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_taken_away_is_done_with_as_soon_as_nobody_is_left_there() {
+        let cut_off = |stubborn| {
+            let hosts = Leaving { left: AtomicUsize::new(4), stubborn };
+            let began = wall::now();
+            let n_cut =
+                farewell(&hosts, &Host { name: "db1".into(), port: None }, &Curtain::default());
+            (n_cut, began.elapsed())
+        };
+        let (n_cut, took) = cut_off(0);
+        assert!(n_cut == 0 && took < FAREWELL, "{n_cut} {took:?}");
+        let (n_cut, took) = cut_off(2);
+        assert!(n_cut == 2 && took >= FAREWELL, "{n_cut} {took:?}");
     }
 }

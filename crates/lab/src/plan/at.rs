@@ -174,6 +174,11 @@ fn decide_hosts(
     target: &Target,
     hosts: &Written,
 ) -> Result<Deed, BadPlan> {
+    let host_of = |text: &str| Host::parse(text).map_err(|why| hosts.bad(format!("hosts: {why}")));
+    if hosts.text.contains('@') {
+        // Whatever else is wrong with it: it may hold a password, which nothing repeats.
+        host_of(&hosts.text)?;
+    }
     let (word, host) = hosts.text.trim().split_once(' ').unwrap_or((hosts.text.trim(), ""));
     let changes = [HostsChange::Add, HostsChange::Remove];
     let Some(change) = changes.into_iter().find(|change| change.written() == word) else {
@@ -195,10 +200,7 @@ fn decide_hosts(
             return Err(hosts.bad(format!("hosts: {word} which? write '{word} db2:3307'")));
         }
         (_, Some(_)) => return Err(hosts.bad("hosts: name a host or a node, not both")),
-        (host, None) => {
-            let host = Host::parse(host).map_err(|why| hosts.bad(format!("hosts: {why}")))?;
-            Which::Host(host)
-        }
+        (host, None) => Which::Host(host_of(host)?),
     };
     Ok(Deed::Hosts { change, which })
 }

@@ -8,8 +8,9 @@ use lab::build::{BuildOptions, Progress};
 use lab::plan::{decide, read_toml};
 use lab::run::{RunOptions, RunResult, Watcher, run};
 use lab::{Stop, Trouble};
-use model::{Event, Request, StatementKind, Target};
+use model::{Event, Finding, Request, Severity, StatementKind, Target};
 use results::Tally;
+use results::report::Status;
 use servers::Server;
 
 /// Nobody looks on.
@@ -81,7 +82,10 @@ pub(crate) fn drive_well(
     let ran = ran.unwrap_or_else(|trouble| panic!("{workload} on {target}: {trouble}"));
     let (block, findings) = (&ran.report.block, &ran.report.findings);
     let what = format!("{workload} on {target} with {clients} clients");
-    assert!(ran.is_good, "{what}: {findings:?}");
+    // A count on a quick machine takes less than a second, and here nobody looks at the rate.
+    let speaks_against = |it: &&Finding| it.severity == Severity::Invalid && it.id != "too_short";
+    assert_eq!(findings.iter().find(speaks_against), None, "{what}");
+    assert_eq!(ran.report.status, Status::Completed, "{what}");
     let counts = block.counts;
     assert_eq!((counts.failed, counts.unfinished), (0, 0), "{what}: {:?}", block.errors);
     assert_eq!(counts.finished, transactions, "{what}");

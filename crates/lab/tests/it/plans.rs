@@ -102,6 +102,11 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
         assert!(error.contains(expect), "{words}\nsaid: {error}\nexpected: {expect}");
     };
     check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: say which");
+    for with_user in ["add bench:hunter2@db3", "bench:hunter2@db3"] {
+        let with_user = format!("hosts = \"{with_user}\"");
+        check(hosts, &with_user, "7:9: hosts: a host has no user here, nor a password");
+        assert!(!plan(hosts, &with_user).expect_err("a user").contains("hunter2"));
+    }
     check(
         nodes,
         "server = \"kill\"\nnode = 3",

@@ -116,7 +116,7 @@ impl Time {
 fn too_short(measured_ns: u64) -> Words {
     Words {
         id: "too_short",
-        severity: if measured_ns == 0 { Severity::Invalid } else { Severity::Warning },
+        severity: Severity::Invalid,
         text: format!("Only {} were measured.", seconds(measured_ns)),
         advice: "Measure a minute or more.",
     }

@@ -199,7 +199,7 @@ fn a_run_that_did_not_go_as_planned_says_so() {
     });
     raises("queue_full", Severity::Warning, |made| made.reason = Some(StopReason::QueueFull));
     raises("interrupted", Severity::Note, |made| made.reason = Some(StopReason::Interrupted));
-    raises("too_short", Severity::Warning, |made| made.measured_ns = 900 * NS_PER_MS);
+    raises("too_short", Severity::Invalid, |made| made.measured_ns = 900 * NS_PER_MS);
     raises("too_short", Severity::Invalid, |made| made.measured_ns = 0);
     raises("short", Severity::Note, |made| made.measured_ns = 9 * NS_PER_S);
     raises("no_ramp_up", Severity::Note, |made| made.description.phases.ramp_up_ns = 0);

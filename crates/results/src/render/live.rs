@@ -157,7 +157,8 @@ fn times(figures: &SecondFigures) -> String {
             ms(p99_ns),
             ms(figures.max_ns)
         ),
-        None => "nothing finished yet".to_owned(),
+        // The rates beside it are of more seconds.
+        None => "nothing of the last second has finished yet".to_owned(),
     }
 }
 
@@ -245,6 +246,16 @@ mod tests {
         ▆▆▆██|███████████████████████
         5 × busy: database is locked
         ");
+    }
+
+    #[test]
+    fn a_second_without_response_times_does_not_deny_the_rates_of_those_before() {
+        let mut made = Made::running();
+        made.seconds.retain(|second| second.second < 22);
+        let tally = at(&made, 23.9, Phase::Measure);
+        let line = plain(&tally, ns(24.9));
+        assert!(line.contains(" TPS ") && !line.contains("  0 TPS"), "{line}");
+        assert!(line.contains("nothing of the last second has finished yet"), "{line}");
     }
 
     #[test]

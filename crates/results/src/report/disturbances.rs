@@ -16,6 +16,8 @@ use crate::tally::SLOT_NS;
 /// The share of the rate before at which it counts as back.
 const BACK: f64 = 0.9;
 
+const NOTHING_BEFORE: &str = "the measured phase has no whole second before it to compare with";
+const STILL_BEFORE: &str = "nothing was committed in the seconds before it, so nothing could fall";
 const NO_FALL: &str = "no second fell below 90 % by more than the seconds before scatter";
 
 /// A disturbance and what it did.
@@ -152,7 +154,8 @@ impl Look<'_> {
             (report.fell, report.recovery_s_reason) = (fell, Some(why.to_owned()));
         };
         match recovery(self.commits_in(found.before.clone()), since, n_look, BACK) {
-            Recovery::Unknown => no(None, "there is nothing before to compare with"),
+            Recovery::Unknown if found.before.is_empty() => no(None, NOTHING_BEFORE),
+            Recovery::Unknown => no(None, STILL_BEFORE),
             Recovery::NeverFell => no(Some(false), NO_FALL),
             Recovery::NotWithin => no(Some(true), "not within the run"),
             Recovery::Back { second } => {
@@ -251,6 +254,21 @@ mod tests {
         assert!(during.response_ms.p99.is_some());
         assert!(during.tps_ci95.is_none() && during.tps_ci95_reason.is_some());
         assert_eq!((one.fell, one.recovery_s), (Some(true), Some(1.0)));
+    }
+
+    #[test]
+    fn a_disturbance_without_anything_to_compare_with_says_what_is_missing() {
+        let reason = |one: DisturbanceReport| (one.fell, one.recovery_s_reason.expect("a reason"));
+        let first = of(0, Some(100), Disturbed::Done);
+        assert!(first.before.is_none());
+        assert_eq!(reason(first), (None, NOTHING_BEFORE.to_owned()));
+        let mut made = Made::closed();
+        made.disturbance(20_500, Some(20_600), Disturbed::Done);
+        // Seconds that nobody tells of had no commits.
+        made.seconds.retain(|second| !(10..20).contains(&second.second));
+        let in_a_stall = disturbances(&made.tally()).pop().expect("there is one");
+        assert!(in_a_stall.before.is_some());
+        assert_eq!(reason(in_a_stall), (None, STILL_BEFORE.to_owned()));
     }
 
     #[test]

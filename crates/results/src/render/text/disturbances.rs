@@ -61,7 +61,11 @@ fn sentence(one: &DisturbanceReport) -> String {
         (Some(false), _) => {
             "; no second had fewer commits than the scatter of those before explains".to_owned()
         }
-        (None, _) => "; there is nothing before it to compare with".to_owned(),
+        // Why nobody can say.
+        (None, _) => match one.recovery_s_reason.as_deref() {
+            Some(why) => format!("; {why}"),
+            None => String::new(),
+        },
     };
     if !one.overlaps.is_empty() {
         text += &format!("; in the same seconds: {}", one.overlaps.join(", "));
