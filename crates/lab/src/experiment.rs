@@ -548,7 +548,7 @@ pub fn planned(
     let place = format!("{}, experiment {}", store.display(), experiment.id);
     let plans = experiment.points.iter().map(|point| {
         let mut draft = crate::plan::read_toml(&place, &point.plan)?;
-        draft.allow_commands_of(named);
+        draft.allow_commands_of(named)?;
         crate::plan::decide(&draft, default_target)
     });
     let plans = plans.collect::<Result<Vec<Plan>, _>>()?;

@@ -90,7 +90,7 @@ impl Search {
         let mut draft = read_toml(&place, &point.plan)?;
         match use_of {
             Use::ToReport => draft.at.clear(),
-            Use::ToGoOn(named) => draft.allow_commands_of(named),
+            Use::ToGoOn(named) => draft.allow_commands_of(named)?,
         }
         let sought = Sought::stored(draft, seek);
         let target = sought.plan(sought.seek.low, 0, &no_default)?.target;
