@@ -113,7 +113,21 @@ pub fn run(
 ) -> Result<ExperimentResult, Trouble> {
     let store = Store::open(&options.store).map_err(store_trouble)?;
     store.add_experiment(&planned.experiment).map_err(store_trouble)?;
-    resume(planned, options, stop, watcher)
+    let experiment = planned.experiment.clone();
+    let result = resume(planned, options, stop, watcher);
+    if result.is_err() {
+        // Why it was refused matters more than whether it is forgotten.
+        let _ = forget_unbegun(&store, &experiment);
+    }
+    result
+}
+
+/// Removes an experiment of which no trial was begun: there is nothing to go on with.
+pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Trouble> {
+    match store.trials(experiment).map_err(store_trouble)?.is_empty() {
+        true => store.remove_experiment(experiment).map_err(store_trouble),
+        false => Ok(()),
+    }
 }
 
 /// Makes the trials of a stored experiment that do not count yet.
@@ -562,5 +576,6 @@ pub fn forecast(planned: &Planned) -> String {
     let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
     let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
     let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
-    format!("{trials} trials, {} of load and pauses", format_duration(load_ns + pauses_ns))
+    let s = if trials == 1 { "" } else { "s" };
+    format!("{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
 }
