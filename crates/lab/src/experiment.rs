@@ -23,7 +23,7 @@ use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
 use crate::desk::Desk;
 use crate::heard::quietly;
-use crate::managed::is_managed;
+use crate::managed::{is_managed, settings_of};
 use crate::open::{Data, Site, agree_heard, arrive, open};
 use crate::plan::{Draft, Varied, to_toml};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
@@ -214,6 +214,7 @@ impl<'o> Walk<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<(), Trouble> {
+        self.rehearse_managed(stop, watcher)?;
         let mut seen: Vec<(Plan, Vec<Fact>)> = Vec::new();
         let plans = self.plans.iter().filter(|plan| !plan.settings.is_empty());
         for plan in plans.cloned().collect::<Vec<Plan>>() {
@@ -236,6 +237,29 @@ impl<'o> Walk<'o> {
                 )));
             }
             seen.push((plan, set.facts));
+        }
+        Ok(())
+    }
+
+    /// Starts a managed server once with each of the points' settings, where they are several.
+    fn rehearse_managed(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Trouble> {
+        let mut distinct: Vec<Plan> = Vec::new();
+        for plan in self.plans.iter().filter(|plan| is_managed(&plan.target)) {
+            let settings = settings_of(&plan.target);
+            if !distinct.iter().any(|other| settings_of(&other.target) == settings) {
+                distinct.push(plan.clone());
+            }
+        }
+        if distinct.len() < 2 {
+            return Ok(());
+        }
+        // Backwards, so that the server is as the first trial wants it.
+        for plan in distinct.iter().rev() {
+            self.site_of(plan, stop, watcher)?;
         }
         Ok(())
     }

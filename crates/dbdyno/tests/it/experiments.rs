@@ -289,3 +289,14 @@ fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
     let mine = [&resume[..], &["--plan=plan.toml"]].concat();
     assert_eq!(number(&home.json(&mine), "trials_done"), 6.0);
 }
+
+#[test]
+fn a_value_that_a_managed_server_refuses_is_told_before_the_first_trial() {
+    let home = Home::new();
+    let axis = "--vary=server.sql_mode=ANSI,NONSENSE,TRADITIONAL";
+    let args = ["run", "empty", "--target=managed:mariadb", axis, "--duration=1s", "--ramp-up=0s"];
+    home.run(&args).code(2).warns(&["the server refuses a setting", "NONSENSE"]);
+    for what in ["runs", "experiments"] {
+        assert_eq!(home.json(&[what])[what].as_array().map(Vec::len), Some(0), "{what}");
+    }
+}
