@@ -10,7 +10,7 @@ use model::{Dice, Load, RunId, Stream};
 use results::comparison::{Judge, Side, SidePoint};
 use results::experiment::{Trialled, counts};
 use results::report::{Named, Report};
-use results::store::{Filter, Status, Store};
+use results::store::{Filter, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
@@ -78,7 +78,38 @@ enum Found {
 
 fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
     let found = names.iter().map(|name| side(store, name));
-    Ok(placed(found.collect::<Result<_, Trouble>>()?))
+    let found = found.collect::<Result<Vec<Found>, Trouble>>()?;
+    for (index, one) in found.iter().enumerate() {
+        for (before, name) in found[..index].iter().zip(names) {
+            let theirs = before.runs();
+            if let Some(run) = one.runs().into_iter().find(|run| theirs.contains(run)) {
+                return Err(Trouble::Usage(format!(
+                    "{name} and {} share the run {run}: nothing is compared with itself",
+                    names[index]
+                )));
+            }
+        }
+    }
+    Ok(placed(found))
+}
+
+impl Found {
+    fn runs(&self) -> Vec<&String> {
+        match self {
+            Found::Experiment(_, placed) => placed.iter().map(|at| &at.report.run_id).collect(),
+            Found::Runs(_, reports, _) => reports.iter().map(|report| &report.run_id).collect(),
+        }
+    }
+}
+
+/// A name that means nothing is a mistake of who wrote it, and not of the store.
+fn not_found(error: StoreError) -> Trouble {
+    match error.kind {
+        StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => {
+            Trouble::Usage(error.to_string())
+        }
+        _ => store_trouble(error),
+    }
 }
 
 /// Sides with their runs at their points.
@@ -179,7 +210,7 @@ fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
         };
         return Ok(Found::Experiment(short, trials.into_iter().map(place).collect()));
     }
-    let runs = name.split(',').map(|run| store.find(run).map_err(store_trouble));
+    let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
     let runs = runs.collect::<Result<Vec<RunId>, Trouble>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
@@ -198,7 +229,7 @@ fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
 }
 
 fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> {
-    let experiment = store.find_experiment(name).map_err(store_trouble)?;
+    let experiment = store.find_experiment(name).map_err(not_found)?;
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     let matches = |known: &str| known == axis || known.rsplit('.').next() == Some(axis);
     let Some(index) = known.iter().position(|known| matches(known)) else {

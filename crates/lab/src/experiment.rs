@@ -23,7 +23,7 @@ use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
 use crate::desk::Desk;
 use crate::heard::quietly;
-use crate::managed::is_managed;
+use crate::managed::{is_managed, settings_of};
 use crate::open::{Data, Site, agree_heard, arrive, open};
 use crate::plan::{Draft, Varied, to_toml};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
@@ -113,7 +113,21 @@ pub fn run(
 ) -> Result<ExperimentResult, Trouble> {
     let store = Store::open(&options.store).map_err(store_trouble)?;
     store.add_experiment(&planned.experiment).map_err(store_trouble)?;
-    resume(planned, options, stop, watcher)
+    let experiment = planned.experiment.clone();
+    let result = resume(planned, options, stop, watcher);
+    if result.is_err() {
+        // Why it was refused matters more than whether it is forgotten.
+        let _ = forget_unbegun(&store, &experiment);
+    }
+    result
+}
+
+/// Removes an experiment of which no trial was begun: there is nothing to go on with.
+pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Trouble> {
+    match store.trials(experiment).map_err(store_trouble)?.is_empty() {
+        true => store.remove_experiment(experiment).map_err(store_trouble),
+        false => Ok(()),
+    }
 }
 
 /// Makes the trials of a stored experiment that do not count yet.
@@ -200,6 +214,7 @@ impl<'o> Walk<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<(), Trouble> {
+        self.rehearse_managed(stop, watcher)?;
         let mut seen: Vec<(Plan, Vec<Fact>)> = Vec::new();
         let plans = self.plans.iter().filter(|plan| !plan.settings.is_empty());
         for plan in plans.cloned().collect::<Vec<Plan>>() {
@@ -222,6 +237,29 @@ impl<'o> Walk<'o> {
                 )));
             }
             seen.push((plan, set.facts));
+        }
+        Ok(())
+    }
+
+    /// Starts a managed server once with each of the points' settings, where they are several.
+    fn rehearse_managed(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Trouble> {
+        let mut distinct: Vec<Plan> = Vec::new();
+        for plan in self.plans.iter().filter(|plan| is_managed(&plan.target)) {
+            let settings = settings_of(&plan.target);
+            if !distinct.iter().any(|other| settings_of(&other.target) == settings) {
+                distinct.push(plan.clone());
+            }
+        }
+        if distinct.len() < 2 {
+            return Ok(());
+        }
+        // Backwards, so that the server is as the first trial wants it.
+        for plan in distinct.iter().rev() {
+            self.site_of(plan, stop, watcher)?;
         }
         Ok(())
     }
@@ -548,7 +586,7 @@ pub fn planned(
     let place = format!("{}, experiment {}", store.display(), experiment.id);
     let plans = experiment.points.iter().map(|point| {
         let mut draft = crate::plan::read_toml(&place, &point.plan)?;
-        draft.allow_commands_of(named);
+        draft.allow_commands_of(named)?;
         crate::plan::decide(&draft, default_target)
     });
     let plans = plans.collect::<Result<Vec<Plan>, _>>()?;
@@ -562,5 +600,6 @@ pub fn forecast(planned: &Planned) -> String {
     let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
     let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
     let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
-    format!("{trials} trials, {} of load and pauses", format_duration(load_ns + pauses_ns))
+    let s = if trials == 1 { "" } else { "s" };
+    format!("{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
 }

@@ -34,6 +34,22 @@ pub fn is_managed(target: &Target) -> bool {
     target.scheme == NAME
 }
 
+/// Whether an option of a managed target is a setting of its server.
+pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
+    let driver = drivers::by_scheme(&target.path).ok();
+    let of_driver = driver.iter().flat_map(|entry| entry.parameters);
+    name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
+}
+
+/// What tells whether a managed target's settings were tried: its kind and program, and they.
+pub(crate) fn settings_of(target: &Target) -> Vec<(String, String)> {
+    let given = target.options.iter();
+    let mut all: Vec<(String, String)> =
+        given.filter(|(name, _)| name == "bin" || is_setting(target, name)).cloned().collect();
+    all.push(("".to_owned(), target.path.clone()));
+    all
+}
+
 /// How many nodes of a cluster a managed target asks for; none where it is no cluster.
 pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
     if is_managed(target) { read(target).ok()?.options.nodes } else { None }

@@ -191,6 +191,15 @@ impl FromStr for Objective {
                 ns => Bound::Time(ns),
             },
         };
+        match (bound, comparison) {
+            (Bound::Share(share), Comparison::Below) if share <= 0.0 => {
+                return Err(bad(format!("nothing is below zero: {name}<=0 asks for none")));
+            }
+            (Bound::Share(share), Comparison::Above) if share >= 1.0 => {
+                return Err(bad(format!("nothing is above all: {name}>=100% asks for all")));
+            }
+            _ => {}
+        }
         match (metric, is_upper) {
             (Metric::Achieved, true) => {
                 Err(bad("what is achieved must be above its bound: achieved>=99%".to_owned()))
@@ -263,6 +272,8 @@ mod tests {
         check("p99>20ms", "must be below its bound");
         check("errors<20ms", "'20ms' is not a share");
         check("errors<200%", "is not a share");
+        check("errors<0", "nothing is below zero: errors<=0 asks for none");
+        check("achieved>100%", "nothing is above all");
         check("achieved<99%", "must be above");
     }
 

@@ -9,7 +9,7 @@ use lab::experiment::{
 };
 use lab::plan::{Draft, decide_all};
 use lab::run::Watcher;
-use model::Experiment;
+use model::{DataPolicy, Experiment};
 use results::ExperimentReport;
 use results::render::{experiment, experiment_list};
 use results::store::{Status, Store};
@@ -67,6 +67,11 @@ pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
 }
 
 fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
+    if planned.experiment.data == DataPolicy::Rebuild && matches.get_flag("no_build") {
+        let why = "--no-build: data that are built anew before each trial (--data rebuild) must \
+                   be built: leave one of them out";
+        return Err(Trouble::Usage(why.to_owned()));
+    }
     // One password is asked for once.
     let mut known: Vec<(model::Target, model::Target)> = Vec::new();
     for plan in &mut planned.plans {

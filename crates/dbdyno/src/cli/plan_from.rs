@@ -13,10 +13,7 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
         draft.values.insert(row.path, written);
     }
     for axis in matches.get_many::<String>("vary").into_iter().flatten() {
-        let axis = VaryDraft::read(axis)?;
-        // The command line goes before the file.
-        draft.vary.retain(|other| other.name != axis.name || other.from == axis.from);
-        draft.vary.push(axis);
+        draft.add_axis(VaryDraft::read(axis)?);
     }
     let for_group: Vec<_> = written(matches, GROUP).collect();
     let parameters = parameters_of(&draft, matches);

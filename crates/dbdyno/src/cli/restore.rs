@@ -51,7 +51,8 @@ pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
         let rows: Vec<Value> = restored.iter().map(row).collect();
         print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
     } else if restored.is_empty() {
-        print("no setting of a server is left changed\n")?;
+        let which = if wanted.is_some() { "that" } else { "a" };
+        print(&format!("no setting of {which} server is left changed\n"))?;
     } else {
         print(&restored.iter().map(told).collect::<String>())?;
     }

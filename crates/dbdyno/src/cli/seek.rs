@@ -17,8 +17,10 @@ use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, pr
 /// Runs a draft that seeks something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
     experiments::is_kept(matches)?;
-    let search = Search::new(decide_seek(draft, &own_target)?, &own_target)?;
-    make(search, matches, true)
+    let sought = decide_seek(draft, &own_target)?;
+    let note = sought.note();
+    let search = Search::new(sought, &own_target)?;
+    make(search, matches, true, note.as_deref())
 }
 
 /// Goes on with a stored search.
@@ -28,14 +30,15 @@ pub(crate) fn resume(
     named: Option<&Draft>,
     matches: &ArgMatches,
 ) -> Outcome {
-    make(Search::stored(store, experiment, Use::ToGoOn(named))?, matches, false)
+    make(Search::stored(store, experiment, Use::ToGoOn(named))?, matches, false, None)
 }
 
-fn make(mut search: Search, matches: &ArgMatches, is_new: bool) -> Outcome {
+fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&str>) -> Outcome {
     password::give(search.target(), matches)?;
     let options = experiments::options(matches)?;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
+    note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);
     live.end();

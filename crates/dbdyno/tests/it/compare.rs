@@ -78,6 +78,10 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     };
     no(&["compare", &id], "name another side");
     no(&["compare", &id, "--by=rate"], "the experiment varies target, clients");
+    no(&["compare", &id, &id], "nothing is compared with itself");
+    no(&["compare", "last", "last"], "nothing is compared with itself");
+    no(&["compare", "last", "nix"], "'nix'");
+    no(&["compare", "last", "nobody-knows"], "'nobody-knows': list them to see all\n");
     no(&["compare", "build=1", &id], "no run has the label build=1");
     no(
         &["compare", &id, "--by=target", "--figure=speed"],

@@ -120,11 +120,58 @@ fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
     check(&["--vary=clients=1,2", "--no-store"], "are kept");
     check(&["--vary=server.x=1,2"], "managed:mariadb");
     check(&["--vary=group.others.clients=1"], "no group is called 'others'");
+    check(&["--vary=clients=0,1"], "--vary clients: ");
+    check(&["--data=rebuild", "--no-build"], "must be built");
+    check(&["--vary=clients=1,2", "--wait-until=SELECT 1"], "could be asked");
+    // Refused after they were stored, and before their first trial: nothing is left of them.
+    let lost = ["run", "empty", "--vary=clients=1,2", "--target=mariadb://u@127.0.0.1:1/x"];
+    home.run(&lost).code(1);
+    assert_eq!(home.json(&["experiments"])["experiments"].as_array().map(Vec::len), Some(0));
     let plan = home.write(
         "bad.toml",
         "[[group]]\nworkload = 'empty'\n[experiment]\nvary = { clients = [1, 0] }\n",
     );
     home.run(&["run", &plan]).code(2).warns(&["bad.toml:4:"]).is_a_sentence();
+}
+
+#[test]
+fn one_knob_under_two_names_is_one_axis() {
+    let home = Home::new();
+    let check = |words: &[&'static str], why: &str| {
+        home.run(&sim(words)).code(2).warns(&[why]).is_a_sentence();
+    };
+    let twice = |words: &[&'static str]| check(words, "is varied twice");
+    twice(&["--vary=load.rate=10,20", "--vary=rate=30,40"]);
+    twice(&["--vary=clients=1,2", "--vary=group.empty.clients=3,4"]);
+    twice(&["--vary=clients=1,2", "--vary=clients=3,4"]);
+    check(&["--vary=clients=1,2", "--clients=4"], "--clients: 'clients' has one value here");
+    check(&["--vary=load.rate=10,20", "--rate=4"], "--rate: ");
+    for target in ["--target=managed:mariadb", "--target=mariadb://db1/x"] {
+        for other in ["innodb-io-capacity", "INNODB_IO_CAPACITY", "innodb_io_capacity"] {
+            let other = format!("--vary=server.{other}=400,500");
+            let args = ["run", "empty", target, "--vary=server.innodb_io_capacity=300", &other];
+            home.run(&args).code(2).warns(&["is varied twice"]).is_a_sentence();
+        }
+    }
+    let axis = "--vary=server.innodb_io_capacity=300,400";
+    let args = ["run", "empty", "--target=mariadb://db1,db2/x", axis];
+    home.run(&args).code(2).warns(&["2 hosts are named"]).is_a_sentence();
+    let plan = "[target]\nurl = 'mariadb://db1/x'\n[[group]]\nworkload = 'empty'\n[server]\n\
+                innodb-io-capacity = 200\n[experiment]\n\
+                vary = { 'server.innodb_io_capacity' = [300, 400] }\n";
+    let plan = home.write("both.toml", plan);
+    home.run(&["run", &plan]).code(2).warns(&["both.toml:6:", "leave one"]).is_a_sentence();
+}
+
+#[test]
+fn an_axis_of_the_line_goes_before_one_of_the_file_under_any_name() {
+    let home = Home::new();
+    let plan = "[target]\nurl = 'sim:'\n[[group]]\nworkload = 'empty'\n\
+                load = { model = 'open', rate = 5 }\n[experiment]\nvary = { rate = [10, 20] }\n";
+    let plan = home.write("rates.toml", plan);
+    let short = ["--placement=simulated", "--duration=2s", "--ramp-up=0s", "--vary=load.rate=30"];
+    let told = home.json(&[&["run", &plan][..], &short].concat());
+    assert_eq!(number(&told, "trials"), 1.0, "{told:#}");
 }
 
 /// TPS of two equal points at ends of a machine that slows down by a fifth meanwhile: that of the
@@ -285,7 +332,18 @@ fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
     let refused = "only a plan that is a file named on this machine's command line";
     home.run(&resume).code(2).warns(&[refused, "--plan FILE"]).is_a_sentence();
     let others = [&resume[..], &["--plan=other.toml"]].concat();
-    home.run(&others).code(2).warns(&[refused]).is_a_sentence();
+    home.run(&others).code(2).warns(&["this plan differs", "echo mine"]).is_a_sentence();
     let mine = [&resume[..], &["--plan=plan.toml"]].concat();
     assert_eq!(number(&home.json(&mine), "trials_done"), 6.0);
+}
+
+#[test]
+fn a_value_that_a_managed_server_refuses_is_told_before_the_first_trial() {
+    let home = Home::new();
+    let axis = "--vary=server.sql_mode=ANSI,NONSENSE,TRADITIONAL";
+    let args = ["run", "empty", "--target=managed:mariadb", axis, "--duration=1s", "--ramp-up=0s"];
+    home.run(&args).code(2).warns(&["the server refuses a setting", "NONSENSE"]);
+    for what in ["runs", "experiments"] {
+        assert_eq!(home.json(&[what])[what].as_array().map(Vec::len), Some(0), "{what}");
+    }
 }

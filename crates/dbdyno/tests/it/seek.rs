@@ -95,6 +95,12 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     check(&[p99], "nothing is sought");
     check(&["--seek=rate", p99], "no range to seek in");
     check(&["--seek=rate=9..1", p99], "an empty range");
+    check(&["--seek=rate=100..100", p99], "one value, and no range");
+    check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search leaves the data");
+    check(&["--seek=rate=100..900", p99, "--duration=5s"], "how long it measures");
+    check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' has one value here");
+    check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "could be asked");
+    check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
     check(&["--seek=rate=0..9", p99], "must be above zero");
     check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
     check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");

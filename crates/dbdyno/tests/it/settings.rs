@@ -105,7 +105,7 @@ fn restored(of: &Varied) {
     let told = home.json(&["restore", &target, "--force"]);
     assert_eq!(at(&told, "settings.0.fate"), "set_back", "{told:#}");
     assert_eq!(ask(&server, &[of.sql]), before);
-    home.run(&args).good().says(&["no setting of a server is left changed"]);
+    home.run(&args).good().says(&["no setting of that server is left changed"]);
     let quiet = home.run(&["runs", "list"]).good();
     assert!(!quiet.err.contains("restore"), "{}", quiet.err);
 }

@@ -221,7 +221,8 @@ fn decide_parameters(
 fn at(written: &Written, why: String) -> BadPlan {
     match &written.from {
         From::Flag(flag) => {
-            let name = flag.replace('-', "_");
+            // An axis is told as `--vary group.NAME.calls`.
+            let name = flag.rsplit([' ', '.']).next().unwrap_or_default().replace('-', "_");
             let short = why.strip_prefix(&format!("{name}: ")).map(str::to_owned);
             written.bad(short.unwrap_or(why))
         }

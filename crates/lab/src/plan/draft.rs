@@ -109,13 +109,23 @@ pub struct VaryDraft {
 impl Draft {
     /// Lets a plan from a store have the commands that a plan has which was named on the command
     /// line here, and no others.
-    pub fn allow_commands_of(&mut self, named: Option<&Draft>) {
+    /// A named plan that lacks one of them is refused: it is another plan.
+    pub fn allow_commands_of(&mut self, named: Option<&Draft>) -> Result<(), BadPlan> {
         let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
         let known: Vec<String> = named
             .filter(|named| named.is_local)
             .map(|named| named.at.iter().filter_map(command).collect())
             .unwrap_or_default();
-        self.is_local = self.at.iter().filter_map(command).all(|text| known.contains(&text));
+        let lacked = self.at.iter().filter_map(command).find(|text| !known.contains(text));
+        self.is_local = lacked.is_none();
+        match (lacked, named) {
+            (Some(text), Some(named)) => Err(BadPlan(format!(
+                "--plan {}: this plan differs from that of the experiment, whose command '{text}' \
+                 it does not have: name the file that the experiment was run from",
+                named.file.as_deref().unwrap_or("")
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The value at `path`, or the table's default.

@@ -6,6 +6,7 @@
 mod at;
 mod decide;
 mod draft;
+mod place;
 mod print;
 mod rates_file;
 mod server;

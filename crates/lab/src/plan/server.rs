@@ -7,7 +7,7 @@ use model::Target;
 
 use super::decide::check_target;
 use super::{BadPlan, Draft};
-use crate::managed::is_managed;
+use crate::managed::{is_managed, is_setting};
 
 /// More settings than this are no plan that a person made.
 const SETTINGS_MAX: usize = 64;
@@ -26,7 +26,11 @@ pub(super) fn decide(
     }
     if is_managed(&target) {
         for (name, written) in &draft.server {
-            target.options.retain(|(other, _)| other != name);
+            let set = |name: &str| is_setting(&target, name);
+            let is_it =
+                |other: &str| other == name || (is_same(other, name) && set(other) && set(name));
+            let kept = target.options.iter().filter(|(other, _)| !is_it(other)).cloned().collect();
+            target.options = kept;
             target.options.push((name.clone(), written.text.clone()));
             check_target(&target).map_err(|bad| written.bad(bad))?;
         }
@@ -38,6 +42,13 @@ pub(super) fn decide(
             "{} has no settings of a server: name one with --target, such as managed:mariadb, or \
              write options of its driver behind the ? of the target",
             entry.name
+        )));
+    }
+    if target.hosts.len() > 1 {
+        return Err(first.bad(format!(
+            "{} hosts are named, and SQL would change the settings of one of them: name one host, \
+             or set them yourself on each",
+            target.hosts.len()
         )));
     }
     let mut settings: Vec<(String, String)> = Vec::new();
@@ -63,6 +74,10 @@ fn check(name: &str, value: &str) -> Result<(), String> {
 
 /// Servers take `-` for `_`, and letters of either case.
 fn is_same(a: &str, b: &str) -> bool {
-    let plain = |name: &str| name.replace('-', "_").to_ascii_lowercase();
     plain(a) == plain(b)
+}
+
+/// A setting's name in the one spelling that is compared.
+pub(super) fn plain(name: &str) -> String {
+    name.replace('-', "_").to_ascii_lowercase()
 }

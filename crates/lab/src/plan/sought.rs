@@ -3,10 +3,15 @@
 //! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
 //! here: where probes go (seek).
 
-use model::{Condition, Metric, Objective, Plan, Seek, Setting, Target, format_duration};
+use std::cmp::Ordering;
 
-use super::draft::{Draft, VaryDraft, Written};
-use super::vary::{decide_until, put};
+use model::{
+    Condition, Metric, Objective, Plan, Seek, Setting, Target, format_duration, parse_duration,
+};
+
+use super::draft::{Draft, From, VaryDraft, Written};
+use super::place::{check_axes, put};
+use super::vary::{can_be_asked, decide_until};
 use super::{BadPlan, decide};
 use crate::seek::Course;
 
@@ -47,11 +52,7 @@ pub fn decide_seek(
         let vary = Written { text: String::new(), from: vary.from.clone() };
         return Err(vary.bad("an experiment varies or seeks: leave one of --vary and --seek out"));
     }
-    for path in ["experiment.repeat", "experiment.order"] {
-        if let Some(written) = draft.values.get(path) {
-            return Err(written.bad("a search decides by itself where and how often it measures"));
-        }
-    }
+    check_ignored(draft)?;
     for group in &draft.groups {
         if let Some(until) = group.values.get("until") {
             return Err(
@@ -69,15 +70,45 @@ pub fn decide_seek(
     let is_whole = !is_rate(&name);
     let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns };
     let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
+    check_axes(draft, std::slice::from_ref(&axis))?;
     let until = decide_until(draft)?;
     let sought = Sought { seek, until, draft: draft.clone(), axis };
     sought.plan(high, 0, default_target)?;
     let plan = sought.plan(low, 0, default_target)?;
+    can_be_asked(draft, std::iter::once(&plan.target))?;
     let course = Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns };
     is_enough(&course, &sought.seek).map_err(|why| {
         draft.plan("experiment.seek_budget").unwrap_or_else(|| written.clone()).bad(why)
     })?;
     Ok(sought)
+}
+
+/// Refuses what a search would not do.
+fn check_ignored(draft: &Draft) -> Result<(), BadPlan> {
+    for path in ["experiment.repeat", "experiment.order"] {
+        if let Some(written) = draft.values.get(path) {
+            return Err(written.bad("a search decides by itself where and how often it measures"));
+        }
+    }
+    let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
+    if let Some(written) = draft.values.get("phases.measure").filter(is_flag) {
+        return Err(written.bad(
+            "a search decides by itself how long it measures: --seek-budget is its load in all",
+        ));
+    }
+    draft.plan_setting("experiment.data")?;
+    if let Some(written) = draft.values.get("experiment.data").filter(|it| it.text != "keep") {
+        return Err(written.bad(format!(
+            "'{}': a search leaves the data as the probe before has left them: leave it out, or \
+             vary values (--vary) instead of seeking",
+            written.text
+        )));
+    }
+    draft.plan_setting("experiment.pause")?;
+    match draft.values.get("experiment.pause").filter(|it| parse_duration(&it.text) != Ok(0)) {
+        Some(written) => Err(written.bad("a search makes no pauses: leave it out")),
+        None => Ok(()),
+    }
 }
 
 /// A probe must last longer than it ramps up, and have samples for the quantiles that are asked.
@@ -118,8 +149,7 @@ impl Sought {
     ) -> Result<Plan, BadPlan> {
         let mut draft = self.draft.clone();
         draft.values.retain(|path, _| !path.starts_with("experiment."));
-        let from = self.axis.from.clone();
-        put(&mut draft, &self.axis, Written { text: self.value(at), from })?;
+        put(&mut draft, &self.axis, self.value(at))?;
         let mut plan = decide(&draft, default_target)?;
         if measure_ns > 0 {
             plan.phases.measure_ns = measure_ns;
@@ -132,6 +162,16 @@ impl Sought {
         Ok(plan)
     }
 
+    /// What of the plan a search does not do, if there is anything.
+    pub fn note(&self) -> Option<String> {
+        let written = self.draft.values.get("phases.measure")?;
+        Some(format!(
+            "{}: the measured phase of {} is not that of probes: the search decides how long they \
+             measure",
+            written.from, written.text
+        ))
+    }
+
     /// A value of the axis as one would write it.
     pub fn value(&self, at: f64) -> String {
         format!("{at}")
@@ -139,7 +179,7 @@ impl Sought {
 
     /// The search of a stored experiment: its plan is read, and what is sought is known.
     pub(crate) fn stored(draft: Draft, seek: Seek) -> Sought {
-        let from = super::From::Flag("seek".to_owned());
+        let from = From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };
         // Its experiment knows what is waited for.
         Sought { seek, until: None, draft, axis }
@@ -170,11 +210,13 @@ fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
     if name.is_empty() {
         return Err(written.bad(like()));
     }
-    if low <= 0.0 || low >= high {
-        let why = format!("'{text}' is an empty range: from above zero, up to more than that");
-        return Err(written.bad(why));
-    }
-    Ok((name.to_owned(), low, high))
+    let why = match low.total_cmp(&high) {
+        _ if low <= 0.0 => "a range begins above zero",
+        Ordering::Equal => "this is one value, and no range: let it end higher than it begins",
+        Ordering::Greater => "this is an empty range: let it end higher than it begins",
+        Ordering::Less => return Ok((name.to_owned(), low, high)),
+    };
+    Err(written.bad(format!("'{text}': {why}")))
 }
 
 fn objectives(draft: &Draft, seek: &Written) -> Result<Vec<Objective>, BadPlan> {

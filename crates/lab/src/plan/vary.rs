@@ -4,12 +4,12 @@
 //! with its place. Not here: how points are walked (experiment).
 
 use model::{
-    Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, did_you_mean,
-    parse_duration,
+    Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, parse_duration,
 };
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
-use super::{BadPlan, GROUP, PLAN, decide, sought};
+use super::place::{check_axes, flag_of, parameters_of, put};
+use super::{BadPlan, decide, sought};
 use crate::managed::is_managed;
 
 /// More trials than this are no experiment that a person waits for.
@@ -46,11 +46,7 @@ pub fn decide_all(
 ) -> Result<Varied, BadPlan> {
     sought::is_not_half(draft)?;
     let mut axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
-    for (index, vary) in draft.vary.iter().enumerate() {
-        if draft.vary[..index].iter().any(|other| other.name == vary.name) {
-            return Err(vary.bad(format!("'{}' is varied twice", vary.name)));
-        }
-    }
+    check_axes(draft, &draft.vary)?;
     let repeats = match draft.plan_setting("experiment.repeat")? {
         Some(Setting::Count(repeats)) => repeats as u32,
         _ => 1,
@@ -78,8 +74,7 @@ pub fn decide_all(
     for values in combinations(&axes) {
         let mut point = draft.clone();
         for (vary, value) in draft.vary.iter().zip(&values) {
-            let written = Written { text: value.clone(), from: vary.from.clone() };
-            put(&mut point, vary, written)?;
+            put(&mut point, vary, value.clone())?;
         }
         points.push((
             values.iter().map(|value| shown(value)).collect(),
@@ -92,6 +87,7 @@ pub fn decide_all(
     for value in axes.iter_mut().flat_map(|axis| &mut axis.values) {
         *value = shown(value);
     }
+    can_be_asked(draft, points.iter().map(|(_, plan)| &plan.target))?;
     Ok(Varied {
         axes,
         points,
@@ -111,6 +107,20 @@ fn can_be_copied(draft: &Draft, points: &[(Vec<String>, Plan)]) -> Result<(), Ba
             "{target} is not ours to be stopped and copied: choose --data rebuild, or a managed \
              server (--target managed:mariadb)"
         ))),
+        _ => Ok(()),
+    }
+}
+
+/// A condition is a query: there must be something that can answer one.
+pub(super) fn can_be_asked<'t>(
+    draft: &Draft,
+    mut targets: impl Iterator<Item = &'t Target>,
+) -> Result<(), BadPlan> {
+    match (targets.any(|target| target.scheme == "sim"), draft.values.get("experiment.until")) {
+        (true, Some(written)) => Err(written.bad(
+            "sim: has no database that could be asked, and may run in virtual time: there is \
+             nothing to wait for",
+        )),
         _ => Ok(()),
     }
 }
@@ -166,86 +176,10 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Writes a value of an axis to where its name says.
-pub(super) fn put(draft: &mut Draft, vary: &VaryDraft, written: Written) -> Result<(), BadPlan> {
-    let name = vary.name.as_str();
-    if let Some(setting) = name.strip_prefix("server.") {
-        if !draft.values.contains_key("target.url") {
-            return Err(vary.bad("a setting of a server needs a target that is one: --target"));
-        }
-        draft.server.retain(|(other, _)| other != setting);
-        draft.server.push((setting.to_owned(), written));
-        return Ok(());
-    }
-    if let Some(rest) = name.strip_prefix("group.") {
-        let Some((group, path)) = rest.split_once('.') else {
-            return Err(vary.bad(format!("'{name}': write group.NAME.clients")));
-        };
-        let called = |draft: &&mut GroupDraft| {
-            let name = draft.group("name").or_else(|| draft.group("workload"));
-            name.is_some_and(|name| name.text == group)
-        };
-        let Some(found) = draft.groups.iter_mut().find(called) else {
-            return Err(vary.bad(format!("'{name}': no group is called '{group}'")));
-        };
-        return match put_in_group(found, path, &written) {
-            true => Ok(()),
-            false => Err(vary.unknown(path, group_names(found))),
-        };
-    }
-    let row = PLAN.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
-    if let Some(row) = row.filter(|row| !row.path.starts_with("experiment.")) {
-        draft.values.insert(row.path, written);
-        return Ok(());
-    }
-    let mut is_known = false;
-    for group in &mut draft.groups {
-        is_known |= put_in_group(group, name, &written);
-    }
-    if is_known {
-        return Ok(());
-    }
-    let known = draft.groups.iter().flat_map(group_names);
-    let known: Vec<&str> = known.chain(PLAN.iter().map(|row| row.parameter.name)).collect();
-    Err(vary.unknown(name, known))
-}
-
-fn flag_of(name: &str) -> String {
-    name.replace('_', "-")
-}
-
-/// Whether a group knows the word.
-fn put_in_group(group: &mut GroupDraft, name: &str, written: &Written) -> bool {
-    let row = GROUP.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
-    if let Some(row) = row {
-        group.values.insert(row.path, written.clone());
-        return true;
-    }
-    let name = name.strip_prefix("parameters.").unwrap_or(name);
-    let parameters = parameters_of(group);
-    let Some(row) = parameters.iter().find(|row| row.flag() == flag_of(name)) else {
-        return false;
-    };
-    group.parameters.retain(|(other, _)| other != row.name);
-    group.parameters.push((row.name.to_owned(), written.clone()));
-    true
-}
-
-fn parameters_of(group: &GroupDraft) -> &'static [model::Parameter] {
-    let workload = group.group("workload");
-    let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
-    entry.map(|entry| entry.parameters).unwrap_or_default()
-}
-
 /// Whether an axis changes what must be built.
 fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
     let name = axis.rsplit('.').next().unwrap_or(axis);
     parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == flag_of(name))
-}
-
-fn group_names(group: &GroupDraft) -> Vec<&'static str> {
-    let rows = GROUP.iter().map(|row| row.parameter.name);
-    rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
 }
 
 impl VaryDraft {
@@ -265,12 +199,7 @@ impl VaryDraft {
         }
     }
 
-    fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
+    pub(super) fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
         Written { text: String::new(), from: self.from.clone() }.bad(why)
-    }
-
-    fn unknown<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> BadPlan {
-        let hint = did_you_mean(word, known);
-        self.bad(format!("there is nothing called '{word}' to vary{hint}"))
     }
 }

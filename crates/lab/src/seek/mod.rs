@@ -17,7 +17,9 @@ use results::report::Report;
 use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
 use results::store::Store;
 
-use crate::experiment::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, trialled};
+use crate::experiment::{
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, forget_unbegun, trialled,
+};
 use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
 use crate::{Trouble, wall};
@@ -90,7 +92,7 @@ impl Search {
         let mut draft = read_toml(&place, &point.plan)?;
         match use_of {
             Use::ToReport => draft.at.clear(),
-            Use::ToGoOn(named) => draft.allow_commands_of(named),
+            Use::ToGoOn(named) => draft.allow_commands_of(named)?,
         }
         let sought = Sought::stored(draft, seek);
         let target = sought.plan(sought.seek.low, 0, &no_default)?.target;
@@ -110,7 +112,7 @@ impl Search {
 
     /// Makes the probes that are not made yet; a new search is stored first.
     pub fn run(
-        mut self,
+        self,
         is_new: bool,
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
@@ -120,6 +122,22 @@ impl Search {
         if is_new {
             store.add_experiment(&self.experiment).map_err(store_trouble)?;
         }
+        let experiment = self.experiment.clone();
+        let result = self.go_on(&store, options, stop, watcher);
+        if is_new && result.is_err() {
+            // Why it was refused matters more than whether it is forgotten.
+            let _ = forget_unbegun(&store, &experiment);
+        }
+        result
+    }
+
+    fn go_on(
+        mut self,
+        store: &Store,
+        options: &ExperimentOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<SeekResult, Trouble> {
         let course = course_of(&self.sought.seek, self.plan(self.sought.seek.low, 0)?);
         // One placement for all probes: that of the highest, which is the most demanding one.
         let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
@@ -135,7 +153,7 @@ impl Search {
         let probed = self.probe_all(&mut walk, &course, placement, stop, watcher);
         walk.release(stop, watcher);
         let is_interrupted = probed?;
-        let report = report(&store, &self.experiment)?;
+        let report = report(store, &self.experiment)?;
         let is_good = report.confirmed == Some(true);
         Ok(SeekResult { report, is_good, is_interrupted })
     }

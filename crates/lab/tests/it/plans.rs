@@ -197,3 +197,16 @@ fn settings_of_a_managed_server_are_its_targets_and_those_of_another_are_the_pla
     let other = plan("mariadb://me@h/d");
     assert_eq!(other.settings, [("max_connections".to_owned(), "70".to_owned())]);
 }
+
+#[test]
+fn a_setting_of_the_plan_goes_over_that_of_the_target_in_any_spelling() {
+    let url = "managed:mariadb?innodb-io-capacity=200&local_infile=false&local-infile=0";
+    let settings = "INNODB_IO_CAPACITY = 300\nlocal-infile = 1\n";
+    let text =
+        format!("[target]\nurl = '{url}'\n[[group]]\nworkload = 'empty'\n[server]\n{settings}");
+    let plan = decided(&text).expect("valid");
+    let mut options: Vec<String> =
+        plan.target.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    options.sort();
+    assert_eq!(options, ["INNODB_IO_CAPACITY=300", "local-infile=1", "local_infile=false"]);
+}
