@@ -42,25 +42,42 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
 
 /// The history of a label's values.
 pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
-    let filter = Filter { label: Some((key.to_owned(), None)), ..Filter::default() };
-    let mut found: Vec<Found> = Vec::new();
-    for row in store.list(&filter).map_err(store_trouble)?.iter().rev() {
-        let Some(report) = read_report(store, &row.run)? else { continue };
+    let builds = labelled(store, key, None)?;
+    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits()).map_err(Trouble::Usage)
+}
+
+/// The runs of a label by its values, or of one value, as they were made: the oldest first. One
+/// that was killed has no report; one that goes on does not count.
+fn labelled(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Found>, Trouble> {
+    let label = Some((key.to_owned(), value.map(str::to_owned)));
+    let mut rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    rows.retain(|row| row.status != Status::Running);
+    let mut all: Vec<(String, Vec<Report>, usize)> = Vec::new();
+    for row in rows.iter().rev() {
         let value = row.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-        let value = value.expect("the label was asked for").clone();
-        let of = |side: &&mut Found| matches!(side, Found::Runs(name, ..) if *name == value);
-        match found.iter_mut().find(of) {
-            Some(Found::Runs(_, runs, _)) => runs.push(report),
-            _ => found.push(Found::Runs(value, vec![report], 0)),
+        let value = value.expect("the label was asked for");
+        if !all.iter().any(|(name, ..)| name == value) {
+            all.push((value.clone(), Vec::new(), 0));
+        }
+        let of = all.iter_mut().find(|(name, ..)| name == value);
+        let (_, reports, n_lost) = of.expect("it was put there");
+        match read_report(store, &row.run)? {
+            Some(report) => reports.push(report),
+            None => *n_lost += 1,
         }
     }
-    if found.is_empty() {
+    if all.is_empty() {
+        let (label, example) = match value {
+            Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
+            None => (key.to_owned(), format!("{key}=1.2")),
+        };
         return Err(Trouble::Usage(format!(
-            "no run has the label {key}: 'dbdyno runs label RUN {key}=1.2' sets one"
+            "no run has the label {label}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
+             {example}' sets one"
         )));
     }
-    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
-    HistoryReport::new(key, &placed(found), judge, &mut || dice.bits()).map_err(Trouble::Usage)
+    Ok(all.into_iter().map(|(name, reports, n_lost)| Found::Runs(name, reports, n_lost)).collect())
 }
 
 /// A run with its point.
@@ -94,11 +111,15 @@ fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
 }
 
 impl Found {
-    fn runs(&self) -> Vec<&String> {
+    fn reports(&self) -> Vec<&Report> {
         match self {
-            Found::Experiment(_, placed) => placed.iter().map(|at| &at.report.run_id).collect(),
-            Found::Runs(_, reports, _) => reports.iter().map(|report| &report.run_id).collect(),
+            Found::Experiment(_, placed) => placed.iter().map(|at| &at.report).collect(),
+            Found::Runs(_, reports, _) => reports.iter().collect(),
         }
+    }
+
+    fn runs(&self) -> Vec<&String> {
+        self.reports().into_iter().map(|report| &report.run_id).collect()
     }
 }
 
@@ -137,13 +158,8 @@ fn placed(found: Vec<Found>) -> Vec<Side> {
 
 /// Which marks differ between any of the runs.
 fn telling(found: &[Found]) -> Vec<usize> {
-    let mut all: Vec<Vec<(&'static str, String)>> = Vec::new();
-    for side in found {
-        match side {
-            Found::Experiment(_, placed) => all.extend(placed.iter().map(|at| marks(&at.report))),
-            Found::Runs(_, runs, _) => all.extend(runs.iter().map(marks)),
-        }
-    }
+    let all: Vec<Vec<(&'static str, String)>> =
+        found.iter().flat_map(Found::reports).map(marks).collect();
     let tells = |index: &usize| all.windows(2).any(|two| two[0][*index] != two[1][*index]);
     (0..MARKS).filter(tells).collect()
 }
@@ -183,21 +199,11 @@ fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
 
 fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
     if let Some((key, value)) = name.split_once('=') {
-        let label = Some((key.to_owned(), Some(value.to_owned())));
-        let filter = Filter { label, ..Filter::default() };
-        let mut rows = store.list(&filter).map_err(store_trouble)?;
-        rows.retain(|row| row.status != Status::Running);
-        if rows.is_empty() {
-            return Err(Trouble::Usage(format!(
-                "no run has the label {name}: 'dbdyno runs list' shows labels, 'dbdyno runs label \
-                 RUN {name}' sets one"
-            )));
-        }
-        // As they were made, the oldest first; one that was killed has no report.
-        let kept = rows.iter().rev().map(|row| read_report(store, &row.run));
-        let reports: Vec<Option<Report>> = kept.collect::<Result<_, Trouble>>()?;
-        let n_lost = reports.iter().filter(|report| report.is_none()).count();
-        return Ok(Found::Runs(name.to_owned(), reports.into_iter().flatten().collect(), n_lost));
+        let Found::Runs(_, reports, n_lost) = labelled(store, key, Some(value))?.swap_remove(0)
+        else {
+            unreachable!("a label has runs");
+        };
+        return Ok(Found::Runs(name.to_owned(), reports, n_lost));
     }
     // One that is of a run and of an experiment alike is taken for the experiment.
     let is_one = name != "last" && !name.contains(',');

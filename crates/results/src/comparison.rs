@@ -68,6 +68,23 @@ pub struct Judge {
     pub floor: f64,
 }
 
+impl Judge {
+    /// The figure that is judged.
+    pub(crate) fn primary_of(&self, reports: &[&Report]) -> String {
+        self.primary.clone().unwrap_or_else(|| primary_of(reports).to_owned())
+    }
+}
+
+/// Whether a ratio lies beyond the floor.
+pub(crate) fn matters(ratio: f64, floor: f64) -> bool {
+    ratio.ln().abs() > (1.0 + floor).ln()
+}
+
+/// Whether a figure that has changed by a ratio has changed for the worse.
+pub(crate) fn is_worse(figure: &str, ratio: f64) -> bool {
+    (ratio > 1.0) == is_time(figure)
+}
+
 /// What is to be thought of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -205,10 +222,7 @@ impl ComparisonReport {
             ));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
-        let primary = match &judge.primary {
-            Some(named) => named.clone(),
-            None => primary_of(&all).to_owned(),
-        };
+        let primary = judge.primary_of(&all);
         let mut pairs: Vec<PairReport> =
             others.iter().map(|side| pair(baseline, side, &primary, judge.floor)).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
@@ -237,11 +251,8 @@ fn reports(side: &Side) -> impl Iterator<Item = &Report> {
 }
 
 fn points_of(side: &Side) -> String {
-    let told = |point: &SidePoint| {
-        let values: Vec<String> = point.values.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        values.join(" ")
-    };
-    side.points.iter().take(3).map(told).collect::<Vec<_>>().join(", ")
+    let first = side.points.iter().take(3).map(|point| point.values.pairs(" "));
+    first.collect::<Vec<_>>().join(", ")
 }
 
 fn side_report(side: &Side, primary: &str) -> SideReport {
@@ -400,12 +411,12 @@ fn correct(pairs: &mut [PairReport], floor: f64) {
 
 fn decided(mut judged: Judged, floor: f64) -> Judged {
     let (Some(p), Some(ratio)) = (judged.p_corrected, judged.ratio) else { return judged };
-    let is_beyond = ratio.value.ln().abs() > (1.0 + floor).ln();
+    let is_beyond = matters(ratio.value, floor);
     let is_surprising = p < 1.0 - CONFIDENCE;
     judged.why = None;
     judged.verdict = match (is_surprising, is_beyond) {
-        (true, true) if (ratio.value < 1.0) == is_time(&judged.figure) => Verdict::Better,
-        (true, true) => Verdict::Worse,
+        (true, true) if is_worse(&judged.figure, ratio.value) => Verdict::Worse,
+        (true, true) => Verdict::Better,
         (true, false) => {
             judged.why = Some(format!("it differs, by less than the floor of {}", share(floor)));
             Verdict::NoEvidence

@@ -8,8 +8,8 @@
 use serde::{Deserialize, Serialize};
 use stats::{ChangePoint, SERIES_MIN, change_points, newcomer};
 
-use crate::comparison::{Judge, Side, SidePoint, values_of};
-use crate::experiment::{Figure, figure, is_time, primary_of};
+use crate::comparison::{Judge, Side, SidePoint, is_worse, matters, values_of};
+use crate::experiment::{Figure, figure};
 use crate::report::{Named, Report};
 
 /// The schema of [`HistoryReport`].
@@ -119,10 +119,7 @@ impl HistoryReport {
         if all.is_empty() {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
-        let primary = match &judge.primary {
-            Some(named) => named.clone(),
-            None => primary_of(&all).to_owned(),
-        };
+        let primary = judge.primary_of(&all);
         let mut points: Vec<&Named<String>> = Vec::new();
         for point in builds.iter().flat_map(|build| &build.points) {
             if !points.contains(&&point.values) {
@@ -193,7 +190,6 @@ fn told(
             mean_of_ten: sum / (before.len() + 1) as f64,
         });
     }
-    let matters = |ratio: f64| ratio.ln().abs() > (1.0 + floor).ln();
     let change = |found: ChangePoint| {
         let ratio = (found.after - found.before).exp();
         Change {
@@ -202,12 +198,16 @@ fn told(
             before: found.before.exp(),
             after: found.after.exp(),
             ratio,
-            is_worse: (ratio > 1.0) == is_time(primary),
+            is_worse: is_worse(primary, ratio),
             p: found.p,
         }
     };
     let changes = change_points(&logarithms, ERROR, bits).ok().map(|found| {
-        found.into_iter().map(change).filter(|change| matters(change.ratio)).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(change)
+            .filter(|change| matters(change.ratio, floor))
+            .collect::<Vec<_>>()
     });
     let last = match (&changes, logarithms.split_last()) {
         (None, Some((last, before))) => newcomer(before, *last, CONFIDENCE).map(|known| {
@@ -216,15 +216,14 @@ fn told(
                 before: known.before.exp(),
                 expected: (known.expected.0.exp(), known.expected.1.exp()),
                 ratio,
-                is_outside: known.is_outside && matters(ratio),
+                is_outside: known.is_outside && matters(ratio, floor),
             }
         }),
         _ => None,
     };
     let is_recent = |change: &Change| change.is_worse && change.at + RECENT >= builds.len();
-    let is_worse = |last: &Last| last.is_outside && (last.ratio > 1.0) == is_time(primary);
     let has_regressed = changes.iter().flatten().last().is_some_and(is_recent)
-        || last.as_ref().is_some_and(is_worse);
+        || last.as_ref().is_some_and(|last| last.is_outside && is_worse(primary, last.ratio));
     Some(PointHistory { values: values.clone(), builds, changes, last, has_regressed })
 }
 

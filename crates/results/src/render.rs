@@ -14,6 +14,8 @@ pub mod spark;
 pub mod table;
 pub mod text;
 
+use serde::Serialize;
+
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
 pub use experiment::{experiment, experiment_list};
 pub use history::{history, history_csv};
@@ -22,6 +24,12 @@ pub use seek::seek;
 pub use spark::sparkline;
 pub use table::{Align, Column, Table};
 pub use text::{Style, text};
+
+/// A report as the JSON that others read.
+pub fn as_json(report: &impl Serialize) -> String {
+    let json = serde_json::to_string_pretty(report);
+    json.expect("a report is numbers, words and lists") + "\n"
+}
 
 /// Rows with commas below their titles (RFC 4180).
 fn rows_of_text<const N: usize>(

@@ -6,8 +6,6 @@
 //! view of their distribution. A series that is too short for that has its last figure compared
 //! with the ones before. Not here: which figures make a series, or whether more is better.
 
-use crate::students_t;
-
 /// A shorter series is not divided: its last figure is compared with those before.
 pub const SERIES_MIN: usize = 20;
 /// Nobody reads farther back; the time grows with the square of it.
@@ -141,8 +139,8 @@ pub struct Newcomer {
 /// as if these were normal. None of fewer than three.
 pub fn newcomer(before: &[f64], last: f64, confidence: f64) -> Option<Newcomer> {
     let known = crate::mean(before, confidence).filter(|known| known.count >= BEFORE_MIN)?;
-    let t = students_t(f64::midpoint(confidence, 1.0), known.count - 1);
-    let half_width = t * known.sd * (1.0 + 1.0 / known.count as f64).sqrt();
+    // A new figure varies as one does, and the mean as the root of n less: sd (1 + 1/n)^(1/2).
+    let half_width = known.half_width? * (known.count as f64 + 1.0).sqrt();
     let expected = (known.value - half_width, known.value + half_width);
     let is_outside = !(expected.0..=expected.1).contains(&last);
     Some(Newcomer { before: known.value, expected, is_outside })

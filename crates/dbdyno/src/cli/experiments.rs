@@ -11,7 +11,7 @@ use lab::plan::{Draft, decide_all};
 use lab::run::Watcher;
 use model::{DataPolicy, Experiment};
 use results::ExperimentReport;
-use results::render::{experiment, experiment_list};
+use results::render::{as_json, experiment, experiment_list};
 use results::store::{Status, Store};
 use serde_json::{Value, json};
 
@@ -133,10 +133,7 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Trouble> {
 
 fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
     match flags::is_json(matches) {
-        true => {
-            let value = serde_json::to_string_pretty(report);
-            print(&(value.expect("a report is numbers, words and lists") + "\n"))
-        }
+        true => print(&as_json(report)),
         false => print(&experiment(report)),
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::compare::history as hold;
-use results::render::{history as page, history_csv};
+use results::render::{as_json, history as page, history_csv};
 
 use super::compare::{judge, judged};
 use super::runs::store;
@@ -32,10 +32,7 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
     let by = matches.get_one::<String>("by").expect("it has a default");
     let report = hold(&store(matches)?, by, &judge(matches)?)?;
     match flags::output_of(matches) {
-        "json" => {
-            let value = serde_json::to_string_pretty(&report).expect("numbers, words and lists");
-            print(&(value + "\n"))
-        }
+        "json" => print(&as_json(&report)),
         "csv" => print(&history_csv(&report)),
         _ => print(&page(&report)),
     }?;

@@ -7,7 +7,7 @@ use lab::open::{data_folder, default_target};
 use lab::plan::{GROUP, PLAN, decide, is_sought, is_varied};
 use lab::run::{RunOptions, run as run_plan};
 use model::Target;
-use results::render::Style;
+use results::render::{Style, as_json};
 use results::report::{Options, Report};
 
 use super::live::Live;
@@ -144,10 +144,7 @@ pub(crate) fn own_target(workload: &str) -> Result<Target, String> {
 /// A report as it is asked for.
 pub(crate) fn told(report: &Report, matches: &ArgMatches) -> String {
     match flags::is_json(matches) {
-        true => {
-            let value = serde_json::to_string_pretty(report);
-            value.expect("a report is numbers, words and lists") + "\n"
-        }
+        true => as_json(report),
         false => results::render::text(report, &Style::default()),
     }
 }

@@ -5,7 +5,7 @@ use lab::Trouble;
 use lab::experiment::read_report;
 use model::{NS_PER_S, RunId};
 use results::Tally;
-use results::render::run_list;
+use results::render::{as_json, run_list};
 use results::report::{Options, Report};
 use results::store::{Filter, RunRow, Status, Store};
 use serde_json::{Value, json};
@@ -181,8 +181,7 @@ fn export(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let run = found(&store, matches)?;
     let report = report(&store, &run, Options { per_client: true })?;
-    let json = serde_json::to_string_pretty(&report);
-    print(&(json.expect("a report is numbers, words and lists") + "\n"))
+    print(&as_json(&report))
 }
 
 fn remove(matches: &ArgMatches) -> Outcome {

@@ -8,7 +8,7 @@ use lab::run::Watcher;
 use lab::seek::{Search, SeekResult, Use, forecast};
 use model::Experiment;
 use results::SeekReport;
-use results::render::seek;
+use results::render::{as_json, seek};
 
 use super::live::Live;
 use super::run::own_target;
@@ -58,10 +58,7 @@ fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&st
 /// Prints a search as it is asked for.
 pub(crate) fn told(report: &SeekReport, matches: &ArgMatches) -> Outcome {
     match flags::is_json(matches) {
-        true => {
-            let value = serde_json::to_string_pretty(report);
-            print(&(value.expect("a report is numbers, words and lists") + "\n"))
-        }
+        true => print(&as_json(report)),
         false => print(&seek(report)),
     }
 }

@@ -31,7 +31,7 @@ impl Spread {
         }
         let home = match self.has_changed {
             false => self.used[client as usize % self.used.len()],
-            true => self.least(),
+            true => self.used[least(&self.counts())],
         };
         self.homes.insert(client, home);
         home
@@ -54,15 +54,20 @@ impl Spread {
     pub(super) fn add(&mut self, place: usize) -> usize {
         self.has_changed = true;
         self.used.push(place);
+        let mut counts = self.counts();
+        let new = counts.len() - 1;
         let mut n_moved = 0;
         loop {
-            let most = self.used.iter().copied().rev().max_by_key(|place| self.count(*place));
-            let most = most.expect("one at least is in use");
-            if self.count(most) <= self.count(place) + 1 {
+            let most = *counts.iter().max().expect("one at least is in use");
+            if most <= counts[new] + 1 {
                 return n_moved;
             }
-            let last = self.homes.iter_mut().rev().find(|(_, home)| **home == most);
+            let from = counts.iter().position(|count| *count == most).expect("one has most");
+            let crowded = self.used[from];
+            let last = self.homes.iter_mut().rev().find(|(_, home)| **home == crowded);
             *last.expect("it has clients").1 = place;
+            counts[from] -= 1;
+            counts[new] += 1;
             n_moved += 1;
         }
     }
@@ -74,24 +79,38 @@ impl Spread {
         }
         self.has_changed = true;
         self.used.retain(|used| *used != place);
-        let at = |(client, home): (&u32, &usize)| (*home == place).then_some(*client);
-        let clients: Vec<u32> = self.homes.iter().filter_map(at).collect();
-        for client in &clients {
-            let home = self.least();
-            self.homes.insert(*client, home);
+        let mut counts = self.counts();
+        let mut n_moved = 0;
+        for home in self.homes.values_mut().filter(|home| **home == place) {
+            let to = least(&counts);
+            *home = self.used[to];
+            counts[to] += 1;
+            n_moved += 1;
         }
-        Some(clients.len())
+        Some(n_moved)
+    }
+
+    /// How many clients are at each place in use.
+    fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.used.len()];
+        for home in self.homes.values() {
+            if let Some(at) = self.used.iter().position(|used| used == home) {
+                counts[at] += 1;
+            }
+        }
+        counts
     }
 
     /// How many clients are at a place.
     pub(super) fn count(&self, place: usize) -> usize {
         self.homes.values().filter(|home| **home == place).count()
     }
+}
 
-    fn least(&self) -> usize {
-        let least = self.used.iter().copied().min_by_key(|place| self.count(*place));
-        least.expect("one at least is in use")
-    }
+/// The first of those with the fewest.
+fn least(counts: &[usize]) -> usize {
+    let fewest = counts.iter().min().expect("one at least is in use");
+    counts.iter().position(|count| count == fewest).expect("it was found there")
 }
 
 #[cfg(test)]

@@ -93,8 +93,8 @@ impl Gate {
                 if (passed, found.passed) == LESS {
                     found.at.clear();
                 }
-                let values = point.values.iter().map(|(axis, value)| format!(" {axis}={value}"));
-                found.at.push(format!("{}{}", pair.side, values.collect::<String>()));
+                let place = format!("{} {}", pair.side, point.values.pairs(" "));
+                found.at.push(place.trim_end().to_owned());
                 found.passed = passed;
             }
         }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::experiment::title;
+use super::experiment::{in_words, title};
 use super::figures::{NONE, count, exact, significant, wrap};
 use super::{Align, Column, Table};
 use crate::comparison::{
@@ -252,8 +252,7 @@ fn lines(differences: &[(bool, String)]) -> Vec<String> {
 }
 
 fn point_name(values: &Named<String>) -> String {
-    let all: Vec<String> = values.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-    if all.is_empty() { ALL.to_owned() } else { all.join(" ") }
+    if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
@@ -349,19 +348,8 @@ fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
 
 fn curve_line(side: &SideReport) -> Option<String> {
     let curve = side.curve.as_ref()?;
-    let number = |value: f64| significant(value, 4);
-    let best = if crate::experiment::is_time(&curve.figure) { "lowest" } else { "peak" };
-    Some(format!(
-        "{}: {} over {}: first {}, mean {}, {best} {} at {}, last {}",
-        side.name,
-        title(&curve.figure),
-        curve.axis,
-        number(curve.first),
-        number(curve.mean),
-        number(curve.best),
-        curve.best_at,
-        number(curve.last)
-    ))
+    let (figure, axis) = (title(&curve.figure), &curve.axis);
+    Some(format!("{}: {figure} over {axis}: {}", side.name, in_words(curve)))
 }
 
 fn gate_line(gate: &GateResult) -> String {

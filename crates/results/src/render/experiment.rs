@@ -7,7 +7,9 @@ use model::Experiment;
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
 use super::{Align, Column, Table, sparkline};
-use crate::experiment::{Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better};
+use crate::experiment::{
+    Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better, is_time,
+};
 
 const WIDTH: usize = 96;
 /// Points beyond which no block of the curve is told apart.
@@ -64,10 +66,9 @@ fn headline(report: &ExperimentReport) -> String {
     let found = match best {
         None => "nothing measured yet".to_owned(),
         Some((point, figure)) => {
-            let at: Vec<String> =
-                point.values.0.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
-            let at = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-            let most = if report.primary.ends_with("_ms") { "least" } else { "most" };
+            let at = point.values.pairs(", ");
+            let at = if at.is_empty() { at } else { format!(" at {at}") };
+            let most = if is_time(&report.primary) { "least" } else { "most" };
             format!("{most} {}{at}: {}", title(&report.primary), shown(&figure))
         }
     };
@@ -123,7 +124,7 @@ fn runs(point: &PointReport) -> String {
 
 fn cell(point: &PointReport, name: &str) -> String {
     let Some(figure) = point.figures.get(name) else { return NONE.to_owned() };
-    match name.ends_with("_ms") && figure.half_width.is_none() && figure.mean.is_finite() {
+    match is_time(name) && figure.half_width.is_none() && figure.mean.is_finite() {
         true => ms(Some(figure.mean)),
         false => shown(figure),
     }
@@ -135,32 +136,39 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
         .iter()
         .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
         .collect();
-    let number = |value: f64| match value.is_infinite() {
-        true => "∞".to_owned(),
-        false => significant(value, 4),
-    };
     // What is infinite has no place in a picture.
     let line = match means.iter().all(|mean| mean.is_finite()) {
         true => sparkline(&means, SPARK_MOST),
         false => "not everywhere finite".to_owned(),
     };
-    let best = if curve.figure.ends_with("_ms") { "lowest" } else { "peak" };
-    let mut lines = format!(
-        "\n{} over {}: {}\nfirst {}, mean {}, {best} {} at {}, last {}\n",
-        title(&curve.figure),
-        curve.axis,
-        line,
-        number(curve.first),
-        number(curve.mean),
-        number(curve.best),
-        curve.best_at,
-        number(curve.last),
-    );
+    let (figure, axis) = (title(&curve.figure), &curve.axis);
+    let mut lines = format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve));
     if !curve.best_also.is_empty() {
-        let also = curve.best_also.join(", ");
+        let (best, also) = (best_word(curve), curve.best_also.join(", "));
         lines.push_str(&format!("within its error the {best} may as well be at {also}\n"));
     }
     lines
+}
+
+/// `first 1, mean 2, peak 3 at 8, last 2`.
+pub(super) fn in_words(curve: &Curve) -> String {
+    let number = |value: f64| match value.is_infinite() {
+        true => "∞".to_owned(),
+        false => significant(value, 4),
+    };
+    format!(
+        "first {}, mean {}, {} {} at {}, last {}",
+        number(curve.first),
+        number(curve.mean),
+        best_word(curve),
+        number(curve.best),
+        curve.best_at,
+        number(curve.last),
+    )
+}
+
+fn best_word(curve: &Curve) -> &'static str {
+    if is_time(&curve.figure) { "lowest" } else { "peak" }
 }
 
 fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {

@@ -17,10 +17,10 @@ pub fn history(report: &HistoryReport) -> String {
 }
 
 fn series(report: &HistoryReport, point: &PointHistory) -> String {
-    let at: String = point.values.iter().map(|(axis, value)| format!(" {axis}={value}")).collect();
     let figure = title(&report.figure);
     let n_builds = count(point.builds.len() as u64, "build");
-    let mut page = format!("{figure} by {}{at}: {n_builds}, {}\n", report.by, verdict(point));
+    let series = format!("{figure} by {} {}", report.by, point.values.pairs(" "));
+    let mut page = format!("{}: {n_builds}, {}\n", series.trim_end(), verdict(point));
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     page.push_str(&format!("{}\n\n", sparkline(&values, SPARK_MOST)));
     let mut table = Table::new([
@@ -90,12 +90,11 @@ fn last_line(point: &PointHistory, last: &Last) -> String {
 pub fn history_csv(report: &HistoryReport) -> String {
     let titles = ["point", "build", "runs", "figure", "value", "mean_of_ten", "change"];
     let rows = report.points.iter().flat_map(|point| {
-        let at: Vec<String> =
-            point.values.iter().map(|(axis, value)| format!("{axis}={value}")).collect();
+        let at = point.values.pairs(" ");
         point.builds.iter().enumerate().map(move |(index, build)| {
             let change = point.changes.iter().flatten().find(|change| change.at == index);
             [
-                at.join(" "),
+                at.clone(),
                 build.build.clone(),
                 build.runs.len().to_string(),
                 report.figure.clone(),

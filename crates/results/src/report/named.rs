@@ -38,6 +38,15 @@ impl<T> Named<T> {
     }
 }
 
+impl<T: fmt::Display> Named<T> {
+    /// `name=value` of each, with `between` between them.
+    pub fn pairs(&self, between: &str) -> String {
+        let pairs: Vec<String> =
+            self.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        pairs.join(between)
+    }
+}
+
 impl<T: Serialize> Serialize for Named<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())

@@ -65,9 +65,7 @@ fn placement(name: &str, clients: u32) -> &str {
 }
 
 fn parameters(group: &GroupReport, style: &Style) -> Vec<String> {
-    let pairs = group.parameters.iter().map(|(name, value)| format!("{name}={value}"));
-    let pairs: Vec<String> = pairs.collect();
-    labelled(&group.workload, &pairs.join(" "), style)
+    labelled(&group.workload, &group.parameters.pairs(" "), style)
 }
 
 /// A label and its words, with the words of all labels below each other; nothing without words.
