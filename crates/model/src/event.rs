@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use crate::{CheckResult, Description, DisturbanceTold, Fact, Finding, KindIndex, RunId, Second};
+use crate::{
+    CheckResult, Description, DisturbanceTold, Fact, Finding, Gauge, KindIndex, Readings, RunId,
+    Second,
+};
 
 /// A stretch of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -135,6 +138,13 @@ pub enum Event {
     },
     /// A disturbance began, ended, or was not made.
     Disturbance(DisturbanceTold),
+    /// Further gauges are read from now on; places count on over all such events.
+    Gauges {
+        /// What they are.
+        gauges: Vec<Gauge>,
+    },
+    /// What gauges stood at in a second.
+    Readings(Readings),
     /// Something was said to the user: kept with the run.
     Output {
         /// The words.

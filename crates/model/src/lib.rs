@@ -15,6 +15,7 @@ mod disturbance;
 mod event;
 mod experiment;
 mod finding;
+mod gauge;
 mod hash;
 mod nearest;
 mod objective;
@@ -49,6 +50,7 @@ pub use disturbance::{
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations};
 pub use finding::{Fact, Finding, Severity};
+pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use nearest::{did_you_mean, nearest};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};

@@ -14,6 +14,7 @@
 
 mod build;
 mod disturbances;
+mod gauges;
 mod named;
 mod probes;
 mod times;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::Options;
 pub use disturbances::{DisturbanceReport, WindowReport};
+pub use gauges::GaugeReport;
 pub use named::Named;
 pub use probes::ProbeReport;
 pub use times::{ConnectTimes, LagTimes, Latency};
@@ -117,6 +119,9 @@ pub struct Report {
     /// What was done to the database meanwhile, and what that did, in the order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
+    /// What was read around it once a second, in the order of what it is about.
+    #[serde(default)]
+    pub gauges: Vec<GaugeReport>,
     /// What was observed, by what it is about and by name.
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
     /// What is to be thought of the result, most severe first.

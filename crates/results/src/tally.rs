@@ -9,9 +9,9 @@ mod series;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding,
-    GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, RunId, Second,
-    StopReason, Traffic,
+    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding, Gauge,
+    GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
+    Second, StopReason, Traffic,
 };
 use stats::Histogram;
 
@@ -159,6 +159,10 @@ pub struct Tally {
     pub findings: Vec<Finding>,
     /// What was done to the database meanwhile, as it was told last.
     pub disturbances: Vec<DisturbanceTold>,
+    /// What is read around the run once a second.
+    pub gauges: Vec<Gauge>,
+    /// What was read, in the order of time.
+    pub readings: Vec<Readings>,
     /// What was said to the user.
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
@@ -214,6 +218,8 @@ impl Tally {
                 self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
             }
             Event::Disturbance(told) => self.disturbed(told),
+            Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
+            Event::Readings(readings) => self.readings.push(readings.clone()),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
                 self.output.push(text.clone());
             }

@@ -67,6 +67,7 @@ impl Report {
             seconds: seconds(tally),
             probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
             disturbances: super::disturbances::disturbances(tally),
+            gauges: super::gauges::gauges(tally),
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),

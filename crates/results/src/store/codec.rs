@@ -65,8 +65,17 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 7] =
-    ["phase", "connected", "ended", "checked", "crosschecked", "disturbance", "output"];
+const KINDS: [&str; 9] = [
+    "phase",
+    "connected",
+    "ended",
+    "checked",
+    "crosschecked",
+    "disturbance",
+    "gauges",
+    "readings",
+    "output",
+];
 
 /// The kind of an event that is kept as JSON: the tag under which serde writes it.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
@@ -77,6 +86,8 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),
         Event::Disturbance(_) => Some("disturbance"),
+        Event::Gauges { .. } => Some("gauges"),
+        Event::Readings(_) => Some("readings"),
         Event::Output { .. } => Some("output"),
         Event::Begun { .. }
         | Event::Fact(_)

@@ -1,0 +1,64 @@
+//! What was read around a run once a second: each gauge with its series and its figures over the
+//! measured window.
+//!
+//! Not here: who reads (lab), and how it is drawn (charts).
+
+use serde::{Deserialize, Serialize};
+
+use crate::tally::Tally;
+
+/// One gauge over the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GaugeReport {
+    /// Whose: `machine`, `generator`, `server`, `database`, with a host's name before where an
+    /// agent read it.
+    pub about: String,
+    /// What, as in [`model::Gauge`].
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it means.
+    pub help: String,
+    /// The mean of the readings of the measured window; null if there are none.
+    pub mean: Option<f64>,
+    /// The smallest of them.
+    pub min: Option<f64>,
+    /// The largest of them.
+    pub max: Option<f64>,
+    /// Second and number; the ramp-up's seconds are negative. A second that could not be read is
+    /// not there.
+    pub points: Vec<(i64, f64)>,
+}
+
+/// All gauges that were ever read.
+pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
+    let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); tally.gauges.len()];
+    for readings in &tally.readings {
+        for (place, value) in &readings.values {
+            if let Some(series) = points.get_mut(usize::from(*place)) {
+                series.push((readings.second, *value));
+            }
+        }
+    }
+    let measured = tally.seconds();
+    let mut reports = Vec::new();
+    for (gauge, points) in tally.gauges.iter().zip(points) {
+        if points.is_empty() {
+            continue;
+        }
+        let within =
+            || points.iter().filter(|(s, _)| measured.contains(s)).map(|(_, value)| *value);
+        let count = within().count();
+        reports.push(GaugeReport {
+            about: gauge.about.clone(),
+            name: gauge.name.clone(),
+            unit: gauge.unit.clone(),
+            help: gauge.help.clone(),
+            mean: (count > 0).then(|| within().sum::<f64>() / count as f64),
+            min: within().reduce(f64::min),
+            max: within().reduce(f64::max),
+            points,
+        });
+    }
+    reports
+}
