@@ -67,23 +67,23 @@ fn routine(name: &'static str, body: &Body) -> Routine {
 /// Clause 2.4.2.2. A line is 2 digits of its number, 6 of the item, 6 of the supplying warehouse,
 /// 2 of the quantity. The stocks are taken one by one, since two lines may be of one stock; all
 /// lines are written by one statement, in which the items numbered 1, 2, ... count them. What is
-/// shown is read at last: an item or stock that is not there leaves fewer lines than asked for.
+/// shown of a line is put aside in variables of the session while it is written, which spares
+/// reading it back; an item or stock that is not there leaves fewer lines than asked for.
 /// In a text of one byte a letter the place of a line is known; else it is searched for each time.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
             p_lines VARCHAR(240) CHARACTER SET ascii",
     writes: true,
-    text: "    DECLARE v_o_id, v_item, v_supply, v_ordered, v_n_brand, v_n_lines INT;
+    text: "    DECLARE v_o_id, v_item, v_supply, v_ordered, v_n_lines INT;
     DECLARE v_at INT DEFAULT 0;
     DECLARE v_d_tax, v_w_tax, v_discount DECIMAL(4,4);
-    DECLARE v_sum DECIMAL(12,2);
     DECLARE v_c_last VARCHAR(16){bin};
     DECLARE v_c_credit CHAR(2){bin};
-    DECLARE v_lines VARCHAR(2000){bin};
 {begin}
-    UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = p_w_id AND d_id = p_d_id;
-    SELECT d_next_o_id - 1, d_tax INTO v_o_id, v_d_tax FROM district
-    WHERE d_w_id = p_w_id AND d_id = p_d_id FOR UPDATE;
+    UPDATE district SET d_next_o_id = LAST_INSERT_ID(d_next_o_id) + 1
+    WHERE d_w_id = p_w_id AND d_id = p_d_id;
+    SET v_missing = ROW_COUNT() <> 1, v_o_id = LAST_INSERT_ID(), @dbdyno_sum = 0.00,
+        @dbdyno_brand = 0, @dbdyno_lines = CONVERT('' USING utf8mb4) COLLATE utf8mb4_bin;
     INSERT INTO orders
         (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, o_all_local)
     VALUES (v_o_id, p_d_id, p_w_id, p_c_id, p_date, NULL, LENGTH(p_lines) DIV 16, p_all_local);
@@ -104,29 +104,32 @@ static NEW_ORDER: Body = Body {
         ol_quantity, ol_amount, ol_dist_info)
     SELECT v_o_id, p_d_id, p_w_id, SUBSTRING(p_lines, n.i_id * 16 - 15, 2), i.i_id, s_w_id, NULL,
         SUBSTRING(p_lines, n.i_id * 16 - 1, 2),
-        SUBSTRING(p_lines, n.i_id * 16 - 1, 2) * i.i_price,
-        ELT(p_d_id, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07,
-            s_dist_08, s_dist_09, s_dist_10)
+        CAST(SUBSTRING(p_lines, n.i_id * 16 - 1, 2) AS SIGNED) * i.i_price,
+        IF((@dbdyno_sum := @dbdyno_sum
+                + CAST(SUBSTRING(p_lines, n.i_id * 16 - 1, 2) AS SIGNED) * i.i_price)
+            + (@dbdyno_brand := @dbdyno_brand
+                + (i.i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%'))
+            + LENGTH(@dbdyno_lines := CONCAT(@dbdyno_lines, CONCAT_WS('|',
+                SUBSTRING(p_lines, n.i_id * 16 - 15, 2) + 0, s_w_id, i.i_id, i.i_name,
+                SUBSTRING(p_lines, n.i_id * 16 - 1, 2) + 0, s_quantity,
+                IF(i.i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%', 'B', 'G'), i.i_price,
+                CAST(SUBSTRING(p_lines, n.i_id * 16 - 1, 2) AS SIGNED) * i.i_price), ';')),
+            ELT(p_d_id, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06,
+                s_dist_07, s_dist_08, s_dist_09, s_dist_10),
+            NULL)
     FROM item n STRAIGHT_JOIN item i STRAIGHT_JOIN stock
     WHERE n.i_id <= LENGTH(p_lines) DIV 16
         AND i.i_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 13, 6) AS SIGNED)
         AND s_i_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 13, 6) AS SIGNED)
         AND s_w_id = CAST(SUBSTRING(p_lines, n.i_id * 16 - 7, 6) AS SIGNED);
-    SELECT c_discount, c_last, c_credit, w_tax INTO v_discount, v_c_last, v_c_credit, v_w_tax
-    FROM customer JOIN warehouse ON w_id = c_w_id
-    WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = p_c_id;
+    SET v_n_lines = ROW_COUNT();
+    SELECT c_discount, c_last, c_credit, w_tax, d_tax
+    INTO v_discount, v_c_last, v_c_credit, v_w_tax, v_d_tax
+    FROM customer JOIN warehouse ON w_id = c_w_id JOIN district ON d_w_id = w_id
+    WHERE c_w_id = p_w_id AND c_d_id = p_d_id AND c_id = p_c_id AND d_id = p_d_id;
     IF v_missing THEN
         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
     END IF;
-    SELECT COUNT(*), SUM(ol_amount),
-        SUM(i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%'),
-        GROUP_CONCAT(CONCAT_WS('|', ol_number, s_w_id, i_id, i_name, ol_quantity, s_quantity,
-            IF(i_data LIKE '%ORIGINAL%' AND s_data LIKE '%ORIGINAL%', 'B', 'G'), i_price,
-            ol_amount) SEPARATOR ';')
-    INTO v_n_lines, v_sum, v_n_brand, v_lines
-    FROM order_line JOIN item ON i_id = ol_i_id
-    JOIN stock ON s_w_id = ol_supply_w_id AND s_i_id = ol_i_id
-    WHERE ol_w_id = p_w_id AND ol_d_id = p_d_id AND ol_o_id = v_o_id;
     IF v_n_lines < LENGTH(p_lines) DIV 16 THEN
         ROLLBACK;
         SELECT 0, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
@@ -135,7 +138,8 @@ static NEW_ORDER: Body = Body {
     END IF;
     COMMIT;
     SELECT 1, v_o_id, v_d_tax, v_w_tax, v_discount, v_c_last, v_c_credit,
-        ROUND(v_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax), 2), v_n_brand, v_lines;",
+        CAST(@dbdyno_sum * (1 - v_discount) * (1 + v_w_tax + v_d_tax) AS DECIMAL(12,2)),
+        @dbdyno_brand, @dbdyno_lines;",
 };
 
 /// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
