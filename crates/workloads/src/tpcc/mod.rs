@@ -244,26 +244,37 @@ impl Client for Terminal {
     }
 
     fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
-        Box::pin(async move {
-            let inputs = self.inputs.as_ref().expect("the engine decides inputs first");
-            let date_us = self.decided.data.loaded_at_us + run_time_us(world.clock);
-            let measured_before = world.measured.len();
-            let mut talk = Talk {
-                session: world.sessions[0].as_mut(),
-                date_us,
-                words: &mut self.words,
-                measured: world.measured,
-            };
-            let said = match self.decided.calls {
-                Calls::Procedures => procedures::transact(&mut talk, inputs).await,
-                Calls::Batched => batched::transact(&mut talk, inputs).await,
-                Calls::Prepared | Calls::Text => transact(&mut talk, inputs).await,
-            };
-            if said.is_err() {
-                talk.measured.truncate(measured_before);
-            }
-            said
-        })
+        // A future for each way: one for all would be as large as the largest, in each of ten
+        // thousand clients.
+        match self.decided.calls {
+            Calls::Procedures => Box::pin(self.have(world, procedures::transact)),
+            Calls::Batched => Box::pin(self.have(world, batched::transact)),
+            Calls::Prepared | Calls::Text => Box::pin(self.have(world, transact)),
+        }
+    }
+}
+
+impl Terminal {
+    /// Has the conversation that `transact` is.
+    async fn have(
+        &mut self,
+        world: &mut World<'_>,
+        transact: impl AsyncFnOnce(&mut Talk<'_>, &Inputs) -> Result<Done, Refusal>,
+    ) -> Result<Done, Refusal> {
+        let inputs = self.inputs.as_ref().expect("the engine decides inputs first");
+        let date_us = self.decided.data.loaded_at_us + run_time_us(world.clock);
+        let measured_before = world.measured.len();
+        let mut talk = Talk {
+            session: world.sessions[0].as_mut(),
+            date_us,
+            words: &mut self.words,
+            measured: world.measured,
+        };
+        let said = transact(&mut talk, inputs).await;
+        if said.is_err() {
+            talk.measured.truncate(measured_before);
+        }
+        said
     }
 }
 
