@@ -8,6 +8,7 @@ use std::time::Duration;
 use engine::Stop;
 use model::{
     Condition, Database, Event, Finding, NS_PER_MS, Row, Severity, Value, format_duration,
+    put_decimal,
 };
 
 use crate::desk::Desk;
@@ -66,7 +67,11 @@ fn first_value(desk: &mut Desk, sql: &str) -> Result<Option<String>, Trouble> {
                 Value::Null => None,
                 Value::Int(value) | Value::Timestamp(value) => Some(value.to_string()),
                 Value::Float(value) => Some(value.to_string()),
-                Value::Decimal { unscaled, .. } => Some(unscaled.to_string()),
+                Value::Decimal { unscaled, scale } => {
+                    let mut digits = Vec::new();
+                    put_decimal(&mut digits, unscaled, scale);
+                    Some(String::from_utf8_lossy(&digits).into_owned())
+                }
                 Value::Text(_) | Value::Bytes(_) => Some(row.text(0)?.to_owned()),
             };
         }
