@@ -190,6 +190,17 @@ pub(crate) struct Walk<'o> {
     done: BTreeSet<(u32, u32)>,
     /// Settings of servers that are not ours.
     hold: Hold,
+    /// The data of the trial before, if they are kept and all checks after it held: the next one
+    /// on them need not check them again before.
+    held: Option<DataOf>,
+}
+
+/// Target, and workload with parameters of each group.
+type DataOf = (Target, Vec<(String, Vec<(String, String)>)>);
+
+fn data_of(plan: &Plan) -> DataOf {
+    let group = |group: &model::Group| (group.workload.clone(), group.parameters.clone());
+    (plan.target.clone(), plan.groups.iter().map(group).collect())
 }
 
 impl<'o> Walk<'o> {
@@ -204,7 +215,8 @@ impl<'o> Walk<'o> {
         let done = counted.map(|trial| (trial.point, trial.repeat)).collect();
         let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
         let (site, spent_ns) = (None, Vec::new());
-        Ok(Walk { store, experiment, plans, options, site, spent_ns, done, hold })
+        let held = None;
+        Ok(Walk { store, experiment, plans, options, site, spent_ns, done, hold, held })
     }
 
     /// Sets what each point wants of a server that is not ours, once: what it refuses is told
@@ -445,9 +457,11 @@ impl<'o> Walk<'o> {
         let mut plan = self.plans[place.0 as usize].clone();
         // Each repeat draws anew, all points of a repeat alike: else it would show no variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
+        let data = data_of(&plan);
+        let is_checked = self.held.take().is_some_and(|held| held == data);
         let options = RunOptions {
             store: Some(self.options.store.clone()),
-            check_before: self.options.check_before,
+            check_before: self.options.check_before && !is_checked,
             check_after: self.options.check_after,
             build: self.options.build,
             load: self.options.load,
@@ -467,6 +481,9 @@ impl<'o> Walk<'o> {
         let result = run_at(site, plan, RunOptions { before, ..options }, stop, watcher)?;
         if counts(&result.report) {
             self.done.insert(place);
+            let mut after = result.report.checks.after.iter().flatten();
+            let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
+            self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);
         }
         Ok(result.is_interrupted)
     }
