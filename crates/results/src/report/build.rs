@@ -68,6 +68,7 @@ impl Report {
             probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
             disturbances: super::disturbances::disturbances(tally),
             gauges: super::gauges::gauges(tally),
+            settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
@@ -100,6 +101,15 @@ impl Report {
             report.findings.insert(0, finding);
         }
         report
+    }
+}
+
+impl Report {
+    /// As it is kept beside the run's events: without what grows with each second of each gauge,
+    /// of which the events have it all.
+    pub fn without_points(mut self) -> Report {
+        self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
+        self
     }
 }
 

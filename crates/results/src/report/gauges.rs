@@ -26,7 +26,8 @@ pub struct GaugeReport {
     /// The largest of them.
     pub max: Option<f64>,
     /// Second and number; the ramp-up's seconds are negative. A second that could not be read is
-    /// not there.
+    /// not there. Empty in a report that is kept beside its events, which have them.
+    #[serde(default)]
     pub points: Vec<(i64, f64)>,
 }
 

@@ -97,7 +97,7 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = " ORDER BY started_unix_ms DESC, id DESC";
 
-/// All of a run in the order in which it happened: five tables, each in order, merged.
+/// All of a run in the order in which it happened: six tables, each in order, merged.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -107,6 +107,8 @@ UNION ALL
 SELECT seq, 'second', format, body, NULL FROM second WHERE run = ?1 AND seq > ?2
 UNION ALL
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'around', kind, format, body FROM around WHERE run = ?1 AND seq > ?2
 UNION ALL
 SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > ?2
 ORDER BY seq
@@ -384,6 +386,10 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
             let group = row.get(2)?;
             codec::from_blob::<Vec<ClientMoments>>(row.get(3)?, row.get_ref(4)?.as_blob()?)
                 .map(|moments| Event::Clients { group, moments })
+        }
+        "around" => {
+            let (kind, blob) = (row.get_ref(2)?.as_str()?, row.get_ref(4)?.as_blob()?);
+            codec::event_from_blob(kind, row.get(3)?, blob)
         }
         _ => {
             let name: String = row.get(3)?;
