@@ -38,10 +38,3 @@ pub struct Counters {
     /// Of a number that is not among the chosen ones, by its name.
     pub reading: fn(name: &str) -> Reading,
 }
-
-impl Counters {
-    /// The chosen one of this name, whatever the case of its letters.
-    pub fn chosen(&self, name: &str) -> Option<&'static Counter> {
-        self.chosen.iter().find(|counter| counter.name.eq_ignore_ascii_case(name))
-    }
-}

@@ -3,6 +3,7 @@
 //! What cannot be read is told once and is no error. A server that goes away leaves a gap, and is
 //! connected to again. Not here: which numbers there are (drivers).
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Cancel, Counters, Database, Fact, Reading, Refusal, RefusalKind, Row, Value};
@@ -42,6 +43,8 @@ impl Hand {
 pub(crate) struct Counted {
     database: Arc<dyn Database>,
     by: Counters,
+    /// Where each chosen one stands among them, by its name in small letters.
+    places: HashMap<String, usize>,
     hand: Hand,
     desk: Option<Desk>,
     /// Those that this server knows and lets us read.
@@ -57,11 +60,17 @@ impl Counted {
         let chosen: Vec<&str> = by.chosen.iter().map(|counter| counter.name).collect();
         let names = if all { &[] } else { chosen.as_slice() };
         let queries = (by.ask)(names);
-        Some(Counted { database, by, hand, desk: None, queries, why: None })
+        let places = chosen.iter().map(|name| name.to_ascii_lowercase()).zip(0..).collect();
+        Some(Counted { database, by, places, hand, desk: None, queries, why: None })
+    }
+
+    /// The chosen ones in their order, then the others.
+    fn place(&self, name: &str) -> usize {
+        self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }
 
     fn put(&self, name: &str, value: f64, sheet: &mut Sheet) {
-        let (reading, what) = match self.by.chosen(name) {
+        let (reading, what) = match self.by.chosen.get(self.place(name)) {
             Some(counter) => (counter.reading, What::new(counter.name, counter.unit, counter.help)),
             None => {
                 let reading = (self.by.reading)(name);
@@ -145,9 +154,10 @@ impl Source for Counted {
             return;
         }
         match self.ask() {
-            Ok(told) => {
+            Ok(mut told) => {
                 // The time of the answer, not of the question.
                 sheet.again();
+                told.sort_by_key(|(name, _)| self.place(name));
                 told.iter().for_each(|(name, value)| self.put(name, *value, sheet));
             }
             // Of a server that is not there another finding tells; of one that does not let us

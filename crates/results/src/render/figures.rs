@@ -70,7 +70,8 @@ pub fn amount(value: f64, unit: &str) -> String {
         "B" => bytes(value.max(0.0) as u64),
         "B/s" => format!("{}/s", bytes(value.max(0.0) as u64)),
         "1/s" => format!("{}/s", significant(value, 3)),
-        "" => exact(value),
+        "" if value.fract() == 0.0 => exact(value),
+        "" => significant(value, 3),
         unit => format!("{} {unit}", significant(value, 3)),
     }
 }
