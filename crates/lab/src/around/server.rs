@@ -1,8 +1,8 @@
 //! Which process the server of a target is, where it is on this machine.
 //!
-//! The kernel tells which socket listens at a port or a path, and whoever may look finds the process
-//! that holds it: its own user, and root. Nobody is connected to for it. Not here: what the process
-//! uses.
+//! The kernel tells which socket listens at a port or a path, and whoever may look finds the
+//! process that holds it: its own user, and root. Nobody is connected to for it. Not here: what
+//! the process uses.
 
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Events as bytes and text that are read for ever, and back. Not here: where they are kept.
 //!
-//! Seconds, moments and readings are CBOR maps with the field names of `model`, deflated: names repeat in
-//! every second and histograms are half zeros, so that deflating saves most of it. Their rows
-//! carry the number of their format. All other events are JSON text.
+//! Seconds, moments and readings are CBOR maps with the field names of `model`, deflated: names
+//! repeat in every second and histograms are half zeros, so that deflating saves most of it. Their
+//! rows carry the number of their format. All other events are JSON text.
 
 use std::fmt;
 use std::io::{Read, Write};
