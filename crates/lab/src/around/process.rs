@@ -14,7 +14,7 @@ use crate::facts::read;
 
 /// Threads (or children) whose numbers are read a second, the others in turn: some 5 µs each, so
 /// a thousandth of a core.
-const TASKS_A_SECOND: usize = 256;
+const TASKS_A_SECOND: usize = 128;
 
 /// Threads that are told one by one: as many as a chart can show.
 const THREADS_SHOWN: usize = 8;
@@ -41,7 +41,7 @@ const DELAY: What<'_> = What::new(
     "run_delay",
     "ms/s",
     "Time in which its threads were ready to run and had no processor, summed over them. Of more \
-     than 256 threads this and all that is counted by thread are read in turn.",
+     than 128 threads this and all that is counted by thread are read in turn.",
 );
 const VOLUNTARY: What<'_> =
     What::new("switches_voluntary", "1/s", "How often a thread gave up its processor to wait.");
@@ -141,7 +141,7 @@ impl Process {
         let shown: Vec<Task> = self.shown.iter().map(|(task, _)| *task).collect();
         let mut tasks = self.threads.lock();
         tasks.read_some(&shown, TASKS_A_SECOND);
-        let total = tasks.total();
+        let total = tasks.total_in_turn();
         let counted = [
             (DELAY, total.run_delay_ns, 1e-6),
             (VOLUNTARY, total.voluntary_switches, 1.0),

@@ -129,23 +129,60 @@ impl SharedTasks {
     }
 }
 
-/// The threads as last seen, and what all that ever lived have added up to since the first look.
+/// Threads as last seen, and what all that ever lived have added up to since the first look.
+#[derive(Debug, Default)]
+struct Ledger {
+    seen: HashMap<Task, Counters>,
+    total: Counters,
+    is_begun: bool,
+}
+
+impl Ledger {
+    /// Enters what was read; tells by how much the CPU time of each has grown.
+    fn enter(&mut self, now: &[(Task, Counters)]) -> Vec<(Task, u64)> {
+        let mut grown = Vec::new();
+        for &(task, counters) in now {
+            let growth = match self.seen.insert(task, counters) {
+                Some(earlier) if counters.continues(&earlier) => {
+                    counters.join(earlier, |now, then| now - then)
+                }
+                // Seen at the first look: it did all that before.
+                _ if !self.is_begun => counters.join(counters, |now, then| now - then),
+                // Born since: all that it has done counts.
+                _ => counters,
+            };
+            grown.push((task, growth.cpu_ns.unwrap_or(0)));
+            self.total = self.total.join(growth, |a, b| a.saturating_add(b));
+        }
+        self.is_begun = true;
+        grown
+    }
+}
+
+/// The threads of a process, read for two: one wants to know what they did between two instants,
+/// and reads all of them then; the other wants to know it of each second, and reads as many as
+/// that may cost. What is read for either serves the first, but not the other way round: a lump
+/// in mid-run would look like something that has happened.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     /// Those to be read, in turn.
     list: Vec<Task>,
     next: usize,
-    seen: HashMap<Task, Counters>,
-    total: Counters,
+    all: Ledger,
+    in_turn: Ledger,
     /// CPU time between the last two readings of those that were read last, in nanoseconds.
     grown: Vec<(Task, u64)>,
-    is_begun: bool,
 }
 
 impl Tasks {
-    /// What they have added up to since the first look.
+    /// What they have added up to since the first look, as far as they were read.
     pub(crate) fn total(&self) -> Counters {
-        self.total
+        self.all.total
+    }
+
+    /// The same as far as they were read in turn.
+    pub(crate) fn total_in_turn(&self) -> Counters {
+        self.in_turn.total
     }
 
     /// How many are known.
@@ -155,7 +192,7 @@ impl Tasks {
 
     /// What one has done since it was born.
     pub(crate) fn seen(&self, task: Task) -> Option<Counters> {
-        self.seen.get(&task).copied()
+        self.in_turn.seen.get(&task).copied()
     }
 
     /// The busiest of those that were read last, the first one most of all: at most so many, and
@@ -171,48 +208,41 @@ impl Tasks {
     /// From now on these are read.
     pub(crate) fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
-        self.seen.retain(|task, _| alive.contains(task));
+        for ledger in [&mut self.all, &mut self.in_turn] {
+            ledger.seen.retain(|task, _| alive.contains(task));
+        }
         self.list = list;
     }
 
     /// Reads all: two small files a thread, some 5 µs. What was before the first look does not
     /// count.
     pub(crate) fn read_all(&mut self) {
-        let all = self.list.clone();
-        self.look(all.into_iter().filter_map(|task| Some((task, task.counters()?))).collect());
+        let now = read_each(self.list.iter().copied());
+        self.all.enter(&now);
     }
 
     /// Reads `first`, and as many others in turn as are allowed: what the others did meanwhile is
     /// counted when it is their turn.
     pub(crate) fn read_some(&mut self, first: &[Task], n_most: usize) {
-        if !self.is_begun {
-            return self.read_all();
-        }
-        let n = n_most.min(self.list.len());
+        // The first look is what growth is counted from.
+        let is_first = !self.in_turn.is_begun;
+        let n = if is_first { self.list.len() } else { n_most.min(self.list.len()) };
         let turn: Vec<Task> = self.list.iter().cycle().skip(self.next).take(n).copied().collect();
         self.next = (self.next + n) % self.list.len().max(1);
         let others = turn.into_iter().filter(|task| !first.contains(task));
-        let now = first.iter().copied().chain(others);
-        self.look(now.filter_map(|task| Some((task, task.counters()?))).collect());
+        let now = read_each(first.iter().copied().chain(others));
+        self.look(&now);
     }
 
-    fn look(&mut self, now: Vec<(Task, Counters)>) {
-        self.grown.clear();
-        for (task, counters) in now {
-            let growth = match self.seen.insert(task, counters) {
-                Some(earlier) if counters.continues(&earlier) => {
-                    counters.join(earlier, |now, then| now - then)
-                }
-                // Seen at the first look: it did all that before.
-                _ if !self.is_begun => counters.join(counters, |now, then| now - then),
-                // Born since: all that it has done counts.
-                _ => counters,
-            };
-            self.grown.push((task, growth.cpu_ns.unwrap_or(0)));
-            self.total = self.total.join(growth, |a, b| a.saturating_add(b));
-        }
-        self.is_begun = true;
+    fn look(&mut self, now: &[(Task, Counters)]) {
+        self.all.enter(now);
+        self.grown = self.in_turn.enter(now);
     }
+}
+
+/// Those that are still there.
+fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, Counters)> {
+    tasks.filter_map(|task| Some((task, task.counters()?))).collect()
 }
 
 #[cfg(test)]
@@ -254,35 +284,47 @@ mod tests {
     #[test]
     fn what_happened_before_the_first_look_is_not_counted() {
         let mut tasks = Tasks::default();
-        tasks.look(vec![(task(7), counters(100, 10, 1))]);
+        tasks.look(&[(task(7), counters(100, 10, 1))]);
         assert_eq!(tasks.total(), counters(0, 0, 0));
-        tasks.look(vec![(task(7), counters(150, 12, 1))]);
+        tasks.look(&[(task(7), counters(150, 12, 1))]);
         assert_eq!(tasks.total(), counters(50, 2, 0));
     }
 
     #[test]
     fn threads_that_ended_keep_what_they_did() {
         let mut tasks = Tasks::default();
-        tasks.look(Vec::new());
-        tasks.look(vec![(task(8), counters(30, 3, 0))]);
-        tasks.look(vec![(task(9), counters(5, 1, 1))]);
+        tasks.look(&[]);
+        tasks.look(&[(task(8), counters(30, 3, 0))]);
+        tasks.look(&[(task(9), counters(5, 1, 1))]);
         assert_eq!(tasks.total(), counters(35, 4, 1));
     }
 
     #[test]
     fn a_reused_number_is_another_thread() {
         let mut tasks = Tasks::default();
-        tasks.look(vec![(task(8), counters(1000, 50, 9))]);
-        tasks.look(vec![(task(8), counters(4, 1, 0))]);
+        tasks.look(&[(task(8), counters(1000, 50, 9))]);
+        tasks.look(&[(task(8), counters(4, 1, 0))]);
         assert_eq!(tasks.total(), counters(4, 1, 0));
+    }
+
+    #[test]
+    fn a_reading_of_all_does_not_show_in_what_is_read_in_turn() {
+        let mut tasks = Tasks::default();
+        tasks.look(&[(task(1), counters(0, 0, 0)), (task(2), counters(0, 0, 0))]);
+        tasks.all.enter(&[(task(1), counters(500, 5, 0)), (task(2), counters(500, 5, 0))]);
+        assert_eq!(tasks.total(), counters(1000, 10, 0));
+        assert_eq!(tasks.total_in_turn(), counters(0, 0, 0));
+        tasks.look(&[(task(1), counters(510, 6, 0))]);
+        assert_eq!(tasks.total(), counters(1010, 11, 0));
+        assert_eq!(tasks.total_in_turn(), counters(510, 6, 0));
     }
 
     #[test]
     fn the_busiest_threads_are_those_of_the_last_second() {
         let ms = |cpu_ms: u64| Counters { cpu_ns: Some(cpu_ms * 1_000_000), ..Counters::default() };
         let mut tasks = Tasks::default();
-        tasks.look(vec![(task(1), ms(9000)), (task(2), ms(10)), (task(3), ms(0))]);
-        tasks.look(vec![(task(1), ms(9001)), (task(2), ms(500)), (task(3), ms(600))]);
+        tasks.look(&[(task(1), ms(9000)), (task(2), ms(10)), (task(3), ms(0))]);
+        tasks.look(&[(task(1), ms(9001)), (task(2), ms(500)), (task(3), ms(600))]);
         assert_eq!(tasks.busiest(8, 0.5), [task(3), task(2)]);
         assert_eq!(tasks.busiest(1, 0.5), [task(3)]);
     }
@@ -291,7 +333,7 @@ mod tests {
     fn many_threads_are_read_in_turn_and_none_is_forgotten() {
         let mut tasks = Tasks::default();
         tasks.set_list((0..10).map(task).collect());
-        tasks.look(Vec::new());
+        tasks.look(&[]);
         let mut seen = Vec::new();
         for _ in 0..5 {
             seen.push(tasks.next);
