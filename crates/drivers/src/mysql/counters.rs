@@ -95,8 +95,8 @@ fn reading(name: &str) -> Reading {
         "ssl_",
         "innodb_buffer_pool_pages_",
     ];
-    const WITHIN: [&str; 7] =
-        ["_current", "_avg", "_max", "_size", "_list_length", "_queue", "_free_"];
+    const WITHIN: [&str; 8] =
+        ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_"];
     const ENDS: [&str; 12] = [
         "_age",
         "_lsn",

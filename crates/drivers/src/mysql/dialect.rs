@@ -52,6 +52,7 @@ pub(super) static DIALECT: Dialect = Dialect {
             "gtid_purged",
             "gtid_slave_pos",
             "hostname",
+            "init_file",
             "port",
             "report_host",
             "report_port",
