@@ -14,7 +14,7 @@ use results::store::{Filter, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
-use crate::experiment::{read_report, trialled};
+use crate::experiment::{kept_report, trialled};
 use crate::run::store_trouble;
 
 /// What is held against what.
@@ -62,7 +62,7 @@ fn labelled(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Found>,
         }
         let of = all.iter_mut().find(|(name, ..)| name == value);
         let (_, reports, n_lost) = of.expect("it was put there");
-        match read_report(store, &row.run)? {
+        match kept_report(store, &row.run)? {
             Some(report) => reports.push(report),
             None => *n_lost += 1,
         }
@@ -227,7 +227,7 @@ fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
 
 fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
     let kept = runs.iter().map(|run| {
-        read_report(store, run)?.ok_or_else(|| {
+        kept_report(store, run)?.ok_or_else(|| {
             Trouble::Usage(format!("the run {run} has not ended, and so has no report"))
         })
     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::{ThreadClock, block_on};
 use model::{
-    Call, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    Call, Cancel, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
     Session, Statement, StatementId, StatementKind, Table, Value, Visit,
 };
 
@@ -36,6 +36,11 @@ impl Desk {
             }
         }
         Ok(desk)
+    }
+
+    /// A hand on its session, for another thread.
+    pub(crate) fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
     }
 
     /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.

@@ -5,7 +5,6 @@
 //! is over from its events. Not here: what they did to response times (results).
 
 mod command;
-mod curtain;
 mod nodes;
 
 use std::panic::resume_unwind;
@@ -21,7 +20,8 @@ use model::{
 };
 
 use self::command::Around;
-use self::curtain::{Curtain, Woken};
+use crate::around::Locate;
+use crate::curtain::{Curtain, Woken, since};
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::Managed;
@@ -119,6 +119,28 @@ impl Disturbers {
         }
         self.hear = Some(hear);
         Ok(())
+    }
+
+    /// The first process of each server of ours, wherever it is at the time, by what it is called;
+    /// while one is started or ended there is none to be seen. None if there is no such server.
+    pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
+        let server = self.server.as_ref()?;
+        let n_nodes = server.lock().unwrap_or_else(PoisonError::into_inner).processes().len();
+        let of = |index: usize| {
+            // Whoever looks does not keep the server.
+            let server = Arc::downgrade(server);
+            let locate: Locate = Box::new(move || {
+                let server = server.upgrade()?;
+                let processes = server.try_lock().ok()?.processes();
+                processes.get(index).copied()?
+            });
+            let about = match n_nodes {
+                1 => "server".to_owned(),
+                _ => format!("node {}/server", index + 1),
+            };
+            (about, locate)
+        };
+        Some((0..n_nodes).map(of).collect())
     }
 
     /// Says how long from now the measured phase begins.
@@ -400,13 +422,6 @@ impl Worker {
     fn say(&self, said: Said) {
         // Whoever has left hears nothing any more.
         let _ = self.tell.send(said);
-    }
-}
-
-fn since(start: Instant, instant: Instant) -> i64 {
-    match instant.checked_duration_since(start) {
-        Some(after) => after.as_nanos() as i64,
-        None => -(start.duration_since(instant).as_nanos() as i64),
     }
 }
 

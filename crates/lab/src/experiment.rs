@@ -161,14 +161,22 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport
 pub(crate) fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
     let mut trials = Vec::new();
     for row in store.trials(experiment).map_err(store_trouble)? {
-        let Some(report) = read_report(store, &row.run.run)? else { continue };
+        let Some(report) = kept_report(store, &row.run.run)? else { continue };
         trials.push(Trialled { point: row.point, repeat: row.repeat, report });
     }
     Ok(trials)
 }
 
-/// The report of a run as it was kept; none of one that has not ended.
+/// The report of a run that has ended, with all that was read around it.
 pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
+    let Some(report) = kept_report(store, run)? else { return Ok(None) };
+    let (gauges, readings) = store.readings(run).map_err(store_trouble)?;
+    Ok(Some(report.with_points(&gauges, &readings)))
+}
+
+/// The report of a run as it was kept: of the gauges their means alone. None of one that has not
+/// ended.
+pub(crate) fn kept_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
     let Some(text) = store.report_json(run).map_err(store_trouble)? else { return Ok(None) };
     serde_json::from_str(&text)
         .map(Some)

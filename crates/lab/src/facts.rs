@@ -16,6 +16,7 @@ use std::{fs, thread};
 use model::Fact;
 use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
+pub(crate) use watch::look;
 pub use watch::{Usage, Watch};
 
 /// More interfaces than this are not told: a host of containers has hundreds of them.
@@ -48,7 +49,7 @@ pub fn machine(paths: &[&Path]) -> Vec<Fact> {
 }
 
 /// The file's text, or nothing: every reader below takes nothing for "not known".
-fn read(path: impl AsRef<Path>) -> String {
+pub(crate) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 

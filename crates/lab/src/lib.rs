@@ -4,18 +4,21 @@
 //! that one room can do alone.
 
 mod alone;
+mod around;
 pub mod build;
 mod census;
 pub mod check;
 mod commits;
 pub mod compare;
 mod condition;
+mod curtain;
 pub mod datagen;
 mod desk;
 mod disturb;
 pub mod experiment;
 pub mod facts;
 mod heard;
+mod in_force;
 mod load;
 pub mod managed;
 mod meta;

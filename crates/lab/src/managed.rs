@@ -198,6 +198,11 @@ impl Managed {
         facts
     }
 
+    /// The first process of each, while it runs.
+    pub(crate) fn processes(&self) -> Vec<Option<u32>> {
+        self.cluster.nodes().iter().map(servers::Server::process_id).collect()
+    }
+
     /// The servers themselves.
     pub(crate) fn cluster(&mut self) -> &mut Cluster {
         &mut self.cluster

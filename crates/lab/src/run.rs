@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
-    Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
+    Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
     NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
 };
@@ -17,12 +17,14 @@ use results::Tally;
 use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 
+use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
 use crate::desk::Desk;
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
+use crate::in_force::{self, InForce};
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
 use crate::settings::{Hold, lost};
@@ -132,6 +134,7 @@ pub(crate) fn run_at(
     let database_facts = facts_of_database(site, stop)?;
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
+    let (in_force, told) = in_force::before(site, stop);
     let begun = Event::Begun {
         run: RunId(uuid::Uuid::now_v7().to_string()),
         plan: crate::plan::to_toml(&plan),
@@ -141,7 +144,7 @@ pub(crate) fn run_at(
         Some(path) => Some(open_store(path, &begun)?),
         None => None,
     };
-    let mut recount = Recount { tally: Tally::new(), writer, watcher, watch: None, measured: None };
+    let mut recount = Recount::new(writer, watcher);
     recount.tell(begun);
     for text in said {
         recount.tell(Event::Output { text });
@@ -152,9 +155,10 @@ pub(crate) fn run_at(
     for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
         recount.tell(Event::Fact(fact));
     }
-    let mut disturbers = Disturbers::of(&plan, site);
-    let outcome = measure(&plan, &groups, placement, &options, stop, &mut disturbers, &mut recount);
-    site.server = disturbers.give_back();
+    told.into_iter().for_each(|event| recount.tell(event));
+    let mut beside = Beside { disturbers: Disturbers::of(&plan, site), in_force };
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut beside, &mut recount);
+    site.server = beside.disturbers.give_back();
     if let Some(how) = site.server.as_mut().and_then(Managed::ended) {
         let text = format!("The managed server {how}");
         recount.tell(not_made("managed_server_ended", text));
@@ -348,20 +352,42 @@ struct Recount<'w> {
     tally: Tally,
     writer: Option<Writer>,
     watcher: &'w mut dyn Watcher,
+    /// Our own threads, which a source around the run reads too.
+    threads: SharedTasks,
+    /// That source reads them every second.
+    are_read: bool,
     watch: Option<Watch>,
     measured: Option<facts::Usage>,
 }
 
-impl Recount<'_> {
+/// What is done and read beside the load.
+struct Beside {
+    disturbers: Disturbers,
+    in_force: Option<InForce>,
+}
+
+impl<'w> Recount<'w> {
+    fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> Recount<'w> {
+        Recount {
+            tally: Tally::new(),
+            writer,
+            watcher,
+            threads: SharedTasks::default(),
+            are_read: false,
+            watch: None,
+            measured: None,
+        }
+    }
+
     fn tell(&mut self, event: Event) {
         match &event {
             Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
-                self.watch = Some(Watch::start());
+                self.watch = Some(Watch::over(&self.threads));
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
-            // What a thread did is known only while it lives, so the watch looks every second.
-            Event::Second(_) if self.measured.is_none() => {
-                self.watch.as_mut().map(Watch::read);
+            // What a thread did is known only while it lives, so somebody looks every second.
+            Event::Second(_) if self.measured.is_none() && !self.are_read => {
+                facts::look(&self.threads);
             }
             _ => {}
         }
@@ -391,17 +417,26 @@ fn measure(
     placement: Placement,
     options: &RunOptions,
     stop: &Arc<Stop>,
-    disturbers: &mut Disturbers,
+    beside: &mut Beside,
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     if options.check_before {
         check_before(groups, stop, recount)?;
     }
-    disturbers.prepare(stop)?;
+    beside.disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let job = job_of(plan, groups, placement, options);
-    let ran = drive(job, stop, disturbers, recount)?;
+    let (lookout, facts) = around::lookout(Surroundings {
+        // In virtual time there is nothing of this machine.
+        around: if placement == Placement::Simulated { Around::None } else { plan.around },
+        threads: recount.threads.clone(),
+        database: groups.first().map(|opened| Arc::clone(&opened.database)),
+        processes: beside.disturbers.processes(),
+    });
+    recount.are_read = lookout.has_sources();
+    facts.into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
+    let ran = drive(job, stop, &mut beside.disturbers, lookout, recount)?;
     recount.take_usage();
     let usage = recount.measured.unwrap_or_default();
     recount.tell(Event::Ended {
@@ -414,7 +449,9 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
-    let changed = changed_settings(groups, stop, &recount.tally).into_iter().map(Event::Fact);
+    let database = groups.first().map(|opened| &opened.database);
+    let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
+    let changed = changed.into_iter().map(Event::Fact);
     let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &recount.tally));
     changed.chain(lost).for_each(|event| recount.tell(event));
     let after = counts_in(groups, stop);
@@ -446,12 +483,13 @@ fn drive(
     job: Job,
     stop: &Arc<Stop>,
     disturbers: &mut Disturbers,
+    mut lookout: Lookout,
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
     let phases = job.phases;
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
-    let begin = disturbers.begin();
+    let (begin, begin_to_look) = (disturbers.begin(), lookout.begin());
     let (mut connected_ns, mut census) = (0, None);
     let mut start = |now_ns| {
         connected_ns = now_ns;
@@ -459,12 +497,17 @@ fn drive(
         let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
         census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
         begin(until_measured);
+        begin_to_look(until_measured);
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
         disturbers.follow(&event, &mut |told| recount.tell(told));
+        lookout.follow(&mut |told| recount.tell(told));
         recount.tell(event);
     });
+    for fact in lookout.end(&mut |told| recount.tell(told)) {
+        recount.tell(Event::Fact(fact));
+    }
     disturbers.end(stop, &mut |told| recount.tell(told));
     for fact in facts_of_connections(connected_ns, census, &recount.tally) {
         recount.tell(Event::Fact(fact));
@@ -534,27 +577,6 @@ fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     });
     let told: Vec<String> = told.collect();
     (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
-}
-
-/// Modes and settings of the database that are no longer what they were before the load. Sizes
-/// change by themselves.
-fn changed_settings(groups: &[Opened], stop: &Stop, tally: &Tally) -> Vec<Fact> {
-    let Some(database) = groups.first().map(|opened| Arc::clone(&opened.database)) else {
-        return Vec::new();
-    };
-    let interrupted = "interrupted while settings were looked at";
-    let now = quietly(stop, interrupted, move || Ok(database.facts()?));
-    // A database that does not answer any more has its finding already.
-    let now = now.unwrap_or_default();
-    let settings = now.into_iter().filter(|fact| {
-        matches!(fact.about.as_str(), "mode" | "database") && fact.name != "size_bytes"
-    });
-    let changed = settings.filter_map(|fact| {
-        let was = tally.fact(&fact.about, &fact.name)?;
-        let told = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
-        (was != fact.value).then(told)
-    });
-    changed.collect()
 }
 
 /// The share of closed clients' time, in percent, that lies outside of any transaction; none
@@ -779,7 +801,7 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
     let mut report = Report::of(&recount.tally);
     if let Some(writer) = recount.writer.take() {
         let (status, summary) = kept(&report);
-        let json = serde_json::to_string(&report).ok();
+        let json = serde_json::to_string(&report.clone().without_points()).ok();
         if let Err(error) = writer.finish(json, status, summary) {
             recount.watcher.note(&format!("the store could not be written: {error}"));
             // It came to light at the end, as the last of it was written.

@@ -187,6 +187,7 @@ impl Calibration {
             connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S },
             probe_seconds: model::PROBE_SECONDS,
+            around: model::Around::None,
             disturbances: Vec::new(),
         })
     }

@@ -122,4 +122,10 @@ pub trait Database: Send + Sync {
     fn hosts(&self) -> Option<&dyn Hosts> {
         None
     }
+
+    /// What the driver itself has counted of all sessions until now, by the names of its
+    /// [`Counters`](crate::Counters); nothing where a server is asked.
+    fn counted(&self) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }

@@ -1,6 +1,6 @@
 //! What a database can do and how it is spelled: capabilities, not a list of products.
 
-use crate::{Column, ColumnType, Index, SettingsBySql, Table};
+use crate::{Column, ColumnType, Counters, Index, SettingsBySql, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,8 @@ pub struct Dialect {
     pub partitioning: Option<Partitioning>,
     /// How settings of its server are read and set; none where SQL cannot.
     pub settings: Option<SettingsBySql>,
+    /// How the numbers that it counts itself are read; none where it tells none.
+    pub counters: Option<Counters>,
 }
 
 impl Dialect {
@@ -149,6 +151,7 @@ impl Dialect {
         list_routines: "",
         partitioning: None,
         settings: None,
+        counters: None,
     };
 
     /// Our SQL, written with `?`, in this dialect's placeholders.

@@ -138,6 +138,12 @@ pub enum Event {
     },
     /// A disturbance began, ended, or was not made.
     Disturbance(DisturbanceTold),
+    /// What was in force at the server for new sessions before the load, by name; secrets are
+    /// masked.
+    Settings {
+        /// Names and values.
+        settings: Vec<(String, String)>,
+    },
     /// Further gauges are read from now on; places count on over all such events.
     Gauges {
         /// What they are.

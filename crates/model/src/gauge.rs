@@ -16,13 +16,14 @@ pub struct Gauge {
     /// What: a word such as `cpu_user`; of several of a kind with its own behind a slash, as in
     /// `disk_written/vda` and `thread_cpu/client-1`.
     pub name: String,
-    /// Its unit: `%`, `B`, `B/s`, `1/s`, `ms`, or a plain number's empty one.
+    /// Its unit: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`, or a plain number's empty one.
     pub unit: String,
     /// What it means, in a sentence.
     pub help: String,
 }
 
-/// What gauges stood at in one second. One that could not be read is not among them.
+/// What gauges stood at in one second. One that could not be read is not among them. Who reads
+/// machine, server and database tells each for itself: a second may have several of these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
     /// Which second, from the beginning of the measured phase; those before it are negative. A

@@ -7,6 +7,7 @@
 mod arrival_rate;
 mod civil;
 mod clock;
+mod counter;
 mod database;
 mod dialect;
 mod dice;
@@ -37,6 +38,7 @@ mod workload;
 pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
+pub use counter::{Counter, Counters, Reading};
 pub use database::{Cancel, Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{
     CommitCounter, ConnectionCounter, Decimals, Dialect, Partitioning, Placeholder,
@@ -56,8 +58,8 @@ pub use nearest::{did_you_mean, nearest};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{
-    Arrivals, Connect, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording, Retry,
-    Until,
+    Around, Arrivals, Connect, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording,
+    Retry, Until,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub use run::{

@@ -136,6 +136,30 @@ pub enum PlacementChoice {
     Fixed(Placement),
 }
 
+/// What is read around a run once a second: of machine, generator, server and database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Around {
+    /// Nothing.
+    None,
+    /// Of the database, the counters that its driver has chosen.
+    #[default]
+    Chosen,
+    /// All counters of the database.
+    All,
+}
+
+impl Around {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Around::None => "none",
+            Around::Chosen => "chosen",
+            Around::All => "all",
+        }
+    }
+}
+
 /// A plan as decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -168,6 +192,9 @@ pub struct Plan {
     /// How many seconds each stretch of the report has.
     #[serde(default = "default_probe_seconds")]
     pub probe_seconds: u32,
+    /// What is read around the run.
+    #[serde(default)]
+    pub around: Around,
     /// What is done to the database meanwhile.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,

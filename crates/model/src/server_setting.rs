@@ -27,6 +27,18 @@ pub struct SettingsBySql {
     pub take_up: &'static str,
     /// A query whose answer is another as soon as that has happened.
     pub taken_up: &'static str,
+    /// The query for all settings that new sessions find: a name and a value each.
+    pub all: &'static str,
+    /// Settings that say where and who a server is, not how it works, and those that it changes by
+    /// itself: they are not kept.
+    pub of_place: &'static [&'static str],
+}
+
+impl SettingsBySql {
+    /// Whether a setting is of the place.
+    pub fn is_of_place(&self, name: &str) -> bool {
+        self.of_place.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
 }
 
 /// A setting that we have changed, until it is set back: an entry of the restore journal.

@@ -58,6 +58,11 @@ impl Host {
         }
     }
 
+    /// Whether its name alone says that it is this machine.
+    pub fn is_here(&self) -> bool {
+        self.name == "localhost" || self.name == "::1" || self.name.starts_with("127.")
+    }
+
     /// Whether both are the same place, where a host without a port has `default_port`. The case
     /// of a name's letters makes no difference (RFC 4343).
     pub fn is_same(&self, other: &Host, default_port: Option<u16>) -> bool {

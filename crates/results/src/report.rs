@@ -122,6 +122,10 @@ pub struct Report {
     /// What was read around it once a second, in the order of what it is about.
     #[serde(default)]
     pub gauges: Vec<GaugeReport>,
+    /// What was in force at the server for new sessions before the load, by name; empty where
+    /// nothing tells.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub settings: Named<String>,
     /// What was observed, by what it is about and by name.
     pub facts: BTreeMap<String, BTreeMap<String, String>>,
     /// What is to be thought of the result, most severe first.

@@ -159,6 +159,8 @@ pub struct Tally {
     pub findings: Vec<Finding>,
     /// What was done to the database meanwhile, as it was told last.
     pub disturbances: Vec<DisturbanceTold>,
+    /// What was in force at the server before the load, by name.
+    pub settings: Vec<(String, String)>,
     /// What is read around the run once a second.
     pub gauges: Vec<Gauge>,
     /// What was read, in the order of time.
@@ -218,6 +220,7 @@ impl Tally {
                 self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
             }
             Event::Disturbance(told) => self.disturbed(told),
+            Event::Settings { settings } => self.settings.clone_from(settings),
             Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
             Event::Readings(readings) => self.readings.push(readings.clone()),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {

@@ -5,6 +5,8 @@ use model::{
     SettingsBySql,
 };
 
+use super::counters::COUNTERS;
+
 pub(super) static DIALECT: Dialect = Dialect {
     name: "mysql",
     type_name,
@@ -40,7 +42,30 @@ pub(super) static DIALECT: Dialect = Dialect {
         unset: |_| String::new(),
         take_up: "",
         taken_up: "",
+        all: "SHOW GLOBAL VARIABLES",
+        of_place: &[
+            "basedir",
+            "gtid_binlog_pos",
+            "gtid_binlog_state",
+            "gtid_current_pos",
+            "gtid_executed",
+            "gtid_purged",
+            "gtid_slave_pos",
+            "hostname",
+            "init_file",
+            "port",
+            "report_host",
+            "report_port",
+            "server_uid",
+            "server_uuid",
+            "wsrep_cluster_address",
+            "wsrep_node_address",
+            "wsrep_node_incoming_address",
+            "wsrep_node_name",
+            "wsrep_sst_receive_address",
+        ],
     }),
+    counters: Some(COUNTERS),
     ..Dialect::PLAIN
 };
 

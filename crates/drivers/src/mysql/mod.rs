@@ -4,6 +4,7 @@
 
 mod columns;
 mod compression;
+mod counters;
 mod dates;
 mod dialect;
 mod facts;

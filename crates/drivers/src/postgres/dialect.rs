@@ -5,6 +5,8 @@ use model::{
     RoutineLanguage, SettingsBySql, Table,
 };
 
+use super::counters::COUNTERS;
+
 pub(super) static DIALECT: Dialect = Dialect {
     name: "postgres",
     placeholder: Placeholder::Dollar,
@@ -46,7 +48,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         take_up: "SELECT pg_reload_conf()",
         // A session sees the new one when the server has told all of them.
         taken_up: "SELECT pg_conf_load_time()::text",
+        // What this session itself has said holds for it alone.
+        all: "SELECT name, current_setting(name) FROM pg_settings \
+              WHERE source NOT IN ('client', 'session')",
+        of_place: &["cluster_name", "port", "in_hot_standby", "transaction_read_only"],
     }),
+    counters: Some(COUNTERS),
     ..Dialect::PLAIN
 };
 

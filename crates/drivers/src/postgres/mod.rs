@@ -5,6 +5,7 @@
 //! net's. `CHAR(n)` is read as the server sends it, padded with blanks.
 
 mod binary;
+mod counters;
 mod dialect;
 mod facts;
 mod load;

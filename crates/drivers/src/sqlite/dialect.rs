@@ -2,6 +2,8 @@
 
 use model::{ColumnType, Decimals, Dialect, Serial};
 
+use super::counters::COUNTERS;
+
 /// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
 /// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
 pub(super) static DIALECT: Dialect = Dialect {
@@ -11,6 +13,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     serial: Serial::SoleKey,
     indexes_after_load: true,
     tables_in_transactions: true,
+    counters: Some(COUNTERS),
     ..Dialect::PLAIN
 };
 

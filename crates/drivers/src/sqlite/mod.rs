@@ -3,6 +3,7 @@
 //! It blocks, so its clients are threads. Not here: SQL beyond transaction control and pragmas.
 
 mod cancel;
+mod counters;
 mod dialect;
 mod facts;
 mod gate;
@@ -175,5 +176,9 @@ impl Database for Sqlite {
 
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {
         facts::facts(&self.shared)
+    }
+
+    fn counted(&self) -> Vec<(&'static str, f64)> {
+        self.shared.caches.told(&self.shared.location)
     }
 }

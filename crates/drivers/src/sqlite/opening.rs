@@ -13,6 +13,7 @@ use model::{BadParameter, Refusal, RefusalKind, Settings};
 use rusqlite::{Connection, OpenFlags};
 
 use super::cancel::{Handle, lock};
+use super::counters::Caches;
 use super::queue::{Queue, Turn};
 use super::refusals::{cancelled, refusal};
 
@@ -30,6 +31,7 @@ pub(super) struct Shared {
     pub(super) queue: Queue,
     /// May make the file.
     pub(super) create: bool,
+    pub(super) caches: Caches,
     /// SQLite's busy handler does not help those who change the journal mode at once.
     changing_journal: Mutex<()>,
 }
@@ -37,7 +39,8 @@ pub(super) struct Shared {
 impl Shared {
     pub(super) fn new(location: Location, options: Options, create: bool) -> Shared {
         let (queue, changing_journal) = (Queue::default(), Mutex::new(()));
-        Shared { location, options, queue, create, changing_journal }
+        let caches = Caches::default();
+        Shared { location, options, queue, create, caches, changing_journal }
     }
 }
 

@@ -16,6 +16,7 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 
 use super::cancel::Handle;
+use super::counters::Turns;
 use super::dialect::DIALECT;
 use super::gate::Gate;
 use super::literals::Pieces;
@@ -40,6 +41,7 @@ pub(super) struct SqliteSession {
     bound: Option<usize>,
     /// Any other request that was started.
     under_way: UnderWay,
+    turns: Turns,
     traffic: Traffic,
 }
 
@@ -101,6 +103,7 @@ impl SqliteSession {
             pieces: Vec::new(),
             bound: None,
             under_way: UnderWay::Nothing,
+            turns: Turns::default(),
             traffic: Traffic::default(),
         })
     }
@@ -314,6 +317,7 @@ impl Session for SqliteSession {
         _context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, Refusal>> {
+        self.turns.count(&self.shared.caches, self.connected.borrow_owner());
         if let Some(index) = self.bound.take() {
             return Poll::Ready(self.run_bound(index, visit));
         }

@@ -22,7 +22,7 @@ use rustix::process::{
 use servers::Watchdog;
 
 use super::Limit;
-use super::curtain::{Curtain, Woken};
+use crate::curtain::{Curtain, Woken};
 use crate::managed::Managed;
 use crate::wall;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_count};
 use servers::ServerError;
 
-use super::curtain::{Curtain, Woken};
 use super::{Worker, cut_off_by_end};
+use crate::curtain::{Curtain, Woken};
 use crate::managed::Managed;
 use crate::wall;
 

@@ -1,9 +1,9 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    ArrivalRate, Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice,
-    Plan, QueueFull, Recording, RefusalKind, Retry, Setting, Settings, Target, Until, did_you_mean,
-    parse_count,
+    Around, ArrivalRate, Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement,
+    PlacementChoice, Plan, QueueFull, Recording, RefusalKind, Retry, Setting, Settings, Target,
+    Until, did_you_mean, parse_count,
 };
 
 use super::BadPlan;
@@ -63,6 +63,7 @@ pub fn decide(
         retry,
         recording: Recording { highest_ns },
         probe_seconds: decide_probe(draft)?,
+        around: decide_around(draft)?,
         disturbances,
     })
 }
@@ -126,6 +127,14 @@ fn decide_probe(draft: &Draft) -> Result<u32, BadPlan> {
             Err(written.bad("recording.probe must be whole seconds, such as 10s"))
         }
     }
+}
+
+fn decide_around(draft: &Draft) -> Result<Around, BadPlan> {
+    Ok(match text(draft, "recording.around")?.as_str() {
+        "none" => Around::None,
+        "all" => Around::All,
+        _ => Around::Chosen,
+    })
 }
 
 fn decide_connect(draft: &Draft) -> Result<Connect, BadPlan> {

@@ -107,6 +107,14 @@ pub static PLAN: &[Row] = &[
         "Length of the stretches in which the report tells a run's rate, times, waits and errors",
     ),
     new(
+        "recording.around",
+        "around",
+        ParameterKind::Choice(&["chosen", "all", "none"]),
+        "chosen",
+        "What is read around the run once a second: of the machine, generator, server and chosen \
+         counters of the database; all its counters; or nothing",
+    ),
+    new(
         "experiment.repeat",
         "repeat",
         ParameterKind::Count { min: 1, max: 10_000 },

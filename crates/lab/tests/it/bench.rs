@@ -2,6 +2,7 @@
 //!
 //! Not here: what is tested.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lab::build::{BuildOptions, Progress};
@@ -56,10 +57,19 @@ pub(crate) fn drive(
          parameters = {{ {} }}\n",
         parameters.join(", ")
     );
-    let draft = read_toml("plan.toml", &plan).expect("a plan");
+    drive_plan(target, &plan, None)
+}
+
+/// Runs a plan in TOML, checked before and after; kept where a store is named.
+pub(crate) fn drive_plan(
+    target: &Target,
+    plan: &str,
+    store: Option<PathBuf>,
+) -> Result<RunResult, Trouble> {
+    let draft = read_toml("plan.toml", plan).expect("a plan");
     let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
     let options = RunOptions {
-        store: None,
+        store,
         check_before: true,
         check_after: true,
         build: true,

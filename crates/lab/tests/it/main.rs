@@ -1,5 +1,6 @@
 //! Laws that need several rooms at once: the instrument against its truth, data through builds.
 
+mod around;
 mod bench;
 mod builds;
 mod calibration;

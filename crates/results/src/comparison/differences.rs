@@ -2,6 +2,8 @@
 //!
 //! Not here: what was measured, in whatever fact it stands, and what changes by itself.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Side, reports};
@@ -22,7 +24,7 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went.
-const OF_THE_RUN: [&str; 1] = ["client"];
+const OF_THE_RUN: [&str; 2] = ["around", "client"];
 /// Keys of the plan that name things and change nothing.
 const NAMES: [&str; 2] = ["name", "seed"];
 
@@ -39,8 +41,10 @@ pub struct Difference {
 
 /// All differences, those of the plan first, then by what they are about.
 pub(super) fn between(sides: &[Side]) -> Vec<Difference> {
+    let common = common_settings(sides);
+    let of = |report: &Report| set_up(report, &common);
     let seen: Vec<Vec<(String, String, String)>> =
-        sides.iter().map(|side| reports(side).flat_map(set_up).collect()).collect();
+        sides.iter().map(|side| reports(side).flat_map(of).collect()).collect();
     let mut names: Vec<(&str, &str)> =
         seen.iter().flatten().map(|(about, name, _)| (about.as_str(), name.as_str())).collect();
     names.sort_by_key(|(about, name)| (*about != "plan", *about, *name));
@@ -68,8 +72,18 @@ pub(super) fn between(sides: &[Side]) -> Vec<Difference> {
     names.into_iter().filter_map(difference).collect()
 }
 
+/// Names of the settings that every run was told of: another product or version has others, and
+/// what only one of them knows is no difference in how they were set.
+fn common_settings(sides: &[Side]) -> BTreeSet<String> {
+    let names = |report: &Report| -> BTreeSet<String> {
+        report.settings.iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    let all = sides.iter().flat_map(reports).map(names);
+    all.reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
 /// About, name and value of everything that was decided or found before the load.
-fn set_up(report: &Report) -> Vec<(String, String, String)> {
+fn set_up(report: &Report, settings: &BTreeSet<String>) -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     if let Ok(plan) = report.plan.parse::<toml::Table>() {
         flatten("", &toml::Value::Table(plan), &mut all);
@@ -82,6 +96,13 @@ fn set_up(report: &Report) -> Vec<(String, String, String)> {
             if !is_measured {
                 all.push((about.clone(), name.clone(), value.clone()));
             }
+        }
+    }
+    // What a fact tells already is not told twice.
+    let known: BTreeSet<String> = all.iter().map(|(_, name, _)| name.clone()).collect();
+    for (name, value) in report.settings.iter() {
+        if settings.contains(name) && !known.contains(name) {
+            all.push(("setting".to_owned(), name.to_owned(), value.clone()));
         }
     }
     all

@@ -110,6 +110,25 @@ fn what_differs_is_told_and_what_was_measured_is_not() {
 }
 
 #[test]
+fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
+    let mut sides = [side("a", &[("8", &[400.0], 0)]), side("b", &[("8", &[500.0], 30)])];
+    let set = |side: &mut Side, settings: &[(&str, &str)]| {
+        let settings = settings.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        side.points[0].reports[0].settings = Named(settings.collect());
+    };
+    set(&mut sides[0], &[("jit", "on"), ("old", "1"), ("same", "x"), ("told", "1")]);
+    set(&mut sides[1], &[("jit", "off"), ("new", "1"), ("same", "x"), ("told", "2")]);
+    for (side, value) in sides.iter_mut().zip(["1", "2"]) {
+        let facts = &mut side.points[0].reports[0].facts;
+        facts.entry("database".into()).or_default().insert("told".into(), value.into());
+    }
+    let differences = super::differences::between(&sides);
+    let found: Vec<(&str, &str)> =
+        differences.iter().map(|of| (of.about.as_str(), of.name.as_str())).collect();
+    assert_eq!(found, [("database", "told"), ("setting", "jit")]);
+}
+
+#[test]
 fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     let passed = |text: &str, factor: f64| {
         let gate: Gate = text.parse().expect("it is one");

@@ -8,6 +8,9 @@ use crate::tally::Tally;
 /// More time stolen by other virtual machines than this is noise that no repetition removes.
 const STEAL_PERCENT_MAX: f64 = 2.0;
 
+/// Settings that changed, as many as are named.
+const CHANGES_SHOWN_MAX: usize = 8;
+
 /// Modes in which a commit that was acknowledged may be lost, and how.
 const NOT_DURABLE: &[(&str, &str, &str)] = &[
     ("synchronous", "off", "a loss of power may lose commits and damage the file"),
@@ -99,22 +102,27 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
 /// Where the server is, as its URL tells: a file, this host, or another one.
 fn host(tally: &Tally) -> Option<Surroundings> {
     let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
-    let local = |name: &str| {
-        name == "localhost" || name == "::1" || name.starts_with("127.") || name.starts_with('/')
-    };
-    let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(local));
+    let is_path = |name: &str| name.starts_with('/');
+    let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
     match target.hosts.as_slice() {
         _ if target.scheme == "sim" => None,
         _ if target.scheme == "managed" || socket => Some(Surroundings::SameHost),
         [] => Some(Surroundings::Embedded),
-        hosts if hosts.iter().any(|host| local(&host.name)) => Some(Surroundings::SameHost),
+        hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {
+            Some(Surroundings::SameHost)
+        }
         _ => None,
     }
 }
 
 fn settings_changed(tally: &Tally) -> Option<Surroundings> {
     let changed = tally.facts.iter().filter(|fact| fact.about == "changed");
-    let changes: Vec<String> = changed.map(|f| format!("{} {}", f.name, f.value)).collect();
+    let mut changes: Vec<String> = changed.map(|f| format!("{} {}", f.name, f.value)).collect();
+    if changes.len() > CHANGES_SHOWN_MAX {
+        let more = changes.len() - CHANGES_SHOWN_MAX;
+        changes.truncate(CHANGES_SHOWN_MAX);
+        changes.push(format!("and {more} more"));
+    }
     (!changes.is_empty()).then_some(Surroundings::SettingsChanged { changes })
 }
 

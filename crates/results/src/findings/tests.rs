@@ -233,6 +233,11 @@ fn build_machine_and_durability_are_looked_at() {
     raises("settings_changed", Severity::Warning, |made| {
         made.fact("changed", "synchronous", "from full to off");
     });
+    let mut made = Made::closed();
+    (0..20).for_each(|n| made.fact("changed", &format!("setting_{n}"), "from 1 to 2"));
+    let findings = judge(&made.tally());
+    let told = findings.iter().find(|finding| finding.id == "settings_changed").expect("raised");
+    assert!(told.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", told.text);
     raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
     raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
     raises("not_durable", Severity::Note, |made| {

@@ -64,6 +64,18 @@ pub fn bytes(n: u64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
+/// A number with its unit, as gauges have them: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
+pub fn amount(value: f64, unit: &str) -> String {
+    match unit {
+        "B" => bytes(value.max(0.0) as u64),
+        "B/s" => format!("{}/s", bytes(value.max(0.0) as u64)),
+        "1/s" => format!("{}/s", significant(value, 3)),
+        "" if value.fract() == 0.0 => exact(value),
+        "" => significant(value, 3),
+        unit => format!("{} {unit}", significant(value, 3)),
+    }
+}
+
 /// Seconds: `7.4 s`, `60 s`, `1h30m`.
 pub fn seconds(value: f64) -> String {
     if value >= 120.0 {
@@ -180,6 +192,9 @@ mod tests {
     fn sizes_and_durations_have_a_unit_that_fits() {
         assert_eq!(bytes(34 << 20), "34.0 MiB");
         assert_eq!(bytes(12), "12.0 B");
+        assert_eq!(amount(3e6, "B/s"), "2.86 MiB/s");
+        assert_eq!(amount(1234.4, "1/s"), "1,234/s");
+        assert_eq!((amount(0.81, "ms"), amount(7.0, "")), ("0.810 ms".into(), "7".into()));
         assert_eq!(seconds(7.4), "7.4 s");
         assert_eq!(seconds(60.0), "60 s");
         assert_eq!(seconds(5400.0), "1h30m");

@@ -1,6 +1,7 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
+mod around;
 mod disturbances;
 mod sections;
 
@@ -63,6 +64,7 @@ pub fn text(report: &Report, style: &Style) -> String {
         disturbances::disturbances(report, style),
         sections::measures(report, style),
         sections::errors(report, style),
+        around::around(report, style),
         sections::rest(report, style),
         sections::findings(report, style),
         sections::footer(report, style),

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, Description, ErrorCount, Finding, GroupDescription, KindIndex, KindSecond,
-    MeasureKind, NS_PER_S, Phases, Placement, Second, Severity, StopReason, Traffic,
+    CheckResult, Counts, Description, ErrorCount, Finding, Gauge, GroupDescription, KindIndex,
+    KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, Severity, StopReason,
+    Traffic,
 };
 use stats::{Histogram, Offered, order_statistic_interval, stability, within_run};
 
@@ -68,6 +69,7 @@ impl Report {
             probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
             disturbances: super::disturbances::disturbances(tally),
             gauges: super::gauges::gauges(tally),
+            settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
@@ -100,6 +102,21 @@ impl Report {
             report.findings.insert(0, finding);
         }
         report
+    }
+}
+
+impl Report {
+    /// As it is kept beside the run's events: without what grows with each second of each gauge,
+    /// of which the events have all.
+    pub fn without_points(mut self) -> Report {
+        self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
+        self
+    }
+
+    /// With it again, as the run's events have it.
+    pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
+        super::gauges::fill(&mut self.gauges, gauges, readings);
+        self
     }
 }
 

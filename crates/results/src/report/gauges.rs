@@ -3,6 +3,7 @@
 //!
 //! Not here: who reads (lab), and how it is drawn (charts).
 
+use model::{Gauge, Readings};
 use serde::{Deserialize, Serialize};
 
 use crate::tally::Tally;
@@ -26,23 +27,17 @@ pub struct GaugeReport {
     /// The largest of them.
     pub max: Option<f64>,
     /// Second and number; the ramp-up's seconds are negative. A second that could not be read is
-    /// not there.
+    /// not there. Empty in a report as it is kept beside its events, which have them.
+    #[serde(default)]
     pub points: Vec<(i64, f64)>,
 }
 
-/// All gauges that were ever read.
+/// All gauges that were ever read: those of the machine first, then generator, server, database,
+/// each in the order in which they were declared.
 pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
-    let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); tally.gauges.len()];
-    for readings in &tally.readings {
-        for (place, value) in &readings.values {
-            if let Some(series) = points.get_mut(usize::from(*place)) {
-                series.push((readings.second, *value));
-            }
-        }
-    }
     let measured = tally.seconds();
     let mut reports = Vec::new();
-    for (gauge, points) in tally.gauges.iter().zip(points) {
+    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
         if points.is_empty() {
             continue;
         }
@@ -60,5 +55,37 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
             points,
         });
     }
+    reports.sort_by_key(|report| rank(&report.about));
     reports
+}
+
+/// By whose they are, whichever host they were read on.
+fn rank(about: &str) -> usize {
+    let whose = about.rsplit('/').next().unwrap_or(about);
+    let order = ["machine", "generator", "server", "database"];
+    order.iter().position(|known| *known == whose).unwrap_or(order.len())
+}
+
+/// By gauge, what it stood at in which second.
+fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
+    let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); gauges.len()];
+    for readings in readings {
+        for (place, value) in &readings.values {
+            if let Some(series) = points.get_mut(usize::from(*place)) {
+                series.push((readings.second, *value));
+            }
+        }
+    }
+    points
+}
+
+/// Gives the gauges of a kept report their points again, which its events have.
+pub(super) fn fill(reports: &mut [GaugeReport], gauges: &[Gauge], readings: &[Readings]) {
+    for (gauge, points) in gauges.iter().zip(points(gauges, readings)) {
+        let is_it =
+            |report: &&mut GaugeReport| report.about == gauge.about && report.name == gauge.name;
+        if let Some(report) = reports.iter_mut().find(is_it) {
+            report.points = points;
+        }
+    }
 }

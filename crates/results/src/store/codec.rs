@@ -1,8 +1,8 @@
 //! Events as bytes and text that are read for ever, and back. Not here: where they are kept.
 //!
-//! Seconds and moments are CBOR maps with the field names of `model`, deflated: names repeat in
-//! every second and histograms are half zeros, so that deflating saves most of it. Their rows
-//! carry the number of their format. All other events are JSON text.
+//! Seconds, moments and readings are CBOR maps with the field names of `model`, deflated: names
+//! repeat in every second and histograms are half zeros, so that deflating saves most of it. Their
+//! rows carry the number of their format. All other events are JSON text.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -65,17 +65,8 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 9] = [
-    "phase",
-    "connected",
-    "ended",
-    "checked",
-    "crosschecked",
-    "disturbance",
-    "gauges",
-    "readings",
-    "output",
-];
+const KINDS: [&str; 8] =
+    ["phase", "connected", "ended", "checked", "crosschecked", "disturbance", "gauges", "output"];
 
 /// The kind of an event that is kept as JSON: the tag under which serde writes it.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
@@ -87,9 +78,10 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Crosschecked { .. } => Some("crosschecked"),
         Event::Disturbance(_) => Some("disturbance"),
         Event::Gauges { .. } => Some("gauges"),
-        Event::Readings(_) => Some("readings"),
         Event::Output { .. } => Some("output"),
         Event::Begun { .. }
+        | Event::Settings { .. }
+        | Event::Readings(_)
         | Event::Fact(_)
         | Event::Second(_)
         | Event::Clients { .. }
@@ -103,6 +95,19 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
         return Err(Unreadable::Newer(format!("an event '{kind}'")));
     }
     from_json(text)
+}
+
+/// The kinds of events that are kept as blobs in a table of their own, by what was around a run.
+pub(super) const READINGS: &str = "readings";
+pub(super) const SETTINGS: &str = "settings";
+
+/// An event of `kind` from its blob.
+pub(super) fn event_from_blob(kind: &str, format: i64, blob: &[u8]) -> Result<Event, Unreadable> {
+    match kind {
+        READINGS => from_blob(format, blob).map(Event::Readings),
+        SETTINGS => from_blob(format, blob).map(|settings| Event::Settings { settings }),
+        kind => Err(Unreadable::Newer(format!("an event '{kind}'"))),
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::{Event, RunId, Severity};
+use model::{Event, Gauge, Readings, RunId, Severity};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use self::reader::Reader;
@@ -146,6 +146,17 @@ impl Store {
         visit: &mut dyn FnMut(Event),
     ) -> Result<u64, StoreError> {
         self.reader().events_after(run, after, visit)
+    }
+
+    /// What was read around the run, and its gauges, without all else.
+    pub fn readings(&self, run: &RunId) -> Result<(Vec<Gauge>, Vec<Readings>), StoreError> {
+        let (mut gauges, mut readings) = (Vec::new(), Vec::new());
+        self.reader().readings(run, &mut |event| match event {
+            Event::Gauges { gauges: more } => gauges.extend(more),
+            Event::Readings(more) => readings.push(more),
+            _ => {}
+        })?;
+        Ok((gauges, readings))
     }
 
     /// The run's report, once it has ended.

@@ -97,7 +97,7 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = " ORDER BY started_unix_ms DESC, id DESC";
 
-/// All of a run in the order in which it happened: five tables, each in order, merged.
+/// All of a run in the order in which it happened: six tables, each in order, merged.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -108,7 +108,18 @@ SELECT seq, 'second', format, body, NULL FROM second WHERE run = ?1 AND seq > ?2
 UNION ALL
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 UNION ALL
+SELECT seq, 'around', kind, format, body FROM around WHERE run = ?1 AND seq > ?2
+UNION ALL
 SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > ?2
+ORDER BY seq
+"#;
+
+/// Of these, what gauges there are and what they stood at.
+const READINGS: &str = r#"
+SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2 AND kind = 'gauges'
+UNION ALL
+SELECT seq, 'around', kind, format, body FROM around
+WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
@@ -292,16 +303,40 @@ impl Reader<'_> {
         if after == 0 {
             visit(self.begun(run, number)?);
         }
-        let mut last = after;
-        let mut select = snapshot.prepare_cached(EVENTS).map_err(|e| self.said(&e))?;
+        let last = self.visit(&snapshot, EVENTS, run, (number, after), visit)?;
+        Ok(last.unwrap_or(after))
+    }
+
+    /// Hands what declares and tells gauges to `visit`.
+    pub(super) fn readings(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<(), StoreError> {
+        let number = self.number(run)?;
+        self.visit(self.connection, READINGS, run, (number, 0), visit).map(|_| ())
+    }
+
+    /// Hands the events that a query finds of a run, after a place, to `visit`; the last place.
+    fn visit(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        run: &RunId,
+        (number, after): (i64, u64),
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<Option<u64>, StoreError> {
+        let mut last = None;
+        let mut select = connection.prepare_cached(sql).map_err(|e| self.said(&e))?;
         let selected = select.query(params![number, i64::try_from(after).unwrap_or(i64::MAX)]);
         let mut rows = selected.map_err(|e| self.said(&e))?;
         while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
-            last = row.get(0).map(unsigned).map_err(|e| self.said(&e))?;
+            let place = row.get(0).map(unsigned).map_err(|e| self.said(&e))?;
             match event_of(row).map_err(|e| self.said(&e))? {
                 Ok(event) => visit(event),
-                Err(why) => return Err(self.unreadable(&format!("event {last} of {run}"), why)),
+                Err(why) => return Err(self.unreadable(&format!("event {place} of {run}"), why)),
             }
+            last = Some(place);
         }
         Ok(last)
     }
@@ -384,6 +419,10 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
             let group = row.get(2)?;
             codec::from_blob::<Vec<ClientMoments>>(row.get(3)?, row.get_ref(4)?.as_blob()?)
                 .map(|moments| Event::Clients { group, moments })
+        }
+        "around" => {
+            let (kind, blob) = (row.get_ref(2)?.as_str()?, row.get_ref(4)?.as_blob()?);
+            codec::event_from_blob(kind, row.get(3)?, blob)
         }
         _ => {
             let name: String = row.get(3)?;

@@ -24,7 +24,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
+const MIGRATIONS: [&str; 4] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -135,6 +135,18 @@ CREATE TABLE changed_setting (
     pid_start_time INTEGER NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (server, name)
+) STRICT, WITHOUT ROWID;
+"#;
+
+/// What was read around a run: `kind` is that of the event, `body` what it holds.
+const VERSION_4: &str = r#"
+CREATE TABLE around (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    format INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
 ) STRICT, WITHOUT ROWID;
 "#;
 

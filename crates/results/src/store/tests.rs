@@ -19,10 +19,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, Description, Dice, ErrorCount, Event, Fact, Finding,
+    CheckResult, ClientMoments, Description, Dice, ErrorCount, Event, Fact, Finding, Gauge,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, MeasureKind,
-    MeasureSecond, Phase, Phases, Placement, RefusalKind, RunId, Second, Severity, StopReason,
-    Stream, Until,
+    MeasureSecond, Phase, Phases, Placement, Readings, RefusalKind, RunId, Second, Severity,
+    StopReason, Stream, Until,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};

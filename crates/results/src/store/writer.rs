@@ -309,6 +309,7 @@ enum Body {
     Event { kind: &'static str, json: String },
     Second { group: u16, second: i64, blob: Vec<u8> },
     Clients { group: u16, blob: Vec<u8> },
+    Around { kind: &'static str, blob: Vec<u8> },
     Finding(Finding),
 }
 
@@ -328,13 +329,24 @@ impl Body {
             Event::Clients { group, moments } => {
                 Body::Clients { group, blob: codec::to_blob(&moments)? }
             }
+            Event::Readings(readings) => {
+                Body::Around { kind: codec::READINGS, blob: codec::to_blob(&readings)? }
+            }
+            Event::Settings { settings } => {
+                Body::Around { kind: codec::SETTINGS, blob: codec::to_blob(&settings)? }
+            }
             other => return Err(format!("{other:?}")),
         })
     }
 
     /// Whether it is one of many; what there is one of is small, and kept in any case.
     fn may_be_lost(&self) -> bool {
-        matches!(self, Body::Second { .. } | Body::Event { kind: "output", .. })
+        matches!(
+            self,
+            Body::Second { .. }
+                | Body::Around { kind: codec::READINGS, .. }
+                | Body::Event { kind: "output", .. }
+        )
     }
 }
 
@@ -345,7 +357,9 @@ impl Row {
             + match &self.body {
                 Body::Fact(fact) => fact.about.len() + fact.name.len() + fact.value.len(),
                 Body::Event { json, .. } => json.len(),
-                Body::Second { blob, .. } | Body::Clients { blob, .. } => blob.len(),
+                Body::Second { blob, .. }
+                | Body::Clients { blob, .. }
+                | Body::Around { blob, .. } => blob.len(),
                 Body::Finding(finding) => finding.id.len() + finding.text.len(),
             }
     }
@@ -367,6 +381,9 @@ impl Row {
             Body::Clients { group, blob } => to
                 .prepare_cached("INSERT INTO client VALUES (?, ?, ?, ?, ?)")?
                 .execute(params![run, seq, group, codec::CBOR_DEFLATED, blob]),
+            Body::Around { kind, blob } => to
+                .prepare_cached("INSERT INTO around VALUES (?, ?, ?, ?, ?)")?
+                .execute(params![run, seq, kind, codec::CBOR_DEFLATED, blob]),
             Body::Finding(finding) => {
                 let severity = severity_name(finding.severity);
                 to.prepare_cached("INSERT INTO finding VALUES (?, ?, ?, ?, ?)")?.execute(params![

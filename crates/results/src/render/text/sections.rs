@@ -69,7 +69,7 @@ fn parameters(group: &GroupReport, style: &Style) -> Vec<String> {
 }
 
 /// A label and its words, with the words of all labels below each other; nothing without words.
-fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
+pub(super) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     if words.is_empty() {
         return Vec::new();
     }
@@ -87,7 +87,7 @@ fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String>
     labels.zip(lines).map(line).collect()
 }
 
-fn title(words: &str, style: &Style) -> String {
+pub(super) fn title(words: &str, style: &Style) -> String {
     style.ink(Ink::Bold, words)
 }
 
@@ -479,7 +479,7 @@ pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
     lines
 }
 
-/// How many connections the server itself counts; one of them is that of the one who asks.
+/// How many connections the server itself counts; some of them are those who ask.
 fn server_connections(report: &Report) -> Option<String> {
     let facts = report.facts.get("connections")?;
     let number = |name: &str| Some(format_count(facts.get(name)?.parse::<u64>().ok()?));

@@ -97,3 +97,32 @@ fn a_run_is_stored_once() {
     let error = store.writer(&output("hello")).expect_err("no beginning");
     assert!(error.message.contains("Begun"), "{error}");
 }
+
+#[test]
+fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-around", 1);
+    let gauge = |n: u16| Gauge {
+        about: "machine".to_owned(),
+        name: format!("disk_written/vd{n}"),
+        unit: "B/s".to_owned(),
+        help: "What was written.".to_owned(),
+    };
+    let settings = vec![("sql_mode".to_owned(), "ANSI \u{201c}x\u{201d}".to_owned())];
+    let mut sent =
+        vec![Event::Settings { settings }, Event::Gauges { gauges: (0..200).map(gauge).collect() }];
+    for second in -2..60_i64 {
+        // As they are told: seven digits each.
+        let value = |n: u16| f64::from(f32::from(n) * 1.37 + second as f32);
+        let values = (0..200).map(|n| (n, value(n))).collect();
+        sent.push(Event::Readings(Readings { second, values }));
+    }
+    write(&store, &begun, sent.clone()).expect("written");
+    assert_eq!(replay(&store, &run_of(&begun))[1..], sent);
+    let sql = "SELECT sum(length(body)) FROM around WHERE kind = 'readings'";
+    let bytes: i64 = raw(&store).query_row(sql, (), |row| row.get(0)).expect("a sum");
+    assert!(bytes < 62 * 1_500, "{bytes} bytes for 62 seconds of 200 gauges");
+    raw(&store).execute("UPDATE around SET kind = 'moved' WHERE seq = 4", ()).expect("an event");
+    let error = store.events(&run_of(&begun), &mut |_| ()).expect_err("it is unknown");
+    assert!(error.message.contains("'moved'"), "{error}");
+}

@@ -1,4 +1,5 @@
-//! What disturbances wait for: the beginning of the measured phase, their time, and its end.
+//! What those wait for who work beside the load: the beginning of the measured phase, their time,
+//! and the end. Not here: what they do.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,9 +14,9 @@ struct Scene {
     is_over: bool,
 }
 
-/// Between the load and its disturbances.
+/// Between the load and those who work beside it.
 #[derive(Default)]
-pub(super) struct Curtain {
+pub(crate) struct Curtain {
     scene: Mutex<Scene>,
     changed: Condvar,
     n_server_deeds: AtomicU32,
@@ -23,7 +24,7 @@ pub(super) struct Curtain {
 
 /// Why somebody woke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Woken {
+pub(crate) enum Woken {
     /// What was waited for has happened.
     Done,
     /// The instant has come.
@@ -38,35 +39,35 @@ impl Curtain {
     }
 
     /// The measured phase begins at `start`.
-    pub(super) fn rise(&self, start: Instant) {
+    pub(crate) fn rise(&self, start: Instant) {
         self.scene().start = Some(start);
         self.changed.notify_all();
     }
 
     /// The load is over.
-    pub(super) fn fall(&self) {
+    pub(crate) fn fall(&self) {
         self.scene().is_over = true;
         self.changed.notify_all();
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.scene().is_over
     }
 
     /// Somebody waits for something that has happened now.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         // Held for a moment, so that nobody is between looking and waiting.
         drop(self.scene());
         self.changed.notify_all();
     }
 
     /// Nanoseconds from the beginning of the measured phase; 0 if there was none.
-    pub(super) fn now_ns(&self) -> i64 {
-        self.scene().start.map_or(0, |start| super::since(start, wall::now()))
+    pub(crate) fn now_ns(&self) -> i64 {
+        self.scene().start.map_or(0, |start| since(start, wall::now()))
     }
 
     /// The beginning of the measured phase, as soon as it is known; none if the load is over.
-    pub(super) fn wait_to_rise(&self) -> Option<Instant> {
+    pub(crate) fn wait_to_rise(&self) -> Option<Instant> {
         let mut scene = self.scene();
         while scene.start.is_none() && !scene.is_over {
             scene = self.changed.wait(scene).unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +76,7 @@ impl Curtain {
     }
 
     /// Waits until `is_done`, until an instant, or until the load is over.
-    pub(super) fn wait(&self, until: Option<Instant>, is_done: &dyn Fn() -> bool) -> Woken {
+    pub(crate) fn wait(&self, until: Option<Instant>, is_done: &dyn Fn() -> bool) -> Woken {
         let mut scene = self.scene();
         loop {
             if is_done() {
@@ -97,11 +98,19 @@ impl Curtain {
     }
 
     /// How often somebody began or ended doing something to the server.
-    pub(super) fn n_server_deeds(&self) -> u32 {
+    pub(crate) fn n_server_deeds(&self) -> u32 {
         self.n_server_deeds.load(Ordering::Acquire)
     }
 
-    pub(super) fn count_server_deed(&self) {
+    pub(crate) fn count_server_deed(&self) {
         self.n_server_deeds.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// Nanoseconds from one instant to another; negative if that was before.
+pub(crate) fn since(start: Instant, instant: Instant) -> i64 {
+    match instant.checked_duration_since(start) {
+        Some(after) => after.as_nanos() as i64,
+        None => -(start.duration_since(instant).as_nanos() as i64),
     }
 }
