@@ -24,7 +24,7 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went.
-const OF_THE_RUN: [&str; 2] = ["around", "client"];
+const OF_THE_RUN: [&str; 4] = ["around", "client", "commits", "connections"];
 /// Keys of the plan that name things and change nothing.
 const NAMES: [&str; 2] = ["name", "seed"];
 
@@ -93,7 +93,7 @@ fn set_up(report: &Report, settings: &BTreeSet<String>) -> Vec<(String, String, 
     for (about, facts) in report.facts.iter().filter(|(about, _)| told(about)) {
         for (name, value) in facts {
             let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
-            if !is_measured {
+            if !is_measured && !is_of_the_day(report, about, name, value) {
                 all.push((about.clone(), name.clone(), value.clone()));
             }
         }
@@ -106,6 +106,13 @@ fn set_up(report: &Report, settings: &BTreeSet<String>) -> Vec<(String, String, 
         }
     }
     all
+}
+
+/// Whether a fact only says where a server stood that was started for its run.
+fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
+    let Some(managed) = report.facts.get("managed") else { return false };
+    managed.get("folder").is_some_and(|folder| folder == value)
+        || (about, name) == ("connection", "address")
 }
 
 /// The plan's values by dotted path; lists of tables by the name of each.

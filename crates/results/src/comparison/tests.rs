@@ -120,7 +120,15 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
     set(&mut sides[1], &[("jit", "off"), ("new", "1"), ("same", "x"), ("told", "2")]);
     for (side, value) in sides.iter_mut().zip(["1", "2"]) {
         let facts = &mut side.points[0].reports[0].facts;
-        facts.entry("database".into()).or_default().insert("told".into(), value.into());
+        let mut tell = |about: &str, name: &str, value: &str| {
+            facts.entry(about.into()).or_default().insert(name.into(), value.into());
+        };
+        tell("database", "told", value);
+        // Where a server stood that was started for the run, and what was counted.
+        tell("managed", "folder", &format!("/tmp/{value}"));
+        tell("disk", "path", &format!("/tmp/{value}"));
+        tell("connection", "address", &format!("127.0.0.1:{value}"));
+        tell("commits", "ours", value);
     }
     let differences = super::differences::between(&sides);
     let found: Vec<(&str, &str)> =

@@ -204,12 +204,12 @@ mod tests {
         machine     CPU 56 % user, 22 % system, 1.5 % iowait, 0.25 % steal, 21 % idle, 6 (9) runnable,
                     2.79 GiB of memory left at least
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
-                    disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms)
-                    a request
+                    disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms) a
+                    request
         generator   CPU 85.0 % of one core (30 % of it system), 38.1 MiB of memory, 21.0 ms/s (30.0
                     ms/s) ready without a CPU
         server      CPU 105 % of one core (20 % of it system), 381 MiB of memory, 977 KiB/s written
-        database    Questions 12,500/s (13,000/s), Threads_running 8.5 (9)
+        database    Questions 12,500/s (13,000/s), Threads_running 8.50 (9)
         ");
     }
 
