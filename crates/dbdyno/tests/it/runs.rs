@@ -14,7 +14,7 @@ fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
     let (name, clients) = (format!("--name={name}"), format!("--clients={clients}"));
     let sim = "--target=sim:?service=exponential:2ms&servers=4";
     let args = [
-        &["run", "empty", sim, "--placement=simulated", "--duration=10s", "--quiet"],
+        &["run", "empty", sim, "--placement=simulated", "--duration=10s", "--quiet"][..],
         &[name.as_str(), clients.as_str()],
         more,
     ];
