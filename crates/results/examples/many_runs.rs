@@ -23,14 +23,15 @@ fn main() -> rusqlite::Result<()> {
     store.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
+/// The columns of a table but those in a list with commas around each.
 fn columns(store: &Connection, table: &str, but: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat('\"' || name || '\"', ', ') FROM pragma_table_info(?)
-               WHERE name NOT IN (?, 'id', 'started_unix_ms')";
+               WHERE instr(?, ',' || name || ',') = 0";
     store.query_row(sql, [table, but], |row| row.get(0))
 }
 
 fn copy(store: &Connection, first: i64, nth: i64) -> rusqlite::Result<()> {
-    let run = columns(store, "run", "number")?;
+    let run = columns(store, "run", ",number,id,started_unix_ms,")?;
     let sql = format!(
         "INSERT INTO run (id, started_unix_ms, {run})
          SELECT ?1, started_unix_ms - 3600000 * ?2, {run} FROM run WHERE number = ?3"
@@ -39,7 +40,7 @@ fn copy(store: &Connection, first: i64, nth: i64) -> rusqlite::Result<()> {
     store.execute(&sql, params![id, nth, first])?;
     let number = store.last_insert_rowid();
     for table in ["fact", "event", "second", "client", "finding", "label"] {
-        let rest = columns(store, table, "run")?;
+        let rest = columns(store, table, ",run,")?;
         let sql = format!(
             "INSERT INTO {table} (run, {rest}) SELECT ?1, {rest} FROM {table} WHERE run = ?2"
         );
