@@ -10,8 +10,9 @@ use anyhow::{Context, Result, bail};
 use crate::tidy::check;
 use crate::tree::Tree;
 
-/// Where the table of parameters is kept.
-const PARAMETERS: &str = "docs/parameters.md";
+/// The docs that are written by dbdyno itself, and the lists that they are.
+const GENERATED: [(&str, &str); 2] =
+    [("docs/parameters.md", "parameters"), ("docs/findings.md", "findings")];
 
 /// How many tests passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,23 +70,26 @@ pub(crate) fn everything(root: &Path) -> Result<bool> {
 
 /// Writes the generated docs again.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
-    let path = root.join(PARAMETERS);
-    std::fs::write(&path, parameters(root)?)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    println!("{PARAMETERS} is written");
+    for (page, list) in GENERATED {
+        let path = root.join(page);
+        std::fs::write(&path, listed(root, list)?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{page} is written");
+    }
     Ok(true)
 }
 
 fn docs_are_fresh(root: &Path) -> Result<bool> {
-    let written = std::fs::read_to_string(root.join(PARAMETERS))
-        .with_context(|| format!("{PARAMETERS} cannot be read; run 'cargo xtask docs'"))?;
-    match first_difference(&written, &parameters(root)?) {
-        None => Ok(true),
-        Some(line) => {
-            println!("{PARAMETERS}:{line}: not what dbdyno says; run 'cargo xtask docs'");
-            Ok(false)
+    let mut all = true;
+    for (page, list) in GENERATED {
+        let written = std::fs::read_to_string(root.join(page))
+            .with_context(|| format!("{page} cannot be read; run 'cargo xtask docs'"))?;
+        if let Some(line) = first_difference(&written, &listed(root, list)?) {
+            println!("{page}:{line}: not what dbdyno says; run 'cargo xtask docs'");
+            all = false;
         }
     }
+    Ok(all)
 }
 
 /// The number of the first line in which the two texts differ.
@@ -97,9 +101,9 @@ fn first_difference(written: &str, wanted: &str) -> Option<usize> {
     Some(same + 1)
 }
 
-/// The parameters as dbdyno lists them.
-fn parameters(root: &Path) -> Result<String> {
-    let list = ["run", "-q", "-p", "dbdyno", "--", "list", "parameters", "--output", "markdown"];
+/// A list as dbdyno writes it.
+fn listed(root: &Path, what: &str) -> Result<String> {
+    let list = ["run", "-q", "-p", "dbdyno", "--", "list", what, "--output", "markdown"];
     let output = Command::new("cargo")
         .args(list)
         .current_dir(root)
@@ -108,7 +112,7 @@ fn parameters(root: &Path) -> Result<String> {
         .output()
         .context("cannot start cargo")?;
     if !output.status.success() {
-        bail!("'dbdyno list parameters --output markdown' failed, {}", output.status);
+        bail!("'dbdyno list {what} --output markdown' failed, {}", output.status);
     }
     Ok(String::from_utf8(output.stdout)?)
 }

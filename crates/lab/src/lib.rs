@@ -35,6 +35,7 @@ mod wall;
 use std::fmt;
 
 pub use engine::Stop;
+pub use wall::unix_ms;
 
 /// Why a use-case did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

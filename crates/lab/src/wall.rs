@@ -15,7 +15,7 @@ pub(crate) fn rest_ms(ms: u64) {
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[expect(clippy::disallowed_methods, reason = "a run is dated once, when it begins")]
-pub(crate) fn unix_ms() -> i64 {
+pub fn unix_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as i64)
 }

@@ -32,6 +32,25 @@ pub enum Severity {
     Invalid,
 }
 
+impl Severity {
+    /// Every severity, the least first.
+    pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Invalid];
+
+    /// Its name in lists, JSON and stores.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Invalid => "invalid",
+        }
+    }
+
+    /// The severity with this name.
+    pub fn by_name(name: &str) -> Option<Severity> {
+        Severity::ALL.into_iter().find(|severity| severity.name() == name)
+    }
+}
+
 /// What is to be thought of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -3,10 +3,11 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (lab), and how it looks (render).
 
-use model::{Experiment, Load};
+use model::{Experiment, Finding, Load};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, Scalability};
 
+use crate::findings::judge_order;
 use crate::report::{Named, Report, Status};
 
 /// The schema of [`ExperimentReport`].
@@ -59,6 +60,9 @@ pub struct ExperimentReport {
     pub scalability: Option<ScalabilityReport>,
     /// Why no law is fitted, where clients are the axis.
     pub no_scalability: Option<String>,
+    /// What is to be thought of the way in which it was walked.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 /// A point and what was measured there.
@@ -200,6 +204,9 @@ impl ExperimentReport {
             curve,
             scalability,
             no_scalability,
+            findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
+                .into_iter()
+                .collect(),
         }
     }
 }

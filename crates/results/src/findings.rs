@@ -1,23 +1,27 @@
 //! Findings: can this result be trusted, and what is to be done about it?
 //!
-//! A finding is a variant of one of the enums in this folder: its identity, how much it matters,
-//! the figure that raised it and its advice stand in one arm of `words`. Each has a made-up run
-//! that raises it (see the tests below), and a plain run raises none but notes.
+//! A finding is a variant of one of the enums in this folder: its identity, how much it matters
+//! and the figure that raised it stand in one arm of `words`; when it is raised and what to do
+//! about it stand in the list of all (`known`). Each has a made-up run that raises it (see the
+//! tests below), and a plain run raises none but notes.
 //!
 //! Not here: what only the makers of the run can know; theirs come as events and are kept.
 
 mod data;
 mod disturbances;
 mod generator;
+mod known;
 mod offered;
 mod outcomes;
 mod samples;
 mod steadiness;
 mod surroundings;
 
-use model::{Finding, GroupDescription, Severity};
+use model::{Finding, GroupDescription, Order, Severity};
 
 use crate::tally::{GroupTally, Sum, Tally};
+
+pub use known::{KNOWN, Known, known};
 
 /// What one finding says.
 struct Words {
@@ -25,14 +29,13 @@ struct Words {
     severity: Severity,
     /// What was seen, with its figures.
     text: String,
-    /// What to do about it.
-    advice: &'static str,
 }
 
 impl Words {
     fn finding(self, group: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
-        let text = format!("{group}{} {}", self.text, self.advice);
+        let known = known(self.id).expect("a test holds every finding against the list of all");
+        let text = format!("{group}{} {}", self.text, known.advice);
         Finding { id: self.id.to_owned(), severity: self.severity, text }
     }
 }
@@ -76,6 +79,17 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
+}
+
+/// What is to be thought of the order in which the trials of an experiment were made.
+pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
+    let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
+    let text = format!(
+        "All {repeats} trials of each of {n_points} points were made one after the other: what \
+         changed meanwhile (the machine, the data) counts as a difference of points."
+    );
+    let (id, severity) = ("points_not_interleaved", Severity::Warning);
+    is_blocked.then(|| Words { id, severity, text }.finding(None))
 }
 
 /// A share of a whole in percent; 0 of nothing.

@@ -6,6 +6,7 @@ pub mod comparison;
 pub mod experiment;
 pub mod findings;
 pub mod history;
+mod interval_log;
 #[cfg(test)]
 mod made_up;
 pub mod render;
@@ -17,6 +18,7 @@ mod tally;
 pub use comparison::ComparisonReport;
 pub use experiment::ExperimentReport;
 pub use history::HistoryReport;
+pub use interval_log::interval_log;
 pub use report::Report;
 pub use seek::SeekReport;
 pub use tally::{

@@ -60,7 +60,7 @@ impl Made {
         made.description.target = "mariadb://bench@db7.example/bench".to_owned();
         made.description.database = "MariaDB 11.8.2".to_owned();
         made.description.modes = vec!["innodb_flush_log_at_trx_commit=1".to_owned()];
-        made.description.groups[0].clients = 16;
+        made.description.groups[0].clients = 6;
         for second in -5..60 {
             // The queue grows by 100 a second and is full after ten.
             let waited = u64::try_from(second + 5).unwrap_or(0).min(10);

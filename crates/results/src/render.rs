@@ -9,7 +9,10 @@ pub mod figures;
 mod history;
 pub mod list;
 pub mod live;
+mod seconds;
 mod seek;
+pub mod sheet;
+pub mod sheets;
 pub mod spark;
 pub mod table;
 pub mod text;
@@ -17,10 +20,12 @@ pub mod text;
 use serde::Serialize;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
-pub use experiment::{experiment, experiment_list};
+pub use experiment::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 pub use history::{history, history_csv};
-pub use list::run_list;
+pub use list::{run_list, run_list_csv, run_list_markdown};
+pub use seconds::seconds_csv;
 pub use seek::seek;
+pub use sheet::Sheet;
 pub use spark::sparkline;
 pub use table::{Align, Column, Table};
 pub use text::{Style, text};
@@ -36,11 +41,16 @@ fn rows_of_text<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) -> String {
+    csv_of(titles.map(str::to_owned).to_vec(), rows.map(Vec::from))
+}
+
+/// The same of as many columns as there are titles.
+fn csv_of(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());
-    let mut put = |cells: &[String; N]| {
+    let mut put = |cells: &[String]| {
         text.write_record(cells).expect("all rows have as many cells, and memory takes them");
     };
-    put(&titles.map(str::to_owned));
+    put(&titles);
     rows.for_each(|row| put(&row));
     let bytes = text.into_inner().expect("memory takes everything");
     String::from_utf8(bytes).expect("only text was put in")

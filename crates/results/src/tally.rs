@@ -422,10 +422,11 @@ impl Sum {
     /// Takes one kind in.
     pub fn add(&mut self, kind: &KindSecond, closed: bool) {
         self.counts.add(&kind.counts);
-        let add = |mine: &mut Histogram, other: &Option<Histogram>| {
-            if let Some(other) = other {
-                mine.add(other);
-            }
+        let add = |mine: &mut Histogram, other: &Option<Histogram>| match other {
+            // The first one brings the range, beyond which values are overflow.
+            Some(other) if mine.is_empty() => mine.clone_from(other),
+            Some(other) => mine.add(other),
+            None => {}
         };
         add(&mut self.response, &kind.response);
         add(&mut self.failures, &kind.failures);
@@ -476,6 +477,18 @@ mod tests {
         let series: u64 = group.series.iter().map(|(_, s)| s.counts.offered()).sum();
         assert_eq!(series, ramp_up + measured);
         assert_eq!(Sum::of(&tally, &[0]).counts.offered(), measured);
+    }
+
+    #[test]
+    fn a_sum_has_the_range_of_what_it_sums_up() {
+        let mut narrow = Histogram::new(stats::Range { highest_ns: NS_PER_S });
+        narrow.record(2 * NS_PER_S);
+        let mut kind = KindSecond::new(0);
+        kind.response = Some(narrow);
+        let mut sum = Sum::default();
+        sum.add(&kind, true);
+        sum.add(&kind, true);
+        assert_eq!((sum.response.overflow(), sum.response.count()), (2, 2));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod queueing;
 mod rate;
 mod scalability;
 mod share;
+mod trend;
 
 pub use change::{
     ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
@@ -46,3 +47,4 @@ pub use rate::{
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
+pub use trend::{TREND_VALUES_MIN, Trend, trend};

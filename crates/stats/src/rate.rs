@@ -147,14 +147,14 @@ fn pair_means(blocks: &[f64]) -> Vec<f64> {
 }
 
 /// The scatter of a series: its length, sample variance and lag-1 autocorrelation.
-struct Scatter {
+pub(crate) struct Scatter {
     n: usize,
     variance: f64,
     lag_1: f64,
 }
 
 impl Scatter {
-    fn of(series: &[f64]) -> Scatter {
+    pub(crate) fn of(series: &[f64]) -> Scatter {
         let n = series.len();
         let mean = series.iter().sum::<f64>() / n as f64;
         let squares: f64 = series.iter().map(|x| (x - mean).powi(2)).sum();
@@ -165,7 +165,7 @@ impl Scatter {
 
     /// The lag-1 autocorrelation raised by its bias of (1 + 3 r) / n, within 0..=0.95: negative
     /// ones are not used to narrow an interval.
-    fn lag_1_unbiased(&self) -> f64 {
+    pub(crate) fn lag_1_unbiased(&self) -> f64 {
         let bias = (1.0 + 3.0 * self.lag_1.max(0.0)) / self.n as f64;
         if self.variance > 0.0 { (self.lag_1 + bias).clamp(0.0, 0.95) } else { 0.0 }
     }

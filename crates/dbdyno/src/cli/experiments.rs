@@ -11,11 +11,14 @@ use lab::plan::{Draft, decide_all};
 use lab::run::Watcher;
 use model::{DataPolicy, Experiment};
 use results::ExperimentReport;
-use results::render::{as_json, experiment, experiment_list};
+use results::render::{
+    as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
+};
 use results::store::{Status, Store};
 use serde_json::{Value, json};
 
 use super::live::Live;
+use super::metrics::{self, Metrics};
 use super::run::own_target;
 use super::runs::{said, store};
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
@@ -39,6 +42,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
+        .arg(metrics::flag())
         .arg(flags::quiet("No live view, no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
@@ -86,7 +90,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     }
     let options = options(matches)?;
     let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
     live.note(&forecast(&planned));
     let result = match is_new {
         true => run_experiment(planned, &options, &stop, &mut live),
@@ -166,7 +170,11 @@ fn list(matches: &ArgMatches) -> Outcome {
         let value = json!({"schema": "dbdyno.experiments/1", "experiments": rows});
         return print(&format!("{value:#}\n"));
     }
-    print(&experiment_list(&all))
+    print(&match flags::output_of(matches) {
+        "csv" => experiment_list_csv(&all),
+        "markdown" => experiment_list_markdown(&all),
+        _ => experiment_list(&all),
+    })
 }
 
 fn show(matches: &ArgMatches) -> Outcome {

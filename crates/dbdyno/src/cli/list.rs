@@ -1,21 +1,21 @@
-//! `dbdyno list`: workloads, targets and parameters, from the tables that own them.
+//! `dbdyno list`: workloads, targets, parameters and findings, from the tables that own them.
 
 use clap::{Arg, ArgMatches, Command};
 use lab::managed;
 use lab::plan::{AT, GROUP, PLAN};
 use model::Parameter;
+use results::findings::{KNOWN, Known};
 use results::render::{Align, Column, Table};
 use serde_json::{Value, json};
 
 use super::{Outcome, flags, print};
 
 pub(crate) fn command() -> Command {
-    Command::new("list").about("Lists workloads, targets or parameters").arg(
-        Arg::new("what").required(true).value_name("workloads|targets|parameters").value_parser([
-            "workloads",
-            "targets",
-            "parameters",
-        ]),
+    Command::new("list").about("Lists workloads, targets, parameters or findings").arg(
+        Arg::new("what")
+            .required(true)
+            .value_name("workloads|targets|parameters|findings")
+            .value_parser(["workloads", "targets", "parameters", "findings"]),
     )
 }
 
@@ -27,6 +27,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
             Some("targets") => {
                 drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
             }
+            Some("findings") => KNOWN.iter().map(finding_json).collect(),
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
         };
         return print(&format!("{value:#}\n"));
@@ -37,16 +38,55 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
         Some("targets") => {
             drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
         }
+        Some("findings") if markdown => markdown_of_findings(),
+        Some("findings") => KNOWN.iter().map(finding_text).collect(),
         _ if markdown => markdown_of(&sections()),
         _ => sections().iter().map(Section::text).collect(),
     })
 }
 
-/// Whether the command line asks for the list of parameters.
-pub(crate) fn is_of_parameters(matches: &ArgMatches) -> bool {
+/// Whether the command line asks for a list that is written as Markdown too.
+pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
     let list = matches.subcommand_matches("list");
     let what = list.and_then(|list| list.get_one::<String>("what"));
-    what.is_some_and(|what| what == "parameters")
+    what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings"))
+}
+
+fn finding_text(known: &Known) -> String {
+    let Known { id, severity, raised, advice } = known;
+    format!("{id} ({severity})\n    {raised}\n    {advice}\n")
+}
+
+fn finding_json(known: &Known) -> Value {
+    let severities: Vec<&str> = known.severity.split(", ").collect();
+    json!({
+        "id": known.id,
+        "severity": severities,
+        "raised": known.raised,
+        "advice": known.advice,
+    })
+}
+
+fn markdown_of_findings() -> String {
+    let columns = ["id", "severity", "raised when", "what to do"];
+    let mut table = Table::new(columns.map(|title| Column::new(title, Align::Left)));
+    for Known { id, severity, raised, advice } in KNOWN {
+        table.row([
+            format!("`{id}`"),
+            (*severity).to_owned(),
+            (*raised).to_owned(),
+            (*advice).to_owned(),
+        ]);
+    }
+    format!(
+        "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says what is to be \
+         thought of a result: can it be trusted? It stands in the report with the figure that \
+         raised it and what to do about it. With an *invalid* one the exit code is 1, and an \
+         experiment makes the trial again. How each is judged is in \
+         [measuring.md](measuring.md#findings); `dbdyno list findings` tells the same, and \
+         `dbdyno runs list --where 'finding=stalled'` the runs that have one.\n\n{}",
+        table.markdown()
+    )
 }
 
 fn workload_text(entry: &workloads::Entry) -> String {

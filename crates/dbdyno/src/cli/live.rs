@@ -13,6 +13,7 @@ use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use results::Tally;
 use results::render::live::{disturbance, lines, plain};
 
+use super::metrics::Metrics;
 use super::{harmless, say};
 
 /// Away from a terminal, a line is told this often.
@@ -32,6 +33,7 @@ pub(crate) struct Live {
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
     told: Option<Instant>,
+    metrics: Option<Metrics>,
 }
 
 impl Live {
@@ -41,7 +43,13 @@ impl Live {
             (false, true) => Shown::Drawn { all: MultiProgress::new(), bars: Vec::new() },
             (false, false) => Shown::Lines,
         };
-        Live { shown, building: None, passing: None, phase: None, told: None }
+        Live { shown, building: None, passing: None, phase: None, told: None, metrics: None }
+    }
+
+    /// The same; what metrics are asked for learn of everything.
+    pub(crate) fn telling(mut self, metrics: Option<Metrics>) -> Live {
+        self.metrics = metrics;
+        self
     }
 
     /// Clears what was drawn.
@@ -111,6 +119,9 @@ fn console_width() -> usize {
 
 impl Watcher for Live {
     fn event(&mut self, event: &Event, tally: &Tally) {
+        if let Some(metrics) = &mut self.metrics {
+            metrics.event(event, tally);
+        }
         match event {
             Event::Phase { phase, at_ns } if *phase != Phase::Connect => {
                 self.clear_passing();

@@ -7,10 +7,12 @@ mod compare;
 mod data;
 mod datagen;
 mod experiments;
+mod export;
 mod flags;
 mod history;
 mod list;
 mod live;
+mod metrics;
 mod password;
 mod plan_from;
 mod restore;
@@ -209,9 +211,14 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
     let format = flags::output_of(innermost(matches));
     let is_of = match format {
         "markdown" => {
-            list::is_of_parameters(matches) || matches.subcommand_name() == Some("compare")
+            list::is_markdown_too(matches)
+                || runs::is_table(matches)
+                || matches.subcommand_name() == Some("compare")
         }
-        "csv" => matches!(matches.subcommand_name(), Some("compare" | "history")),
+        "csv" => {
+            runs::is_table(matches)
+                || matches!(matches.subcommand_name(), Some("compare" | "history"))
+        }
         _ => true,
     };
     match is_of {

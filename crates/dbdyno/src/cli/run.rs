@@ -7,10 +7,11 @@ use lab::open::{data_folder, default_target};
 use lab::plan::{GROUP, PLAN, decide, is_sought, is_varied};
 use lab::run::{RunOptions, run as run_plan};
 use model::Target;
-use results::render::{Style, as_json};
+use results::render::{Style, as_json, sheets};
 use results::report::{Options, Report};
 
 use super::live::Live;
+use super::metrics::{self, Metrics};
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
     seek, variable,
@@ -51,6 +52,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .action(ArgAction::SetTrue)
                 .help("Tell the figures of each client too"),
         )
+        .arg(metrics::flag())
         .arg(flags::quiet("No live view, no progress"));
     command = password::add(command);
     for row in PLAN {
@@ -118,7 +120,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         before: Vec::new(),
     };
     let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
     let result = run_plan(plan, options, &stop, &mut live);
     live.end();
     let result = result?;
@@ -126,7 +128,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         true => Report::with(&result.tally, Options { per_client: true }),
         false => result.report,
     };
-    print(&told(&report, matches))?;
+    let mut page = told(&report, matches);
+    if matches.get_flag("per_client") && !flags::is_json(matches) {
+        page += &format!("\n{}", sheets::per_client(&report).text());
+    }
+    print(&page)?;
     Ok(match (result.is_interrupted, result.is_good) {
         (true, _) => INTERRUPTED,
         (false, true) => DONE,

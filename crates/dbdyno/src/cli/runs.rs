@@ -1,30 +1,83 @@
-//! `dbdyno runs`: what the store remembers.
+//! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::experiment::read_report;
-use model::{NS_PER_S, RunId};
+use model::{NS_PER_S, RunId, Severity};
 use results::Tally;
-use results::render::{as_json, run_list};
+use results::render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use results::report::{Options, Report};
-use results::store::{Filter, RunRow, Status, Store};
-use serde_json::{Value, json};
+use results::store::{BadQuery, Filter, Query, RunRow, Sort, Status, Store};
+use serde_json::{Map, Value, json};
 
 use super::run::told;
-use super::{DONE, Outcome, flags, print};
+use super::{DONE, Outcome, export, flags, print};
 
 /// Runs listed unless told otherwise.
 const LISTED: &str = "20";
 
+/// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
+/// parts are told.
+const PARTS: [(&str, &str); 5] = [
+    ("config", "The configuration alone: the plan and its parameters as decided"),
+    ("settings", "What is known of the server's settings alone"),
+    ("timing", "The timing of each transaction alone: calls, min, avg, max, total, percentiles"),
+    ("per_client", "The timing of each client alone (with --output json: the report with it)"),
+    ("counter", "The counter of transactions alone: counts, rates and times every --every"),
+];
+
 pub(crate) fn command() -> Command {
-    let id = || {
-        Arg::new("id")
-            .required(true)
-            .value_name("ID")
-            .help("A run's id, the beginning or end of one, or 'last'")
-    };
-    let list = Command::new("list")
+    Command::new("runs")
+        .about("Lists, shows, exports, imports, labels and removes the runs that were kept")
+        .subcommand(list_command())
+        .subcommand(show_command())
+        .subcommand(export::command())
+        .subcommand(export::import_command())
+        .subcommand(
+            Command::new("rm")
+                .about("Removes runs")
+                .arg(id().num_args(1..).action(ArgAction::Append)),
+        )
+        .subcommand(
+            Command::new("label")
+                .about("Labels a run: key=value sets, key= removes, no label lists")
+                .arg(id())
+                .arg(Arg::new("labels").value_name("KEY=VALUE").num_args(0..)),
+        )
+}
+
+/// The argument that names a run.
+pub(super) fn id() -> Arg {
+    Arg::new("id")
+        .required(true)
+        .value_name("ID")
+        .help("A run's id, the beginning or end of one, or 'last'")
+}
+
+fn list_command() -> Command {
+    Command::new("list")
         .about("Lists runs, newest first")
+        .after_help(
+            "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
+             label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and \
+             (p99>20ms or finding=stalled)'\n\nColumns: id, started, status, name, workload, \
+             target, database, clients, duration, tps, nopm, p99, trust, finding, dbdyno, \
+             experiment, label.KEY. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' \
+             and brackets.",
+        )
+        .arg(
+            Arg::new("where")
+                .long("where")
+                .value_name("CONDITIONS")
+                .help("Those of which this holds, such as 'workload=tpcc and p99<20ms'"),
+        )
+        .arg(
+            Arg::new("sort")
+                .long("sort")
+                .value_name("COLUMN,...")
+                .allow_hyphen_values(true)
+                .help("What comes first, such as tps; -tps is from the highest down"),
+        )
         .arg(Arg::new("workload").long("workload").value_name("NAME").help("Of this workload"))
         .arg(
             Arg::new("status")
@@ -40,48 +93,60 @@ pub(crate) fn command() -> Command {
                 .value_name("N")
                 .default_value(LISTED)
                 .help("At most so many; 0 lists all"),
-        );
-    let show = Command::new("show")
-        .about("Shows a run's report, or its plan")
-        .arg(id())
-        .arg(
-            Arg::new("per_client")
-                .long("per-client")
-                .action(ArgAction::SetTrue)
-                .help("Tell the figures of each client too"),
         )
-        .arg(
+}
+
+fn show_command() -> Command {
+    let mut command =
+        Command::new("show").about("Shows a run's report, or parts of it").arg(id()).arg(
             Arg::new("plan")
                 .long("plan")
                 .action(ArgAction::SetTrue)
                 .help("Its plan alone, as a file that 'dbdyno run' repeats"),
         );
-    Command::new("runs")
-        .about("Lists, shows, exports, labels and removes the runs that were kept")
-        .subcommand(list)
-        .subcommand(show)
-        .subcommand(Command::new("export").about("Writes a run as JSON, complete").arg(id()))
-        .subcommand(
-            Command::new("rm")
-                .about("Removes runs")
-                .arg(id().num_args(1..).action(ArgAction::Append)),
-        )
-        .subcommand(
-            Command::new("label")
-                .about("Labels a run: key=value sets, key= removes, no label lists")
-                .arg(id())
-                .arg(Arg::new("labels").value_name("KEY=VALUE").num_args(0..)),
-        )
+    for (name, help) in PARTS {
+        let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
+        command = command.arg(flag.help(help).help_heading("Parts, as tables"));
+    }
+    command.arg(
+        Arg::new("every")
+            .long("every")
+            .value_name("DURATION")
+            .default_value("1s")
+            .help_heading("Parts, as tables")
+            .help("The stretches of --counter, in whole seconds"),
+    )
 }
 
 pub(crate) fn runs(matches: &ArgMatches) -> Outcome {
     match matches.subcommand() {
         Some(("show", sub)) => show(sub),
-        Some(("export", sub)) => export(sub),
+        Some(("export", sub)) => export::export(sub),
+        Some(("import", sub)) => export::import(sub),
         Some(("rm", sub)) => remove(sub),
         Some(("label", sub)) => label(sub),
         Some((_, sub)) => list(sub),
         None => list_filtered(matches, &Filter { limit: Some(20), ..Filter::default() }),
+    }
+}
+
+/// Whether the command line asks for what can be written as Markdown and CSV: a list of runs or
+/// experiments, or one part of a run.
+pub(crate) fn is_table(matches: &ArgMatches) -> bool {
+    let matches = match matches.subcommand() {
+        Some(("runs", matches)) => matches,
+        Some(("experiments", matches)) => {
+            return matches!(matches.subcommand_name(), None | Some("list"));
+        }
+        _ => return false,
+    };
+    match matches.subcommand() {
+        None | Some(("list", _)) => true,
+        Some(("show", show)) => {
+            let parts = PARTS.iter().filter(|(name, _)| show.get_flag(name));
+            !show.get_flag("plan") && parts.count() == 1
+        }
+        Some(_) => false,
     }
 }
 
@@ -101,6 +166,19 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<RunId, Trouble> {
     store.find(name).map_err(said)
 }
 
+/// All runs that are named, each once.
+pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Trouble> {
+    let names = matches.get_many::<String>("id").expect("clap requires one");
+    let mut runs: Vec<RunId> = Vec::new();
+    for name in names {
+        let run = store.find(name).map_err(said)?;
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    Ok(runs)
+}
+
 fn list(matches: &ArgMatches) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let limit = flags::number(matches, "limit")?;
@@ -108,10 +186,16 @@ fn list(matches: &ArgMatches) -> Outcome {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),
     });
+    let bad = |flag: &'static str| move |bad: BadQuery| Trouble::Usage(format!("{flag}: {bad}"));
+    let now_unix_ms = lab::unix_ms();
+    let query = text("where").map(|text| Query::parse(&text, now_unix_ms)).transpose();
+    let sort = text("sort").map(|text| Sort::parse(&text)).transpose();
     let filter = Filter {
         workload: text("workload"),
         status: text("status").and_then(|name| Status::by_name(&name)),
         label,
+        query: query.map_err(bad("--where"))?,
+        sort: sort.map_err(bad("--sort"))?.unwrap_or_default(),
         limit: (limit > 0).then_some(limit as usize),
         ..Filter::default()
     };
@@ -120,15 +204,19 @@ fn list(matches: &ArgMatches) -> Outcome {
 
 fn list_filtered(matches: &ArgMatches, filter: &Filter) -> Outcome {
     let rows = store(matches)?.list(filter).map_err(said)?;
-    if flags::is_json(matches) {
-        let rows: Vec<Value> = rows.iter().map(row_json).collect();
-        return print(&format!("{:#}\n", json!({"schema": "dbdyno.runs/1", "runs": rows})));
-    }
-    print(&run_list(&rows))
+    print(&match flags::output_of(matches) {
+        "json" => {
+            let rows: Vec<Value> = rows.iter().map(row_json).collect();
+            format!("{:#}\n", json!({"schema": "dbdyno.runs/1", "runs": rows}))
+        }
+        "csv" => run_list_csv(&rows),
+        "markdown" => run_list_markdown(&rows),
+        _ => run_list(&rows),
+    })
 }
 
 fn row_json(row: &RunRow) -> Value {
-    let labels: serde_json::Map<String, Value> =
+    let labels: Map<String, Value> =
         row.labels.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect();
     json!({
         "run_id": row.run.0,
@@ -144,7 +232,7 @@ fn row_json(row: &RunRow) -> Value {
         "nopm": row.nopm,
         "p99_ms": row.p99_ns.map(|ns| ns as f64 / 1e6),
         "measured_seconds": row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64),
-        "worst_finding": row.worst_finding,
+        "worst_finding": row.worst_finding.map(Severity::name),
         "events_lost": row.events_lost,
         "dbdyno": row.dbdyno,
         "labels": labels,
@@ -152,18 +240,31 @@ fn row_json(row: &RunRow) -> Value {
 }
 
 /// The report as it was kept, or made now from what there is of a run that did not end.
-fn report(store: &Store, run: &RunId, options: Options) -> Result<Report, Trouble> {
-    if !options.per_client
-        && let Some(report) = read_report(store, run)?
-    {
-        return Ok(report);
+fn report(store: &Store, run: &RunId) -> Result<Report, Trouble> {
+    match read_report(store, run)? {
+        Some(report) => Ok(report),
+        None => report_of(store, run, &tally(store, run)?, Options::default()),
     }
+}
+
+/// All that is known of a run, added up again.
+pub(super) fn tally(store: &Store, run: &RunId) -> Result<Tally, Trouble> {
     let mut tally = Tally::new();
     store.events(run, &mut |event| tally.add(&event)).map_err(said)?;
+    Ok(tally)
+}
+
+/// The report of a run that was added up again, with how the store knows it to stand.
+pub(super) fn report_of(
+    store: &Store,
+    run: &RunId,
+    tally: &Tally,
+    options: Options,
+) -> Result<Report, Trouble> {
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let rows = store.list(&filter).map_err(said)?;
     let status = rows.first().map_or(Status::Interrupted, |row| row.status);
-    Ok(Report::with_status(&tally, options, status))
+    Ok(Report::with_status(tally, options, status))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {
@@ -172,22 +273,72 @@ fn show(matches: &ArgMatches) -> Outcome {
     if matches.get_flag("plan") {
         return print(&store.plan(&run).map_err(said)?);
     }
-    let options = Options { per_client: matches.get_flag("per_client") };
-    let report = report(&store, &run, options)?;
-    print(&told(&report, matches))
+    let parts: Vec<&str> =
+        PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
+    if parts == ["per_client"] && flags::is_json(matches) {
+        let tally = tally(&store, &run)?;
+        let report = report_of(&store, &run, &tally, Options { per_client: true })?;
+        return print(&told(&report, matches));
+    }
+    if parts.is_empty() {
+        return print(&told(&report(&store, &run)?, matches));
+    }
+    show_parts(&store, &run, &parts, matches)
 }
 
-fn export(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
-    let run = found(&store, matches)?;
-    let report = report(&store, &run, Options { per_client: true })?;
-    print(&as_json(&report))
+fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) -> Outcome {
+    let every_s = every_s(matches)?;
+    let is_of_all = |name: &&str| matches!(*name, "per_client" | "counter");
+    // What was kept as a report is read at once; only what is not in it is added up again.
+    let tally = match parts.iter().any(is_of_all) {
+        true => Some(tally(store, run)?),
+        false => None,
+    };
+    let report = match &tally {
+        Some(tally) => report_of(store, run, tally, Options { per_client: true })?,
+        None => report(store, run)?,
+    };
+    let sheet = |part: &&str| match (*part, &tally) {
+        ("config", _) => sheets::config(&report),
+        ("settings", _) => sheets::settings(&report),
+        ("per_client", _) => sheets::per_client(&report),
+        ("counter", Some(tally)) => sheets::counter(tally, every_s),
+        _ => sheets::timing(&report),
+    };
+    let sheets: Vec<Sheet> = parts.iter().map(sheet).collect();
+    let joined = |of: fn(&Sheet) -> String| sheets.iter().map(of).collect::<Vec<_>>().join("\n");
+    print(&match flags::output_of(matches) {
+        "json" => {
+            let parts = sheets.iter().map(|sheet| (sheet.name.to_owned(), sheet.json()));
+            let mut object = Map::new();
+            object.insert("schema".to_owned(), json!("dbdyno.parts/1"));
+            object.insert("run_id".to_owned(), json!(run.0));
+            object.extend(parts);
+            format!("{:#}\n", Value::Object(object))
+        }
+        "csv" => joined(Sheet::csv),
+        "markdown" => joined(Sheet::markdown),
+        _ => joined(Sheet::text),
+    })
+}
+
+/// The stretches of the counter, in whole seconds.
+fn every_s(matches: &ArgMatches) -> Result<u32, Trouble> {
+    let text = matches.get_one::<String>("every").expect("it has a default");
+    let ns = model::parse_duration(text);
+    let ns = ns.map_err(|bad| Trouble::Usage(format!("--every: {bad}")))?;
+    let seconds = u32::try_from(ns / NS_PER_S).unwrap_or(u32::MAX);
+    match seconds > 0 && ns % NS_PER_S == 0 {
+        true => Ok(seconds),
+        false => Err(Trouble::Usage(format!(
+            "--every: '{text}' is not whole seconds: runs are kept second by second"
+        ))),
+    }
 }
 
 fn remove(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
-    let names = matches.get_many::<String>("id").expect("clap requires one");
-    let runs = names.map(|name| store.find(name).map_err(said)).collect::<Result<Vec<_>, _>>()?;
+    let runs = all_found(&store, matches)?;
     store.remove(&runs).map_err(said)?;
     let told: String = runs.iter().map(|run| format!("removed {run}\n")).collect();
     print(&told)

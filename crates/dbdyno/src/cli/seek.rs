@@ -11,6 +11,7 @@ use results::SeekReport;
 use results::render::{as_json, seek};
 
 use super::live::Live;
+use super::metrics::Metrics;
 use super::run::own_target;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print};
 
@@ -37,7 +38,7 @@ fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&st
     password::give(search.target(), matches)?;
     let options = experiments::options(matches)?;
     let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
     note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);

@@ -90,7 +90,7 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     );
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
-    check(&["runs", "--output=markdown"], only);
+    check(&["selfcheck", "--output=markdown"], only);
     home.run(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
 }
 

@@ -90,5 +90,5 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
     no(&["compare", &id, "--by=target", "--floor=x"], "write a share such as 2%");
     no(&["compare", &id, &id, "--by=target"], "name one");
-    no(&["runs", "list", "--output=csv"], "this command does not write it");
+    no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
 }

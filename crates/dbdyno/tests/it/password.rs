@@ -54,6 +54,12 @@ fn passwords_of_varied_targets_are_kept_nowhere() {
     let ran = home.run(&["run", "empty", &vary, "--duration=1s", "--ramp-up=0s", "--clients=1"]);
     silent(&home, &ran.good(), &secret);
     silent(&home, &home.run(&["experiments", "show", "last", "--output=json"]).good(), &secret);
+    for file in ["x.json", "x.csv", "x.hlog", "x.dbdyno"] {
+        home.run(&["runs", "export", "last", "-o", file]).good();
+        let bytes = fs::read(home.path(file)).expect("it was written");
+        assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()), "{file}");
+    }
+    silent(&home, &home.run(&["runs", "show", "last", "--config", "--settings"]).good(), &secret);
     let twice = format!("--vary=target={url},{url}");
     let ran = home.run(&["run", "empty", &twice, "--duration=1s"]).code(2);
     silent(&home, &ran.warns(&["twice"]), &secret);

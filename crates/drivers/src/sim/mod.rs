@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact, Parameter, ParameterKind,
-    Place, Places, Refusal, RefusalKind, Session, Settings, Statement, Target, Woken,
+    BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact, NS_PER_S, Parameter,
+    ParameterKind, Place, Places, Refusal, RefusalKind, Session, Settings, Statement, Target,
+    Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -78,6 +79,12 @@ static PARAMETERS: &[Parameter] = &[
          one process: a machine that changes while an experiment goes on",
     ),
     Parameter::option(
+        "slowing",
+        ParameterKind::Number { min: 0.0, max: 1000.0 },
+        "0",
+        "Percent of its service time that a statement takes longer with each minute of the run",
+    ),
+    Parameter::option(
         "connect",
         ParameterKind::Duration,
         "0s",
@@ -103,6 +110,8 @@ struct Decided {
     service: SimService,
     /// Service times are so many times as long as they were drawn.
     slowness: f64,
+    /// And longer by this share with each minute of the run.
+    slowing: f64,
     failures: Failures,
     by_key: bool,
     stall: Stall,
@@ -147,6 +156,7 @@ impl Decided {
             at_once: no_time && failures.is_empty(),
             service,
             slowness: 1.0 + settings.number("drift") / 100.0 * drifted(settings),
+            slowing: settings.number("slowing") / 100.0,
             failures,
             by_key: settings.text("draws") == "key",
             stall,
@@ -164,22 +174,23 @@ impl Decided {
             return Served::AT_ONCE;
         }
         let Some(servers) = &self.servers else {
-            let (service_ns, failure) = self.draw(key);
-            return Served {
-                completion_ns: self.stall.completion_ns(clock.now(), service_ns),
-                failure,
-            };
+            let now_ns = clock.now();
+            let (service_ns, failure) = self.draw(key, now_ns);
+            return Served { completion_ns: self.stall.completion_ns(now_ns, service_ns), failure };
         };
         // The order of the lock is the order of arrival: instant and draw are taken within.
         let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let (service_ns, failure) = self.draw(key);
-        Served { completion_ns: servers.completion_ns(clock.now(), service_ns), failure }
+        let now_ns = clock.now();
+        let (service_ns, failure) = self.draw(key, now_ns);
+        Served { completion_ns: servers.completion_ns(now_ns, service_ns), failure }
     }
 
-    fn draw(&self, key: Option<i64>) -> (u64, Option<RefusalKind>) {
-        let slower = |service_ns: u64| match self.slowness == 1.0 {
+    fn draw(&self, key: Option<i64>, now_ns: u64) -> (u64, Option<RefusalKind>) {
+        let minutes = now_ns as f64 / (60 * NS_PER_S) as f64;
+        let slowness = self.slowness * (1.0 + self.slowing * minutes);
+        let slower = |service_ns: u64| match slowness == 1.0 {
             true => service_ns,
-            false => (service_ns as f64 * self.slowness) as u64,
+            false => (service_ns as f64 * slowness) as u64,
         };
         if let (SimService::Constant(service_ns), true) = (&self.service, self.failures.is_empty())
         {

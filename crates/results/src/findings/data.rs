@@ -26,8 +26,6 @@ impl Data {
                     count(first.n_failed, "row"),
                     first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
                 ),
-                advice: "Build the data anew. If they break again under load, transactions are \
-                         not isolated or not atomic.",
             },
             Data::Miscounted(check) => Words {
                 id: "crosscheck_mismatch",
@@ -38,8 +36,6 @@ impl Data {
                     model::format_count(check.unknown),
                     check.change
                 ),
-                advice: "Commits were lost or not ours: make sure that nobody else used the \
-                         database, and look at its log.",
             },
             Data::CountedFewer { counter, change, committed } => Words {
                 id: "server_counts_fewer",
@@ -48,8 +44,6 @@ impl Data {
                     "The server's own {counter} grew by {change} while we counted {}.",
                     count(committed, "commit")
                 ),
-                advice: "It counts all sessions, so it should grow by at least as much: look \
-                         whether the server was started anew, or a proxy spreads what we do.",
             },
             Data::Unknown => Words {
                 id: "data_unknown",
@@ -57,7 +51,6 @@ impl Data {
                 text: "The data have no dbdyno_meta table: nobody knows how they were built, with \
                        which scale and seed."
                     .to_owned(),
-                advice: "Compare only with runs on the same data, or build them with dbdyno.",
             },
         }
     }

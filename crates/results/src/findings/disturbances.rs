@@ -24,26 +24,21 @@ impl Disturbance<'_> {
                      disturbed times together.",
                     super::count(n, "time")
                 ),
-                advice: "Read those before, during and after each disturbance.",
             },
             Disturbance::Failed { first, why, n } => Words {
                 id: "disturbance_failed",
                 severity: Severity::Warning,
                 text: format!("{} failed: {}.", told(first, n), sentence(why)),
-                advice: "What the run shows is not what the plan asks for: mend it and repeat.",
             },
             Disturbance::Skipped { first, why, n } => Words {
                 id: "disturbance_skipped",
                 severity: Severity::Warning,
                 text: format!("{} was not begun: {}.", told(first, n), sentence(why)),
-                advice: "Measure longer, or do it less often.",
             },
             Disturbance::CutOff { first, why, n } => Words {
                 id: "disturbance_cut_off",
                 severity: Severity::Note,
                 text: format!("{} was cut off: {}.", told(first, n), sentence(why)),
-                advice: "It was not done as a whole, and has no time after it if the load was \
-                         over.",
             },
         }
     }

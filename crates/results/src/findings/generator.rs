@@ -39,7 +39,6 @@ impl Generator {
                     about(p99_ns),
                     about(service_ns)
                 ),
-                advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
             },
             Generator::Saturated { percent } => Words {
                 id: "generator_saturated",
@@ -48,7 +47,6 @@ impl Generator {
                     "The generator's threads waited for a CPU for {percent:.0} % of the service \
                      time: response times contain its own waiting."
                 ),
-                advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
             },
             Generator::Outside { percent } => Words {
                 id: "client_time_outside",
@@ -57,8 +55,6 @@ impl Generator {
                     "Clients spent {percent:.0} % of the measured time outside of any transaction, \
                      where a closed load has nothing to do."
                 ),
-                advice: "The generator itself, or reconnecting, limits the rate: look for lost \
-                         connections, give it more cores or more clients.",
             },
             Generator::LeftBehind { clients } => Words {
                 id: "left_behind",
@@ -68,14 +64,11 @@ impl Generator {
                      held is not all counted.",
                     count(clients, "client")
                 ),
-                advice: "Offer less than the generator can even count, or look for a database \
-                         that does not let go.",
             },
             Generator::ConnectFailed { failed, of } => Words {
                 id: "connect_failed",
                 severity: Severity::Warning,
                 text: format!("{failed} of {of} clients could not connect."),
-                advice: "Raise the server's limit of connections, or use fewer clients.",
             },
             Generator::ConnectsRetried { retried, why } => Words {
                 id: "connects_retried",
@@ -85,15 +78,11 @@ impl Generator {
                      was told: {why}.",
                     count(retried, "attempt")
                 ),
-                advice: "All clients are connected; connect more slowly with --connect-rate or \
-                         --connect-at-once.",
             },
             Generator::IdleClients { idle, of } => Words {
                 id: "idle_clients",
                 severity: Severity::Warning,
                 text: format!("{} of {of} finished nothing.", count(idle, "client")),
-                advice: "Look for connections that were lost, or clients that wait for a lock for \
-                         ever: the others had less company than the plan says.",
             },
         }
     }

@@ -4,8 +4,13 @@ use model::{Load, Severity};
 
 use super::{View, Words, count, percent, percent_text};
 
+/// Clients that are busy for more of their time than this cannot take more: the rate is too high,
+/// and not the queue too small.
+const BUSY_PERCENT_MAX: f64 = 90.0;
+
 enum Offer {
-    Dropped { dropped: u64, offered: u64 },
+    Dropped { dropped: u64, offered: u64, why: &'static str },
+    QueueTooSmall { queue: u64, busy_percent: f64 },
     Unfinished { unfinished: u64, offered: u64 },
     CarriedIn { carried_in: u64, clients: u32 },
     Closed,
@@ -14,18 +19,24 @@ enum Offer {
 impl Offer {
     fn words(self) -> Words {
         match self {
-            Offer::Dropped { dropped, offered } => Words {
+            Offer::Dropped { dropped, offered, why } => Words {
                 id: "dropped_arrivals",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} of {} found the queue full and were dropped ({}): the rate is more than \
-                     the system can take.",
+                    "{} of {} found the queue full and were dropped ({}){why}.",
                     model::format_count(dropped),
                     count(offered, "arrival"),
                     percent_text(percent(dropped, offered))
                 ),
-                advice: "Read the offered percentiles, not the finished ones; lower the rate or \
-                         add clients.",
+            },
+            Offer::QueueTooSmall { queue, busy_percent } => Words {
+                id: "queue_too_small",
+                severity: Severity::Warning,
+                text: format!(
+                    "The queue of {} was full at times, although clients were at work for only \
+                     {busy_percent:.0} % of the time.",
+                    count(queue, "place")
+                ),
             },
             Offer::Unfinished { unfinished, offered } => Words {
                 id: "unfinished",
@@ -37,8 +48,6 @@ impl Offer {
                     count(offered, "transaction"),
                     percent_text(percent(unfinished, offered))
                 ),
-                advice: "Read the offered percentiles, in which they count at least their age; \
-                         lower the rate or allow a longer drain.",
             },
             Offer::CarriedIn { carried_in, clients } => Words {
                 id: "carried_in",
@@ -50,13 +59,11 @@ impl Offer {
                     if carried_in == 1 { "was" } else { "were" },
                     count(clients.into(), "client")
                 ),
-                advice: "Lower the rate, or lengthen the ramp-up until the backlog is gone.",
             },
             Offer::Closed => Words {
                 id: "closed_load",
                 severity: Severity::Note,
                 text: "Closed load: a slow database is asked less often.".to_owned(),
-                advice: "For what users see who arrive at a rate, offer one (--rate).",
             },
         }
     }
@@ -65,13 +72,31 @@ impl Offer {
 pub(super) fn look(view: &View) -> Vec<Words> {
     let counts = &view.sum.counts;
     let (offered, dropped, unfinished) = (counts.offered(), counts.dropped, counts.unfinished);
+    let queue_too_small = queue_too_small(view);
+    let why = match queue_too_small {
+        Some(_) => "",
+        None => ": the rate is more than the system can take",
+    };
     let all = [
-        (dropped > 0).then_some(Offer::Dropped { dropped, offered }),
+        (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
+        queue_too_small,
         (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
         carried_in(view),
         closed(view),
     ];
     all.into_iter().flatten().map(Offer::words).collect()
+}
+
+/// Where arrivals were dropped, and the clients had time left for more.
+fn queue_too_small(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let Load::Open { queue, .. } = told.load else { return None };
+    let all_ns = view.tally.measured_ns() as f64 * f64::from(told.clients);
+    let times = &view.sum;
+    let busy_ns = times.service.sum() + times.failures.sum();
+    let busy_percent = 100.0 * busy_ns as f64 / all_ns;
+    let is_small = times.counts.dropped > 0 && busy_percent < BUSY_PERCENT_MAX;
+    is_small.then_some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have

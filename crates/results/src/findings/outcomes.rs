@@ -28,8 +28,6 @@ impl Ending {
                     count(offered, "transaction"),
                     model::format_count(failed)
                 ),
-                advice: "Look at the errors; check that the data are there and that the user may \
-                         write.",
             },
             Ending::Failed { failed, offered, most } => Words {
                 id: "failed",
@@ -45,8 +43,6 @@ impl Ending {
                     percent_text(percent(failed, offered)),
                     most.map(|most| format!(", mostly {}", most.kind.name())).unwrap_or_default()
                 ),
-                advice: "They are not in the response times of finished ones, and count as \
-                         infinite in the offered percentiles.",
             },
             Ending::Unknown { unknown } => Words {
                 id: "unknown_commits",
@@ -55,7 +51,6 @@ impl Ending {
                     "The connection broke during {}: nobody knows whether they happened.",
                     count(unknown, "COMMIT")
                 ),
-                advice: "The database holds between committed and committed + unknown.",
             },
             Ending::Retried { retried, offered } => Words {
                 id: "retried",
@@ -65,7 +60,6 @@ impl Ending {
                     count(retried, "further attempt"),
                     count(offered, "transaction"),
                 ),
-                advice: "Response times span all attempts.",
             },
         }
     }

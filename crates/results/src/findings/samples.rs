@@ -22,7 +22,6 @@ impl Samples {
                     count(have, "finished transaction"),
                     model::format_count(needed)
                 ),
-                advice: "Measure longer; until then, read the maximum.",
             },
             Samples::Overflow { overflow, highest_ns } => Words {
                 id: "overflow",
@@ -33,7 +32,6 @@ impl Samples {
                     count(overflow, "transaction"),
                     super::about(highest_ns)
                 ),
-                advice: "Raise the range of the recording in the plan.",
             },
             Samples::BooksDisagree { what, counted, timed } => Words {
                 id: "books_disagree",
@@ -44,8 +42,6 @@ impl Samples {
                     model::format_count(counted),
                     model::format_count(timed)
                 ),
-                advice: "Do not use the figures: this is an error of dbdyno, or of the file that \
-                         they were read from. Please report it.",
             },
         }
     }

@@ -43,7 +43,6 @@ impl Surroundings {
                      run: {}.",
                     changes.join(", ")
                 ),
-                advice: "The run is of neither: repeat it and leave the server alone.",
             },
             Surroundings::DebugBuild => Words {
                 id: "debug_build",
@@ -51,7 +50,6 @@ impl Surroundings {
                 text: "dbdyno itself was built without optimisation: its own cost is part of the \
                        figures."
                     .to_owned(),
-                advice: "Build it with --release.",
             },
             Surroundings::NoisyMachine { percent } => Words {
                 id: "noisy_machine",
@@ -59,13 +57,13 @@ impl Surroundings {
                 text: format!(
                     "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
                 ),
-                advice: "Use a machine of its own, or repeat and interleave the runs.",
             },
             Surroundings::Embedded => Words {
                 id: "same_host",
                 severity: Severity::Note,
-                text: "The database lives within the generator and shares its CPUs.".to_owned(),
-                advice: "The client's CPU time contains the database's.",
+                text: "The database lives within the generator and shares its CPUs. The client's \
+                       CPU time contains the database's."
+                    .to_owned(),
             },
             Surroundings::SameHost => Words {
                 id: "same_host",
@@ -73,13 +71,11 @@ impl Surroundings {
                 text: "Generator and server share one host: they compete for its CPUs, and no \
                        network is part of the figures."
                     .to_owned(),
-                advice: "Use two hosts if users do.",
             },
             Surroundings::NotDurable { mode, how } => Words {
                 id: "not_durable",
                 severity: Severity::Note,
                 text: format!("{mode}: {how}."),
-                advice: "Compare only with runs of the same durability.",
             },
         }
     }

@@ -25,6 +25,50 @@ fn from(mut made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut M
     let found = found.unwrap_or_else(|| panic!("no {id} in {:?}", ids(&made)));
     assert_eq!(found.severity, severity, "{id}");
     assert!(found.text.ends_with(['.', ')']) && !found.text.contains("  "), "{}", found.text);
+    let listed = known(id).unwrap_or_else(|| panic!("{id} is not in the list of all findings"));
+    let severities: Vec<&str> = listed.severity.split(", ").collect();
+    assert!(severities.contains(&severity.name()), "{id} is listed as {}", listed.severity);
+}
+
+#[test]
+fn the_list_of_all_findings_has_each_once_with_words_that_end() {
+    for (index, one) in KNOWN.iter().enumerate() {
+        assert!(KNOWN[..index].iter().all(|other| other.id != one.id), "{} twice", one.id);
+        assert!(one.advice.ends_with(['.', ')']) && !one.raised.ends_with('.'), "{}", one.id);
+        assert!(one.severity.split(", ").all(|name| Severity::by_name(name).is_some()));
+        assert_eq!(known(one.id), Some(one));
+    }
+}
+
+/// Findings that others than [`judge`] make: their text is whole.
+const OF_MAKERS: [&str; 8] = [
+    "managed_server_ended",
+    "settings_lost",
+    "condition_not_met",
+    "checks_not_made",
+    "crosscheck_not_made",
+    "store_not_written",
+    "killed",
+    "points_not_interleaved",
+];
+
+#[test]
+fn every_finding_of_the_list_has_a_run_in_these_tests_that_raises_it() {
+    let tests = include_str!("tests.rs");
+    for one in KNOWN.iter().filter(|one| !OF_MAKERS.contains(&one.id)) {
+        let is_tried = tests.contains(&format!("\"{}\"", one.id));
+        assert!(is_tried, "no made-up run raises {}", one.id);
+    }
+}
+
+#[test]
+fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
+    let id = |order, n_points, repeats| judge_order(order, n_points, repeats).map(|of| of.id);
+    let found = Some("points_not_interleaved".to_owned());
+    assert_eq!(id(Order::Sequential, 2, 3), found);
+    assert_eq!(id(Order::Interleaved, 2, 3), None);
+    assert_eq!(id(Order::Random, 2, 3), None);
+    assert_eq!((id(Order::Sequential, 1, 3), id(Order::Sequential, 2, 1)), (None, None));
 }
 
 #[test]
@@ -94,8 +138,17 @@ fn what_was_offered_and_not_taken_is_found() {
         kind.unfinished.get_or_insert_default().record(NS_PER_S);
     });
     let mut open = Made::open_overloaded();
-    open.seconds[4].kind(0).carried = 16;
-    from(open, "carried_in", Severity::Warning, |made| made.seconds[4].kind(0).carried = 17);
+    open.seconds[4].kind(0).carried = 6;
+    from(open, "carried_in", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);
+    from(Made::open_overloaded(), "queue_too_small", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            for kind in &mut second.kinds {
+                let finished = kind.counts.finished();
+                kind.service = Some(Histogram::default());
+                kind.service.get_or_insert_default().record_n(NS_PER_MS, finished);
+            }
+        }
+    });
     from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
@@ -212,7 +265,7 @@ fn a_run_that_did_not_go_as_planned_says_so() {
 #[test]
 fn a_run_that_is_not_steady_says_so() {
     raises("drifting", Severity::Warning, |made| {
-        made.seconds = (0..60).map(|i| second(i, 400 - 2 * i.unsigned_abs())).collect();
+        made.seconds = (0..60).map(|i| second(i, 400 - i.unsigned_abs() / 10 * 10)).collect();
     });
     raises("uneven", Severity::Warning, |made| {
         let n = |i: i64| if i % 10 < 5 { 500 } else { 100 };

@@ -32,6 +32,10 @@ pub fn experiment(report: &ExperimentReport) -> String {
     if let Some(why) = &report.no_scalability {
         page.push_str(&format!("\n{why}\n"));
     }
+    for finding in &report.findings {
+        let text = format!("{}: {}", finding.severity.name(), finding.text);
+        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
+    }
     page.push_str(&findings(report));
     page.push_str(&named(&report.id));
     page
@@ -229,6 +233,40 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
     if all.is_empty() {
         return "no experiments\n".to_owned();
     }
+    list(all).lines(120).into_iter().map(|line| line + "\n").collect()
+}
+
+/// The same in Markdown.
+pub fn experiment_list_markdown(all: &[(Experiment, u64)]) -> String {
+    list(all).markdown()
+}
+
+/// The same as CSV, with ids and instants in full.
+pub fn experiment_list_csv(all: &[(Experiment, u64)]) -> String {
+    let titles = ["experiment_id", "started", "name", "axes", "trials", "trials_completed"];
+    let row = |(of, n_done): &(Experiment, u64)| {
+        let instant = jiff::Timestamp::from_millisecond(of.started_unix_ms).unwrap_or_default();
+        let trials = of.points.len() as u64 * u64::from(of.repeats);
+        let trials = if of.seek.is_some() { String::new() } else { trials.to_string() };
+        let (id, name) = (of.id.clone(), of.name.clone());
+        [id, instant.to_string(), name, axes(of), trials, n_done.to_string()]
+    };
+    super::rows_of_text(titles, all.iter().map(row))
+}
+
+/// What is varied or sought, as it was written.
+fn axes(of: &Experiment) -> String {
+    let axes: Vec<String> = match &of.seek {
+        Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
+        None => {
+            let axis = |axis: &model::Axis| format!("{}={}", axis.name, axis.values.join(","));
+            of.axes.iter().map(axis).collect()
+        }
+    };
+    axes.join(" ")
+}
+
+fn list(all: &[(Experiment, u64)]) -> Table {
     let mut table = Table::new([
         Column::new("id", Align::Left),
         Column::new("started (UTC)", Align::Left),
@@ -237,13 +275,7 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
         Column::new("trials", Align::Right),
     ]);
     for (experiment, n_done) in all {
-        let Experiment { id, name, axes, points, repeats, started_unix_ms, .. } = experiment;
-        let axes: Vec<String> = match &experiment.seek {
-            Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
-            None => {
-                axes.iter().map(|axis| format!("{}={}", axis.name, axis.values.join(","))).collect()
-            }
-        };
+        let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
         let trials = match experiment.seek {
             Some(_) => n_done.to_string(),
             None => format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
@@ -252,9 +284,9 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
             short_id(id).to_owned(),
             started(*started_unix_ms),
             name.clone(),
-            axes.join(" "),
+            axes(experiment),
             trials,
         ]);
     }
-    table.lines(120).into_iter().map(|line| line + "\n").collect()
+    table
 }

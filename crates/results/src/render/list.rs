@@ -1,5 +1,7 @@
 //! The list of runs as people read it. Not here: which runs (store).
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::{NS_PER_MS, NS_PER_S, Severity, format_count};
@@ -20,6 +22,68 @@ pub fn run_list(rows: &[RunRow]) -> String {
     if rows.is_empty() {
         return "no runs\n".to_owned();
     }
+    let best = Best::of(rows);
+    let lines = table(rows, &best).lines(120);
+    let lines = lines.into_iter().map(|line| line.trim_end().to_owned() + "\n");
+    let has_best = rows.iter().any(|row| best.is(row));
+    let legend = if has_best { "* most TPS of its workload on its target\n" } else { "" };
+    lines.chain([legend.to_owned()]).collect()
+}
+
+/// The runs as a table in Markdown, with all columns.
+pub fn run_list_markdown(rows: &[RunRow]) -> String {
+    table(rows, &Best::of(rows)).markdown()
+}
+
+/// The runs as CSV: ids, instants and figures in full, units in the header.
+pub fn run_list_csv(rows: &[RunRow]) -> String {
+    let titles = [
+        "run_id",
+        "started",
+        "status",
+        "name",
+        "workload",
+        "target",
+        "database",
+        "clients",
+        "measured_s",
+        "tps",
+        "nopm",
+        "p99_ms",
+        "worst_finding",
+        "dbdyno",
+        "labels",
+    ];
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let row = |row: &RunRow| {
+        let started = Timestamp::from_millisecond(row.started_unix_ms).unwrap_or_default();
+        [
+            row.run.0.clone(),
+            started.to_string(),
+            row.status.name().to_owned(),
+            row.name.clone(),
+            row.workload.clone(),
+            row.target.clone(),
+            row.database.clone(),
+            row.clients.to_string(),
+            number(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64)),
+            number(row.tps),
+            number(row.nopm),
+            number(row.p99_ns.map(|ns| ns as f64 / NS_PER_MS as f64)),
+            row.worst_finding.map_or("", Severity::name).to_owned(),
+            row.dbdyno.clone(),
+            labels(row),
+        ]
+    };
+    super::rows_of_text(titles, rows.iter().map(row))
+}
+
+fn labels(row: &RunRow) -> String {
+    let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    labels.join(" ")
+}
+
+fn table(rows: &[RunRow], best: &Best) -> Table {
     let mut table = Table::new([
         Column::new("id", Align::Left),
         Column::new("started (UTC)", Align::Left),
@@ -35,35 +99,46 @@ pub fn run_list(rows: &[RunRow]) -> String {
         Column::spare("labels", Align::Left, 1),
     ]);
     for row in rows {
-        table.row(cells(row, is_best(row, rows)));
+        table.row(cells(row, best.is(row)));
     }
-    let lines = table.lines(120).into_iter().map(|line| line.trim_end().to_owned() + "\n");
-    let has_best = rows.iter().any(|row| is_best(row, rows));
-    let legend = if has_best { "* most TPS of its workload on its target\n" } else { "" };
-    lines.chain([legend.to_owned()]).collect()
+    table
 }
 
-/// The most commits a second among the completed runs of its workload on its target.
-fn is_best(row: &RunRow, rows: &[RunRow]) -> bool {
-    let tps_of = |other: &&RunRow| {
-        let alike = other.workload == row.workload && other.target == row.target;
-        let is_whole = other.status == Status::Completed;
-        let is_valid = other.worst_finding != Some(Severity::Invalid);
-        other.tps.filter(|_| alike && is_whole && is_valid)
-    };
-    let best = rows.iter().filter_map(|other| tps_of(&other)).fold(f64::NEG_INFINITY, f64::max);
-    rows.iter().filter(|other| tps_of(other).is_some()).count() > 1 && tps_of(&row) == Some(best)
+/// Of each workload on each target, the most commits a second of completed runs that are not
+/// invalid, and how many such runs there are.
+struct Best<'a>(HashMap<(&'a str, &'a str), (f64, usize)>);
+
+impl<'a> Best<'a> {
+    fn of(rows: &'a [RunRow]) -> Best<'a> {
+        let mut best = HashMap::new();
+        for row in rows {
+            let Some(tps) = tps_that_counts(row) else { continue };
+            let of = best.entry((row.workload.as_str(), row.target.as_str()));
+            let (most, count) = of.or_insert((f64::NEG_INFINITY, 0));
+            *most = tps.max(*most);
+            *count += 1;
+        }
+        Best(best)
+    }
+
+    fn is(&self, row: &RunRow) -> bool {
+        let of = self.0.get(&(row.workload.as_str(), row.target.as_str()));
+        of.is_some_and(|(most, count)| *count > 1 && tps_that_counts(row) == Some(*most))
+    }
+}
+
+fn tps_that_counts(row: &RunRow) -> Option<f64> {
+    let is_valid = row.worst_finding != Some(Severity::Invalid);
+    row.tps.filter(|_| row.status == Status::Completed && is_valid)
 }
 
 fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
     let id = &row.run.0;
     let valid = match row.worst_finding {
-        Some(Severity::Invalid) => "invalid",
-        Some(Severity::Warning) => "warning",
+        Some(severity @ (Severity::Invalid | Severity::Warning)) => severity.name(),
         Some(Severity::Note) | None => "",
     };
     let mark = if is_best { "* " } else { "" };
-    let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
     vec![
         short_id(id).to_owned(),
         started(row.started_unix_ms),
@@ -76,7 +151,7 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
         row.nopm.map_or(String::new(), |nopm| format_count(nopm.round() as u64)),
         row.p99_ns.map_or(String::new(), |ns| format!("{:.2}", ns as f64 / NS_PER_MS as f64)),
         format!("{mark}{valid}"),
-        labels.join(" "),
+        labels(row),
     ]
 }
 

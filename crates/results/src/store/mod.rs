@@ -9,8 +9,10 @@
 
 mod codec;
 mod error;
+mod exchange;
 mod experiments;
 mod process;
+mod query;
 mod reader;
 mod schema;
 mod settings;
@@ -21,7 +23,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::{Event, Gauge, Readings, RunId, Severity};
+use model::{Event, Gauge, Readings, RunId, Second};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use self::reader::Reader;
@@ -29,7 +31,9 @@ use self::schema::IfMissing;
 use self::writer::Options;
 
 pub use self::error::{StoreError, StoreErrorKind};
+pub use self::exchange::Imported;
 pub use self::experiments::TrialRow;
+pub use self::query::{BadQuery, Query, Sort};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
 pub use self::writer::{Summary, Writer};
@@ -119,7 +123,7 @@ impl Store {
         Writer::begin(&self.path, begun, options)
     }
 
-    /// The runs that `filter` lets through, newest first.
+    /// The runs that `filter` lets through, newest first unless it says otherwise.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         self.reader().list(filter)
     }
@@ -157,6 +161,23 @@ impl Store {
             _ => {}
         })?;
         Ok((gauges, readings))
+    }
+
+    /// The run's beginning alone.
+    pub fn begun(&self, run: &RunId) -> Result<Event, StoreError> {
+        let reader = self.reader();
+        reader.begun(run, reader.number(run)?)
+    }
+
+    /// When each phase of the run began.
+    pub fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
+        self.reader().phases(run)
+    }
+
+    /// The seconds of a run in the order of time, one group after the other, each the sum of its
+    /// parts: one in memory, however many there are.
+    pub fn seconds(&self, run: &RunId, visit: &mut dyn FnMut(Second)) -> Result<(), StoreError> {
+        self.reader().seconds(run, visit)
     }
 
     /// The run's report, once it has ended.
@@ -248,17 +269,4 @@ impl Store {
 fn unix_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Invalid => "invalid",
-    }
-}
-
-fn severity_by_name(name: &str) -> Option<Severity> {
-    let all = [Severity::Note, Severity::Warning, Severity::Invalid];
-    all.into_iter().find(|severity| severity_name(*severity) == name)
 }

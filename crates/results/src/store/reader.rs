@@ -4,14 +4,15 @@
 
 use std::path::Path;
 
-use model::{ClientMoments, Event, Fact, Finding, RunId, Severity};
+use model::{ClientMoments, Event, Fact, Finding, RunId, Second, Severity};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::codec::{self, Unreadable};
 use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
+use super::query::{Query, Sort, Sql};
 use super::schema::VERSION;
-use super::{Status, severity_by_name, unix_ms};
+use super::{Status, unix_ms};
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
 /// between heartbeats, and as long as a writer pauses at most when the disk is full.
@@ -20,8 +21,8 @@ const SILENCE_MS_MAX: i64 = 30_000;
 /// The fewest characters that name a run: a slip of the finger must not choose one.
 const NAME_CHARACTERS_MIN: usize = 4;
 
-/// Which runs are listed, newest first. The default is all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Which runs are listed, and in which order. The default is all, newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// This run alone.
     pub run: Option<RunId>,
@@ -33,6 +34,10 @@ pub struct Filter {
     pub status: Option<Status>,
     /// Those with this label, and this value of it if one is given.
     pub label: Option<(String, Option<String>)>,
+    /// Those of which this holds.
+    pub query: Option<Query>,
+    /// What comes first; runs that it does not tell apart are listed newest first.
+    pub sort: Sort,
     /// At most so many.
     pub limit: Option<usize>,
 }
@@ -84,8 +89,7 @@ pub(super) struct Reader<'a> {
 
 const LIST: &str = r#"
 SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
-       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno,
-       status, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
+       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status
 FROM run WHERE TRUE
 "#;
 const OF_WORKLOAD: &str = " AND instr('+' || workload || '+', '+' || ? || '+') > 0";
@@ -95,7 +99,13 @@ const WITH_VALUE: &str =
 const OF_ID: &str = " AND id = ?";
 const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experiment \
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
-const NEWEST_FIRST: &str = " ORDER BY started_unix_ms DESC, id DESC";
+const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
+
+/// What decides whether a run that is stored as running still is.
+const RUNNING: &str = "
+SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
+FROM run WHERE status = 'running'
+";
 
 /// All of a run in the order in which it happened: six tables, each in order, merged.
 const EVENTS: &str = r#"
@@ -124,36 +134,22 @@ ORDER BY seq
 "#;
 
 impl Reader<'_> {
-    /// The runs that `filter` lets through, newest first.
+    /// The runs that `filter` lets through, in its order.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
-        // Conditions that are not asked for are not there: one that may be absent uses no index.
-        let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
-        let value = label.and_then(|(_, value)| value.as_ref());
-        let with_label = if value.is_some() { WITH_VALUE } else { WITH_LABEL };
-        let asked = [
-            (with_label, [label.map(|(key, _)| key), value]),
-            (OF_WORKLOAD, [filter.workload.as_ref(), None]),
-            (OF_ID, [run, None]),
-            (OF_EXPERIMENT, [filter.experiment.as_ref(), None]),
-        ];
-        // A condition that is not asked for is not there: one that may be absent uses no index.
-        let asked: Vec<_> = asked.into_iter().filter(|(_, values)| values[0].is_some()).collect();
-        let conditions: String = asked.iter().map(|(condition, _)| *condition).collect();
-        let sql = format!("{LIST}{conditions}{NEWEST_FIRST}");
-        let values = asked.iter().flat_map(|(_, values)| values.iter().flatten());
-        let here = Process::current();
-        let now_ms = unix_ms();
-        let mut select = self.connection.prepare_cached(&sql).map_err(|e| self.said(&e))?;
+        let alive = alive(self.connection).map_err(|e| self.said(&e))?;
+        let Sql { text, values } = select(filter, &alive);
+        let mut select = self.connection.prepare_cached(&text).map_err(|e| self.said(&e))?;
         let selected = select.query(params_from_iter(values));
         let mut rows = selected.map_err(|e| self.said(&e))?;
         let mut runs = Vec::new();
-        while filter.limit.is_none_or(|limit| runs.len() < limit) {
-            let Some(row) = rows.next().map_err(|e| self.said(&e))? else {
-                break;
-            };
-            let status = self.status(row, &here, now_ms)?;
+        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
+            let status = self.status(row, &alive)?;
+            // A status that is asked for is one of ours, and is looked for here: it is derived.
             if filter.status.is_none_or(|wanted| wanted == status) {
                 runs.push(self.run_row(row, status)?);
+            }
+            if filter.limit.is_some_and(|limit| runs.len() >= limit) {
+                break;
             }
         }
         Ok(runs)
@@ -179,7 +175,7 @@ impl Reader<'_> {
                 measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
                 worst_finding: row
                     .get::<_, Option<String>>("worst_finding")?
-                    .and_then(|name| severity_by_name(&name)),
+                    .and_then(|name| Severity::by_name(&name)),
                 events_lost: row.get("events_lost").map(unsigned)?,
                 dbdyno: row.get("dbdyno")?,
                 labels,
@@ -188,17 +184,15 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    fn status(&self, row: &Row<'_>, here: &Process, now_ms: i64) -> Result<Status, StoreError> {
+    fn status(&self, row: &Row<'_>, alive: &[i64]) -> Result<Status, StoreError> {
         let stored: String = row.get("status").map_err(|e| self.said(&e))?;
         let stored = Status::by_name(&stored).ok_or_else(|| {
             let what = Unreadable::Newer(format!("the status '{stored}'"));
             self.unreadable("the list", what)
         })?;
-        if stored != Status::Running {
-            return Ok(stored);
-        }
-        let alive = is_alive(row, here, now_ms).map_err(|e| self.said(&e))?;
-        Ok(if alive { Status::Running } else { Status::Interrupted })
+        let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
+        let is_gone = stored == Status::Running && !alive.contains(&number);
+        Ok(if is_gone { Status::Interrupted } else { stored })
     }
 
     /// The run that is called `name`: its id, the beginning or end of its id if that is one
@@ -341,7 +335,55 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    fn begun(&self, run: &RunId, number: i64) -> Result<Event, StoreError> {
+    /// When each phase began.
+    pub(super) fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
+        let number = self.number(run)?;
+        let sql = "SELECT kind, body FROM event WHERE run = ? AND kind = 'phase' ORDER BY seq";
+        let mut select = self.connection.prepare_cached(sql).map_err(|e| self.said(&e))?;
+        let mut rows = select.query([number]).map_err(|e| self.said(&e))?;
+        let mut phases = Vec::new();
+        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
+            let texts = || Ok((row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
+            let (kind, body) = texts().map_err(|e: rusqlite::Error| self.said(&e))?;
+            let phase = codec::event_from_json(kind, body);
+            phases.push(phase.map_err(|why| self.unreadable(&format!("a phase of {run}"), why))?);
+        }
+        Ok(phases)
+    }
+
+    /// Seconds in the order of time, each the sum of its parts.
+    pub(super) fn seconds(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Second),
+    ) -> Result<(), StoreError> {
+        let snapshot = self.connection.unchecked_transaction().map_err(|e| self.said(&e))?;
+        let number = self.number(run)?;
+        let order = "SELECT seq FROM second WHERE run = ? ORDER BY second, \"group\", seq";
+        let places = || -> rusqlite::Result<Vec<i64>> {
+            let mut select = snapshot.prepare_cached(order)?;
+            select.query_map([number], |row| row.get(0))?.collect()
+        };
+        let part = "SELECT format, body FROM second WHERE run = ? AND seq = ?";
+        let mut select = snapshot.prepare_cached(part).map_err(|e| self.said(&e))?;
+        let mut sum: Option<Second> = None;
+        for place in places().map_err(|e| self.said(&e))? {
+            let read = select.query_row([number, place], |row| {
+                Ok(codec::from_blob::<Second>(row.get(0)?, row.get_ref(1)?.as_blob()?))
+            });
+            let part = read.map_err(|e| self.said(&e))?;
+            let what = || format!("event {place} of {run}");
+            let part = part.map_err(|why| self.unreadable(&what(), why))?;
+            match &mut sum {
+                Some(sum) if (sum.group, sum.second) == (part.group, part.second) => sum.add(&part),
+                _ => sum.replace(part).into_iter().for_each(&mut *visit),
+            }
+        }
+        sum.into_iter().for_each(visit);
+        Ok(())
+    }
+
+    pub(super) fn begun(&self, run: &RunId, number: i64) -> Result<Event, StoreError> {
         let sql = "SELECT plan, description FROM run WHERE number = ?";
         let texts = self.connection.query_row(sql, [number], |row| Ok((row.get(0)?, row.get(1)?)));
         let (plan, description): (String, String) = texts.map_err(|e| self.said(&e))?;
@@ -377,19 +419,54 @@ fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
+/// The list that `filter` asks for, as SQL.
+fn select(filter: &Filter, alive: &[i64]) -> Sql {
+    // Conditions that are not asked for are not there: one that may be absent uses no index.
+    let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
+    let value = label.and_then(|(_, value)| value.as_ref());
+    let with_label = if value.is_some() { WITH_VALUE } else { WITH_LABEL };
+    let asked = [
+        (with_label, [label.map(|(key, _)| key), value]),
+        (OF_WORKLOAD, [filter.workload.as_ref(), None]),
+        (OF_ID, [run, None]),
+        (OF_EXPERIMENT, [filter.experiment.as_ref(), None]),
+    ];
+    let mut sql = Sql::default();
+    sql.put(LIST);
+    for (condition, values) in asked.into_iter().filter(|(_, values)| values[0].is_some()) {
+        sql.put(condition);
+        values.into_iter().flatten().for_each(|value| sql.bind(value.clone()));
+    }
+    let alive: Vec<String> = alive.iter().map(i64::to_string).collect();
+    let alive = format!("[{}]", alive.join(","));
+    if let Some(query) = &filter.query {
+        sql.put(" AND ");
+        query.to_sql(&alive, &mut sql);
+    }
+    sql.put(" ORDER BY ");
+    filter.sort.to_sql(&alive, &mut sql);
+    sql.put(NEWEST_FIRST);
+    sql
+}
+
 /// Whether any run is being written at this moment.
 pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
+    alive(connection).map(|alive| !alive.is_empty())
+}
+
+/// The numbers of the runs that are being written at this moment.
+fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let now_ms = unix_ms();
-    let sql = "SELECT * FROM run WHERE status = 'running'";
-    let mut select = connection.prepare(sql)?;
+    let mut select = connection.prepare_cached(RUNNING)?;
     let mut rows = select.query(())?;
+    let mut alive = Vec::new();
     while let Some(row) = rows.next()? {
         if is_alive(row, &here, now_ms)? {
-            return Ok(true);
+            alive.push(row.get("number")?);
         }
     }
-    Ok(false)
+    Ok(alive)
 }
 
 /// Whether the writer of a run without an end is still at work.
@@ -427,7 +504,7 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
         _ => {
             let name: String = row.get(3)?;
             let (id, text) = (row.get(2)?, row.get(4)?);
-            severity_by_name(&name)
+            Severity::by_name(&name)
                 .map(|severity| Event::Finding(Finding { id, severity, text }))
                 .ok_or_else(|| Unreadable::Newer(format!("the severity '{name}'")))
         }

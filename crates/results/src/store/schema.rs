@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::error::{StoreError, StoreErrorKind};
 
@@ -218,21 +218,58 @@ fn create(path: &Path) -> Result<(), StoreError> {
 ///
 /// The header is read through SQLite and not through `std::fs`: closing a file of our own would
 /// drop all locks that this process holds on it (fcntl(2)), a running writer's among them.
-/// `immutable` takes no locks and makes no files. It may find a header that is ahead of its file
-/// while another process takes its log into it; so damage is told by [`migrate`], under a lock.
+/// It may be ahead of its file while another process takes its log into it; so damage is told by
+/// [`migrate`], under a lock.
 fn look(path: &Path) -> Result<(), StoreError> {
-    let looked = || -> rusqlite::Result<Owner> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        owner(&Connection::open_with_flags(immutable_uri(path), flags)?)
-    };
-    match looked() {
+    match immutable(path).and_then(|file| owner(&file).map_err(|e| StoreError::of(path, &e))) {
         Ok(Owner::Somebody) => Err(foreign(path)),
         Ok(Owner::Nobody | Owner::Dbdyno) => Ok(()),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
-        Err(error) => Err(StoreError::of(path, &error)),
+        Err(error) if error.kind == StoreErrorKind::Corrupt => Ok(()),
+        Err(error) => Err(error),
     }
+}
+
+/// Refuses a file that is not a store of a version that is known here. It is not touched.
+pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
+    let file = immutable(path)?;
+    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    match owner(&file).map_err(said)? {
+        Owner::Dbdyno => {}
+        Owner::Somebody => return Err(foreign(path)),
+        Owner::Nobody => {
+            let message = format!("{} is empty: name another file", path.display());
+            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
+        }
+    }
+    let found = version(&file).map_err(said)?;
+    match found > VERSION {
+        true => Err(StoreError::newer(path, found, VERSION)),
+        false => Ok(()),
+    }
+}
+
+/// Opens a file to read it as it is, log and all.
+pub(super) fn read_only(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    distrusted(path, Connection::open_with_flags(path, flags))
+}
+
+/// Opens a file as if nobody could change it: takes no locks, makes no files, sees no log.
+pub(super) fn immutable(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    distrusted(path, Connection::open_with_flags(immutable_uri(path), flags))
+}
+
+/// A connection to a file that may be somebody else's.
+fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
+    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    let connection = opened.map_err(said)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(said)?;
+    connection.pragma_update(None, "trusted_schema", false).map_err(said)?;
+    connection.pragma_update(None, "cell_size_check", true).map_err(said)?;
+    Ok(connection)
 }
 
 /// Whose a file is.

@@ -5,6 +5,7 @@
     reason = "child processes are told what to do by a variable, and waited for with a deadline"
 )]
 
+mod exchange;
 mod files;
 mod forever;
 mod names;

@@ -19,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::error::{StoreError, StoreErrorKind};
 use super::process::Process;
 use super::schema::{BUSY_TIMEOUT, IfMissing, open};
-use super::{Status, codec, experiments, reader, severity_name, unix_ms};
+use super::{Status, codec, experiments, reader, unix_ms};
 
 /// How a run is written.
 #[derive(Clone, Copy, Debug)]
@@ -385,7 +385,7 @@ impl Row {
                 .prepare_cached("INSERT INTO around VALUES (?, ?, ?, ?, ?)")?
                 .execute(params![run, seq, kind, codec::CBOR_DEFLATED, blob]),
             Body::Finding(finding) => {
-                let severity = severity_name(finding.severity);
+                let severity = finding.severity.name();
                 to.prepare_cached("INSERT INTO finding VALUES (?, ?, ?, ?, ?)")?.execute(params![
                     run,
                     seq,
@@ -644,9 +644,9 @@ fn worst_finding(connection: &Connection, run: i64) -> rusqlite::Result<Option<&
     let names = select.query_map([run], |row| row.get::<_, String>(0))?;
     let mut worst: Option<Severity> = None;
     for name in names {
-        worst = worst.max(super::severity_by_name(&name?));
+        worst = worst.max(Severity::by_name(&name?));
     }
-    Ok(worst.map(severity_name))
+    Ok(worst.map(Severity::name))
 }
 
 #[cfg(test)]

@@ -1,0 +1,168 @@
+//! `dbdyno runs export` and `dbdyno runs import`: runs as files for other programs and people.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use model::RunId;
+use results::render::{as_json, seconds_csv};
+use results::report::{Options, Report};
+use results::store::Store;
+use serde_json::{Value, json};
+
+use super::runs::{all_found, id, report_of, said, store, tally};
+use super::{DONE, Outcome, flags, print};
+
+/// What a run can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// The report, complete.
+    Json,
+    /// Its seconds.
+    Csv,
+    /// HdrHistogram's interval log.
+    Hlog,
+    /// A store with just these runs.
+    Dbdyno,
+}
+
+impl Format {
+    const ALL: [(&str, Format); 4] = [
+        ("json", Format::Json),
+        ("csv", Format::Csv),
+        ("hlog", Format::Hlog),
+        ("dbdyno", Format::Dbdyno),
+    ];
+
+    fn by_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, format)| format)
+    }
+}
+
+pub(super) fn command() -> Command {
+    Command::new("export")
+        .about("Writes runs as a file: JSON, CSV, an HdrHistogram log, or a file to import")
+        .after_help(
+            "Examples:\n  dbdyno runs export last > report.json\n  dbdyno runs export last -o \
+             seconds.csv\n  dbdyno runs export last -o times.hlog\n  dbdyno runs export 1a2b3c4d \
+             5e6f7a8b -o for-a-colleague.dbdyno",
+        )
+        .arg(id().num_args(1..).action(ArgAction::Append))
+        .arg(
+            Arg::new("file")
+                .long("file")
+                .short('o')
+                .value_name("FILE")
+                .help("Where to [default: stdout]"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("json|csv|hlog|dbdyno")
+                .value_parser(Format::ALL.map(|(name, _)| name))
+                .hide_possible_values(true)
+                .help(
+                    "The report (json), its seconds (csv), response times as an HdrHistogram \
+                     interval log (hlog), or what 'runs import' takes (dbdyno) [default: as the \
+                     file's name ends, else json]",
+                ),
+        )
+}
+
+pub(super) fn import_command() -> Command {
+    Command::new("import")
+        .about("Takes in the runs of a file that 'runs export' wrote, or of a whole store")
+        .arg(Arg::new("path").required(true).value_name("FILE").help("The file"))
+}
+
+pub(super) fn export(matches: &ArgMatches) -> Outcome {
+    let path = matches.get_one::<String>("file").map(PathBuf::from);
+    let format = format(matches, path.as_deref());
+    let store = store(matches)?;
+    let runs = all_found(&store, matches)?;
+    let (text, path) = match (format, path) {
+        (Format::Dbdyno, None) => {
+            let why = "--format dbdyno is a file: name it with -o runs.dbdyno";
+            return Err(Trouble::Usage(why.to_owned()));
+        }
+        (Format::Dbdyno, Some(path)) => {
+            store.export_to(&path, &runs).map_err(said)?;
+            return wrote(&path, runs.len());
+        }
+        (Format::Json, path) => (reports_json(&store, &runs)?, path),
+        (Format::Csv, path) => (seconds_csv(&reports(&store, &runs)?), path),
+        (Format::Hlog, path) => (interval_log(&store, &runs)?, path),
+    };
+    let Some(path) = path else {
+        return print(&text);
+    };
+    let written = std::fs::write(&path, text);
+    written.map_err(|error| {
+        Trouble::Failed(format!("{} cannot be written: {error}", path.display()))
+    })?;
+    wrote(&path, runs.len())
+}
+
+fn format(matches: &ArgMatches, path: Option<&Path>) -> Format {
+    let named = matches.get_one::<String>("format").map(String::as_str);
+    let end = path.and_then(Path::extension).and_then(OsStr::to_str);
+    named.or(end).and_then(Format::by_name).unwrap_or(Format::Json)
+}
+
+fn wrote(path: &Path, n_runs: usize) -> Outcome {
+    let plural = if n_runs == 1 { "" } else { "s" };
+    print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
+}
+
+fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
+    let report = |run| report_of(store, run, &tally(store, run)?, Options { per_client: true });
+    runs.iter().map(report).collect()
+}
+
+/// One report as it is, several as a list.
+fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
+    let reports = reports(store, runs)?;
+    match reports.as_slice() {
+        [report] => Ok(as_json(report)),
+        reports => {
+            let reports = serde_json::to_value(reports).expect("a report is numbers and words");
+            let list = json!({"schema": "dbdyno.reports/1", "reports": reports});
+            Ok(format!("{list:#}\n"))
+        }
+    }
+}
+
+fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
+    match runs {
+        [run] => results::interval_log(store, run).map_err(said),
+        _ => Err(Trouble::Usage(
+            "an interval log has the seconds of one run: export one at a time".to_owned(),
+        )),
+    }
+}
+
+pub(super) fn import(matches: &ArgMatches) -> Outcome {
+    let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
+    let ours = flags::store_path(matches)?;
+    // The first thing that a colleague does may be this: the store need not be there yet.
+    let store = Store::open(&ours).map_err(said)?;
+    let imported = store.import(&path).map_err(said)?;
+    if flags::is_json(matches) {
+        let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
+        let (new, known) = (ids(&imported.new), ids(&imported.known));
+        let value = json!({"schema": "dbdyno.imported/1", "imported": new, "known": known});
+        return print(&format!("{value:#}\n"));
+    }
+    let mut text = String::new();
+    for run in &imported.new {
+        text += &format!("imported {run}\n");
+    }
+    for run in &imported.known {
+        text += &format!("{run} is here already and was left as it is\n");
+    }
+    if text.is_empty() {
+        text = format!("{} has no runs\n", path.display());
+    }
+    print(&text).map(|_| DONE)
+}

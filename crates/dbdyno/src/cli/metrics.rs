@@ -1,0 +1,384 @@
+//! `--metrics-listen`: figures of the run that goes on, for Prometheus and whoever reads its
+//! OpenMetrics text. Read-only, and without anything secret: a target is told without password.
+//!
+//! Who measures never waits for a reader: figures are taken from the tally once a second, and a
+//! thread of its own writes them out when it is asked. Not here: runs that are over (store).
+
+use std::fmt;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use clap::{Arg, ArgMatches};
+use lab::Trouble;
+use model::{Counts, Event, KindSecond, NS_PER_S, NS_PER_US, Phase};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit};
+use results::Tally;
+
+use super::say;
+
+/// What OpenMetrics is called where text is told from text.
+const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The upper ends of the buckets of response times, in microseconds: three a decade, from what a
+/// cache answers to what nobody waits for.
+const BUCKETS_US: [u64; 20] = [
+    50,
+    100,
+    250,
+    500,
+    1_000,
+    2_500,
+    5_000,
+    10_000,
+    25_000,
+    50_000,
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+];
+
+const PHASES: [(Phase, &str); 4] = [
+    (Phase::Connect, "connect"),
+    (Phase::RampUp, "ramp_up"),
+    (Phase::Measure, "measure"),
+    (Phase::Drain, "drain"),
+];
+
+/// The flag.
+pub(super) fn flag() -> Arg {
+    Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
+        "Tell figures to Prometheus while it goes on, at http://ADDRESS:PORT/metrics (such as \
+         127.0.0.1:9187)",
+    )
+}
+
+/// Takes the figures of a run and serves them.
+pub(crate) struct Metrics {
+    shared: Arc<Mutex<Snapshot>>,
+    /// The second after which they were taken last.
+    taken: Option<i64>,
+}
+
+impl Metrics {
+    /// Begins to listen, if that is asked for; says where.
+    pub(super) fn begin(matches: &ArgMatches) -> Result<Option<Metrics>, Trouble> {
+        let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
+        let address: SocketAddr = written.parse().map_err(|_| {
+            Trouble::Usage(format!(
+                "--metrics-listen: '{written}' is no address and port: write 127.0.0.1:9187"
+            ))
+        })?;
+        let listened = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, listener))
+        });
+        let (address, listener) = listened.map_err(|error| {
+            Trouble::Failed(format!("--metrics-listen: cannot listen at {address}: {error}"))
+        })?;
+        say(&format!("metrics are at http://{address}/metrics"));
+        if !address.ip().is_loopback() {
+            say("whoever reaches that address can read them; there are no passwords in them");
+        }
+        let shared = Arc::new(Mutex::new(Snapshot::default()));
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Figures(Arc::clone(&shared))));
+        let thread = std::thread::Builder::new().name("metrics".to_owned());
+        let begun = thread.spawn(move || serve(listener, Arc::new(registry)));
+        begun.map_err(|error| Trouble::Failed(format!("no thread for the metrics: {error}")))?;
+        Ok(Some(Metrics { shared, taken: None }))
+    }
+
+    /// Something happened.
+    pub(super) fn event(&mut self, event: &Event, tally: &Tally) {
+        let is_new = match event {
+            Event::Second(part) => self.taken != Some(part.second),
+            Event::Begun { .. } | Event::Phase { .. } | Event::Ended { .. } => true,
+            _ => false,
+        };
+        if let Event::Second(part) = event {
+            self.taken = Some(part.second);
+        }
+        if is_new {
+            let snapshot = Snapshot::of(tally);
+            *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = snapshot;
+        }
+    }
+}
+
+/// Answers until the process ends.
+fn serve(listener: TcpListener, registry: Arc<Registry>) {
+    let metrics = move || {
+        let registry = Arc::clone(&registry);
+        async move {
+            let mut page = String::new();
+            // Writing to a text fails only where a metric cannot be written at all.
+            let _ = text::encode(&mut page, &registry);
+            ([(CONTENT_TYPE, OPEN_METRICS)], page)
+        }
+    };
+    let app = Router::new().route("/metrics", get(metrics));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let served = runtime.and_then(|runtime| {
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            axum::serve(listener, app).await
+        })
+    });
+    if let Err(error) = served {
+        say(&format!("dbdyno: metrics are told no more: {error}"));
+    }
+}
+
+/// Names and values.
+type Labels = Vec<(&'static str, String)>;
+
+/// The figures as they stood at the end of a second.
+#[derive(Clone, Debug, Default)]
+struct Snapshot {
+    run: Labels,
+    phase: Option<Phase>,
+    seconds: f64,
+    /// Of the last second that is whole: offered and committed.
+    last: Option<(u64, u64)>,
+    kinds: Vec<KindFigures>,
+    gauges: Vec<(Labels, f64)>,
+}
+
+/// One kind of one group in one phase.
+#[derive(Clone, Debug)]
+struct KindFigures {
+    labels: Labels,
+    counts: Counts,
+    sum_s: f64,
+    count: u64,
+    /// The upper end in seconds, and how many are in it and no lower one.
+    buckets: Vec<(f64, u64)>,
+}
+
+impl Snapshot {
+    fn of(tally: &Tally) -> Snapshot {
+        let mut kinds = Vec::new();
+        for (index, group) in tally.groups.iter().enumerate() {
+            for (phase, second) in [("ramp_up", &group.ramp_up), ("measure", &group.measured)] {
+                for kind in &second.kinds {
+                    kinds.push(KindFigures::of(tally, index, phase, kind));
+                }
+            }
+        }
+        let newest = tally.newest();
+        let last = newest.and_then(|newest| tally.shown_second((newest + 1) * NS_PER_S as i64));
+        let last = last.map(|second| tally.second(second));
+        Snapshot {
+            run: run_labels(tally),
+            phase: tally.phases.last().map(|(phase, _)| *phase),
+            seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
+            last: last.map(|second| (second.counts.offered(), second.commits)),
+            kinds,
+            gauges: gauges(tally),
+        }
+    }
+}
+
+fn run_labels(tally: &Tally) -> Labels {
+    let Some(told) = tally.description.as_deref() else { return Vec::new() };
+    let clients: u32 = told.groups.iter().map(|group| group.clients).sum();
+    let workloads: Vec<&str> = told.groups.iter().map(|group| group.workload.as_str()).collect();
+    vec![
+        ("run_id", tally.run.as_ref().map(ToString::to_string).unwrap_or_default()),
+        ("name", told.name.clone()),
+        ("workload", workloads.join("+")),
+        ("target", told.target.clone()),
+        ("database", told.database.clone()),
+        ("clients", clients.to_string()),
+        ("placement", told.placement.name().to_owned()),
+        ("dbdyno", told.dbdyno.clone()),
+    ]
+}
+
+/// What gauges stood at when they were read last.
+fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
+    let Some(last) = tally.readings.last() else { return Vec::new() };
+    let told = |(place, value): &(u16, f64)| {
+        let gauge = tally.gauges.get(usize::from(*place))?;
+        let labels = vec![
+            ("about", gauge.about.clone()),
+            ("name", gauge.name.clone()),
+            ("unit", gauge.unit.clone()),
+        ];
+        Some((labels, *value))
+    };
+    last.values.iter().filter_map(told).collect()
+}
+
+impl KindFigures {
+    fn of(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
+        let told = tally.told(group);
+        let kind = told.and_then(|told| told.kinds.get(usize::from(of.kind)));
+        let labels = vec![
+            ("group", told.map(|told| told.name.clone()).unwrap_or_default()),
+            ("kind", kind.map_or_else(|| format!("kind_{}", of.kind), |kind| kind.name.clone())),
+            ("phase", phase.to_owned()),
+        ];
+        let mut buckets: Vec<(f64, u64)> =
+            BUCKETS_US.iter().map(|us| (*us as f64 / 1e6, 0)).collect();
+        // The library's way to write +Inf.
+        buckets.push((f64::MAX, 0));
+        let (mut sum_s, mut count, mut place) = (0.0, 0, 0);
+        if let Some(response) = &of.response {
+            (sum_s, count) = (response.sum() as f64 / NS_PER_S as f64, response.count());
+            for (value_ns, n) in response.recorded() {
+                while BUCKETS_US.get(place).is_some_and(|us| us * NS_PER_US < value_ns) {
+                    place += 1;
+                }
+                buckets[place].1 += n;
+            }
+        }
+        KindFigures { labels, counts: of.counts, sum_s, count, buckets }
+    }
+}
+
+/// What is asked at each scrape.
+#[derive(Debug)]
+struct Figures(Arc<Mutex<Snapshot>>);
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let snapshot = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let run = "What runs; its labels name it";
+        if !snapshot.run.is_empty() {
+            let mut info = encoder.encode_descriptor("dbdyno_run", run, None, MetricType::Info)?;
+            info.encode_info(&escaped(&snapshot.run))?;
+        }
+        let help = "1 for the phase that the run is in";
+        let mut phases =
+            encoder.encode_descriptor("dbdyno_phase", help, None, MetricType::Gauge)?;
+        for (phase, name) in PHASES {
+            let is_it = i64::from(snapshot.phase == Some(phase));
+            let labels = vec![("phase", name.to_owned())];
+            phases.encode_family(&labels)?.encode_gauge(&is_it)?;
+        }
+        let help = "How long has been measured";
+        gauge(&mut encoder, ("dbdyno_measured", help, Some(Unit::Seconds)), snapshot.seconds)?;
+        if let Some((offered, commits)) = snapshot.last {
+            let help = "Transactions that were intended in the last second";
+            gauge(&mut encoder, ("dbdyno_offered_per_second", help, None), offered as f64)?;
+            let help = "Commits that finished in the last second";
+            gauge(&mut encoder, ("dbdyno_tps", help, None), commits as f64)?;
+        }
+        transactions(&mut encoder, &snapshot.kinds)?;
+        let help = "What was read around the run in the last second, in its unit";
+        let mut around =
+            encoder.encode_descriptor("dbdyno_around", help, None, MetricType::Gauge)?;
+        for (labels, value) in &snapshot.gauges {
+            around.encode_family(&escaped(labels))?.encode_gauge(value)?;
+        }
+        Ok(())
+    }
+}
+
+fn gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    (name, help, unit): (&str, &str, Option<Unit>),
+    value: f64,
+) -> Result<(), fmt::Error> {
+    encoder.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?.encode_gauge(&value)
+}
+
+fn transactions(
+    encoder: &mut DescriptorEncoder<'_>,
+    kinds: &[KindFigures],
+) -> Result<(), fmt::Error> {
+    let help = "Transactions that were intended in a phase, by what became of them";
+    let name = "dbdyno_transactions";
+    let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    for kind in kinds {
+        let counts = &kind.counts;
+        let outcomes = [
+            ("committed", counts.committed),
+            ("rolled_back", counts.rolled_back),
+            ("failed", counts.failed),
+            ("dropped", counts.dropped),
+            ("unfinished", counts.unfinished),
+        ];
+        for (outcome, n) in outcomes {
+            let mut labels = escaped(&kind.labels);
+            labels.push(("outcome", outcome.to_owned()));
+            count(&mut family, &labels, n)?;
+        }
+    }
+    let help = "Attempts beyond the first";
+    let mut family =
+        encoder.encode_descriptor("dbdyno_retries", help, None, MetricType::Counter)?;
+    for kind in kinds {
+        count(&mut family, &escaped(&kind.labels), kind.counts.retried)?;
+    }
+    let help = "Response times of finished transactions, from the intended instant";
+    let (name, unit) = ("dbdyno_response", Unit::Seconds);
+    let mut family = encoder.encode_descriptor(name, help, Some(&unit), MetricType::Histogram)?;
+    for kind in kinds {
+        let labels = escaped(&kind.labels);
+        let mut of = family.encode_family(&labels)?;
+        of.encode_histogram::<NoLabelSet>(kind.sum_s, kind.count, &kind.buckets, None)?;
+    }
+    Ok(())
+}
+
+fn count(family: &mut MetricEncoder<'_>, labels: &Labels, n: u64) -> Result<(), fmt::Error> {
+    family.encode_family(labels)?.encode_counter::<NoLabelSet, u64, f64>(&n, None)
+}
+
+/// Values as they are written between quotes (OpenMetrics 1.0, "Escaping").
+fn escaped(labels: &Labels) -> Labels {
+    let escape = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    labels.iter().map(|(name, value)| (*name, escape(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_is_in_one_bucket_and_labels_cannot_end_early() {
+        let mut second = model::Second::new(0, 0);
+        let kind = second.kind(0);
+        kind.counts.committed = 4;
+        let response = kind.response.get_or_insert_default();
+        for us in [10, 90, 3_000, 500_000_000] {
+            response.record(us * NS_PER_US);
+        }
+        let mut tally = Tally::new();
+        tally.add(&Event::Second(second));
+        let mut snapshot = Snapshot::of(&tally);
+        snapshot.run = vec![("name", "a\"b\\c\nd".to_owned())];
+        let buckets: Vec<u64> = snapshot.kinds[0].buckets.iter().map(|(_, n)| *n).collect();
+        assert_eq!(buckets.iter().sum::<u64>(), 4);
+        assert_eq!((buckets[0], buckets[1], buckets[6], buckets[20]), (1, 1, 1, 1));
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Figures(Arc::new(Mutex::new(snapshot)))));
+        let mut page = String::new();
+        text::encode(&mut page, &registry).expect("text");
+        for line in [
+            "dbdyno_run_info{name=\"a\\\"b\\\\c\\nd\"} 1\n",
+            "# UNIT dbdyno_response_seconds seconds\n",
+            "dbdyno_response_seconds_count{group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
+            "phase=\"measure\",outcome=\"committed\"} 4\n",
+            "dbdyno_phase{phase=\"measure\"} 0\n",
+        ] {
+            assert!(page.contains(line), "no {line} in\n{page}");
+        }
+        assert!(page.ends_with("# EOF\n"), "{page}");
+    }
+}

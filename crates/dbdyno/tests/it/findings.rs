@@ -1,0 +1,206 @@
+//! Findings are raised by real runs that deserve them, and not by those that do not: the whole
+//! tool, on simulated databases in virtual and in real time and on SQLite.
+//!
+//! Not here: findings of servers and their crashes (outage, nodes, settings), and of what is done
+//! in mid-run (disturbances).
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::home::{Home, at, number};
+
+/// What every run of these tests deserves: dbdyno is built for tests, and the load is closed.
+const ALWAYS: [&str; 2] = ["closed_load", "debug_build"];
+
+/// A minute in virtual time on four servers of 2 ms each.
+const PLAIN: [&str; 6] = [
+    "run",
+    "empty",
+    "--target=sim:?service=exponential:2ms&servers=4",
+    "--placement=simulated",
+    "--duration=60s",
+    "--clients=8",
+];
+
+/// The report of a run with these flags; of equal ones the last counts.
+fn report(home: &Home, flags: &[&str]) -> Value {
+    let is_given = |word: &&str| {
+        let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
+        key(word).is_some_and(|of| flags.iter().any(|flag| key(flag).as_ref() == Some(&of)))
+    };
+    let mut args: Vec<&str> = PLAIN.into_iter().filter(|word| !is_given(word)).collect();
+    args.extend(flags);
+    args.extend(["--quiet", "--output=json"]);
+    home.run(&args).json()
+}
+
+fn ids(report: &Value) -> BTreeSet<&str> {
+    let findings = at(report, "findings").as_array().expect("a list");
+    findings.iter().map(|finding| finding["id"].as_str().expect("an id")).collect()
+}
+
+/// A run with these flags raises just these findings, beside what every run deserves.
+#[track_caller]
+fn raises(home: &Home, flags: &[&str], expect: &[&str]) {
+    let report = report(home, flags);
+    let is_open = flags.contains(&"--load=open");
+    let always = ALWAYS.iter().filter(|id| !is_open || **id != "closed_load");
+    let expect: BTreeSet<&str> = always.chain(expect).copied().collect();
+    assert_eq!(ids(&report), expect, "{flags:?}: {:#}", at(&report, "findings"));
+}
+
+#[test]
+fn a_plain_run_raises_nothing_but_how_it_was_built_and_loaded() {
+    raises(&Home::new(), &[], &[]);
+}
+
+#[test]
+fn a_run_is_long_enough_and_warmed_up_or_says_so() {
+    let home = Home::new();
+    raises(&home, &["--duration=9s"], &["short"]);
+    raises(&home, &["--duration=500ms"], &["too_short"]);
+    raises(&home, &["--ramp-up=0s"], &["no_ramp_up"]);
+    let slow = "--target=sim:?service=exponential:2ms&servers=4&connect=3s";
+    raises(&home, &[slow, "--ramp-up=1s"], &["short_ramp_up"]);
+    raises(&home, &[slow, "--ramp-up=4s"], &[]);
+    let rare = "--target=sim:?service=exponential:500ms&servers=4";
+    raises(&home, &[rare], &["few_samples"]);
+}
+
+#[test]
+fn a_run_that_is_not_steady_says_so() {
+    let home = Home::new();
+    let sim = |option: &str| format!("--target=sim:?service=exponential:2ms&servers=4&{option}");
+    raises(&home, &[&sim("slowing=12")], &["drifting"]);
+    raises(&home, &[&sim("slowing=2")], &[]);
+    raises(&home, &[&sim("stall_at=30s&stall=300ms")], &["stalled"]);
+    raises(&home, &[&sim("stall_at=30s&stall=20s")], &["stalled", "uneven"]);
+}
+
+#[test]
+fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small() {
+    let home = Home::new();
+    let open = |rate: &'static str, more: &[&'static str], expect: &[&str]| {
+        let flags = [&["--load=open", "--clients=4", rate], more].concat();
+        raises(&home, &flags, expect);
+    };
+    open("--rate=1000", &[], &[]);
+    open("--rate=1400", &["--queue=2"], &["dropped_arrivals", "queue_too_small"]);
+    let late = ["dropped_arrivals", "carried_in"];
+    open("--rate=3000", &["--queue=500", "--ramp-up=10s"], &late);
+    open("--rate=3000", &["--queue=100000", "--drain=1s"], &["carried_in", "unfinished"]);
+    let stopped = ["--queue=100", "--queue-full=stop", "--duration=20s", "--ramp-up=0s"];
+    let flags = [&["--load=open", "--clients=4", "--rate=3000"][..], &stopped].concat();
+    let report = report(&home, &flags);
+    assert!(ids(&report).contains("queue_full"), "{:#}", at(&report, "findings"));
+}
+
+#[test]
+fn failures_are_told_by_their_share() {
+    let home = Home::new();
+    let sim = "--target=sim:?service=exponential:2ms&servers=4";
+    let failing = |fail: &str| format!("{sim}&fail={fail}");
+    raises(&home, &[&failing("0.05:deadlock")], &["retried"]);
+    raises(&home, &[&failing("0.05:missing")], &["failed"]);
+    let all = report(&home, &[&failing("1:missing")]);
+    assert!(ids(&all).is_superset(&BTreeSet::from(["nothing_finished", "run_failed"])));
+    let severity = |fail: &str| {
+        let report = report(&home, &[&failing(fail)]);
+        let findings = at(&report, "findings").as_array().expect("a list").clone();
+        let failed = findings.into_iter().find(|finding| finding["id"] == "failed");
+        failed.expect("it failed")["severity"].as_str().expect("a word").to_owned()
+    };
+    assert_eq!(severity("0.0005:missing"), "note");
+    assert_eq!(severity("0.05:missing"), "warning");
+}
+
+#[test]
+fn times_beyond_what_histograms_tell_apart_are_told() {
+    let home = Home::new();
+    let slow = "--target=sim:?service=exponential:500ms&servers=4";
+    raises(&home, &[slow, "--highest=1s"], &["overflow", "few_samples"]);
+    raises(&home, &[slow, "--highest=1h"], &["few_samples"]);
+}
+
+/// That others do not is seen in virtual time: on a busy machine every generator waits for CPUs.
+#[test]
+fn a_generator_that_is_the_bottleneck_says_so() {
+    let home = Home::new();
+    let real = ["--placement=thread", "--duration=2s", "--ramp-up=500ms"];
+    // A database that answers at once: all time is the generator's own, and threads wait for CPUs.
+    let busy = [&real[..], &["--target=sim:", "--clients=64"]].concat();
+    let found = report(&home, &busy);
+    let is_told = |id: &str| ids(&found).contains(id);
+    let is_found = is_told("generator_saturated") || is_told("client_time_outside");
+    assert!(is_found, "{:#}", at(&found, "findings"));
+}
+
+#[test]
+fn a_generator_that_is_late_says_so() {
+    let home = Home::new();
+    let flags = [
+        "--placement=thread",
+        "--duration=2s",
+        "--ramp-up=500ms",
+        "--target=sim:?servers=0",
+        "--load=open",
+        "--rate=200000",
+        "--clients=64",
+    ];
+    let report = report(&home, &flags);
+    let found = ids(&report);
+    assert!(found.contains("generator_lag") || found.contains("dropped_arrivals"), "{found:?}");
+}
+
+#[test]
+fn an_embedded_database_and_what_it_may_lose_are_told() {
+    let home = Home::new();
+    let sqlite = |options: &str| {
+        let target = format!("--target=sqlite:{}{options}", home.path("own.db").display());
+        let args = ["run", "oltp-point-select", "--table-size=100", "--duration=1s", &target];
+        home.run(&[&args[..], &["--quiet", "--output=json"]].concat()).json()
+    };
+    let durable = sqlite("?synchronous=full");
+    assert!(ids(&durable).contains("same_host") && !ids(&durable).contains("not_durable"));
+    assert!(ids(&sqlite("?synchronous=off")).contains("not_durable"));
+    let data = Connection::open(home.path("own.db")).expect("a database");
+    data.execute("DROP TABLE dbdyno_meta", ()).expect("a table");
+    drop(data);
+    assert!(!ids(&durable).contains("data_unknown"));
+    assert!(ids(&sqlite("?synchronous=full")).contains("data_unknown"));
+}
+
+#[test]
+fn an_experiment_whose_points_did_not_take_turns_says_so() {
+    let home = Home::new();
+    let walk = |order: &str| {
+        let order = format!("--order={order}");
+        let args = [&PLAIN[..5], &["--vary=clients=2,4", "--repeat=2", "--quiet", &order]].concat();
+        let short = |arg| if arg == "--duration=60s" { "--duration=2s" } else { arg };
+        home.json(&args.into_iter().map(short).collect::<Vec<&str>>())
+    };
+    let blocked = walk("sequential");
+    assert_eq!(at(&blocked, "findings.0.id"), "points_not_interleaved");
+    assert_eq!(number(&blocked, "trials_done"), 4.0);
+    assert_eq!(at(&walk("interleaved"), "findings").as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn the_list_of_findings_is_what_reports_say() {
+    let home = Home::new();
+    let listed = home.json(&["list", "findings"]);
+    let listed = listed.as_array().expect("a list");
+    let report = report(&home, &["--duration=9s"]);
+    for finding in at(&report, "findings").as_array().expect("a list") {
+        let of = listed.iter().find(|known| known["id"] == finding["id"]);
+        let of = of.unwrap_or_else(|| panic!("{finding} is not listed"));
+        assert!(of["severity"].as_array().expect("a list").contains(&finding["severity"]));
+        let (text, advice) = (finding["text"].as_str(), of["advice"].as_str());
+        assert!(text.expect("text").ends_with(advice.expect("advice")), "{finding}");
+    }
+    let page = home.run(&["list", "findings", "--output=markdown"]).good();
+    page.says(&["# Findings", "| `stalled` |"]);
+    home.run(&["list", "findings"]).good().says(&["queue_too_small (warning)"]);
+}

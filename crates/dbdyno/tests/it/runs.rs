@@ -1,0 +1,164 @@
+//! What can be asked of the runs that were kept: conditions, orders, parts as tables, and files
+//! for other programs and people.
+//!
+//! Not here: what the language of conditions means (results), and mistakes (bad_input).
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::home::{Home, at, number};
+
+/// Ten seconds in virtual time.
+fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
+    let (name, clients) = (format!("--name={name}"), format!("--clients={clients}"));
+    let sim = "--target=sim:?service=exponential:2ms&servers=4";
+    let args = [
+        &["run", "empty", sim, "--placement=simulated", "--duration=10s", "--quiet"][..],
+        &[name.as_str(), clients.as_str()],
+        more,
+    ];
+    home.report(&args.concat())
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let runs = at(list, "runs").as_array().expect("a list");
+    runs.iter().map(|run| run["name"].as_str().expect("a name")).collect()
+}
+
+#[test]
+fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for() {
+    let home = Home::new();
+    for (name, clients) in [("small", "1"), ("large", "8"), ("middle", "2")] {
+        run(&home, name, clients, &[]);
+    }
+    home.run(&["runs", "label", "last", "build=12"]).good();
+    let list = |args: &[&str]| home.json(&[&["runs", "list"], args].concat());
+    assert_eq!(names(&list(&["--sort", "-tps"])), ["large", "middle", "small"]);
+    assert_eq!(names(&list(&["--sort=tps", "--limit=2"])), ["small", "middle"]);
+    let where_ = |text: &str| list(&["--sort=clients", "--where", text]);
+    assert_eq!(names(&where_("workload=empty and clients>=2")), ["middle", "large"]);
+    assert_eq!(names(&where_("label.build=12 or clients=8")), ["middle", "large"]);
+    assert_eq!(names(&where_("not label.build and started>-1h")), ["small", "large"]);
+    assert_eq!(names(&where_("finding=debug_build and p99>1us and tps>0.1k")).len(), 3);
+    assert_eq!(names(&where_("name=small")), ["small"]);
+    assert_eq!(names(&where_("status=failed")), [""; 0]);
+
+    let csv = home.run(&["runs", "list", "--output=csv", "--where=clients=8"]).good().out;
+    assert!(csv.starts_with("run_id,started,status,name,workload,"), "{csv}");
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    let markdown = home.run(&["runs", "list", "--output=markdown"]).good().out;
+    assert!(markdown.contains("| TPS |") && markdown.contains("| build=12 |"), "{markdown}");
+    home.run(&["runs", "list"]).good().says(&["* most TPS of its workload"]);
+    let bad = home.run(&["runs", "list", "--where=nopn>5"]).code(2);
+    bad.warns(&["--where: at character 1: there is no column 'nopn' (did you mean 'nopm'?)"]);
+    home.run(&["runs", "list", "--sort=speed"]).code(2).warns(&["--sort: at character 1: "]);
+}
+
+#[test]
+fn parts_of_a_run_are_tables_for_people_and_programs() {
+    let home = Home::new();
+    let report = run(&home, "parts", "4", &["--per-client"]);
+    let show = |args: &[&str]| home.run(&[&["runs", "show", "last"], args].concat()).good().out;
+    let timing = show(&["--timing"]);
+    assert!(timing.contains("transaction ") && timing.contains("ratio %"), "{timing}");
+    assert!(!timing.contains("Can it be trusted?"), "{timing}");
+    let json = |args: &[&str]| home.json(&[&["runs", "show", "last"], args].concat());
+    let timed = json(&["--timing"]);
+    assert_eq!(at(&timed, "run_id"), at(&report, "run_id"));
+    assert_eq!(number(&timed, "timing.0.calls"), number(&report, "transactions.empty.calls"));
+
+    let counter = json(&["--counter", "--every=5s"]);
+    let rows = at(&counter, "counter").as_array().expect("a list");
+    let commits: f64 = rows.iter().map(|row| number(row, "commits")).sum();
+    let seconds = at(&report, "seconds").as_array().expect("a list");
+    assert_eq!(commits, seconds.iter().map(|second| number(second, "commits")).sum::<f64>());
+    assert_eq!(rows.len(), 3, "2 s of ramp-up, and 5 s twice");
+
+    let clients = json(&["--per-client", "--timing"]);
+    let of_clients = at(&clients, "per_client").as_array().expect("a list");
+    let calls: f64 = of_clients.iter().map(|row| number(row, "calls")).sum();
+    let counts = at(&report, "counts");
+    assert_eq!(calls, number(counts, "finished") + number(counts, "failed"));
+    assert_eq!(json(&["--per-client"]), report);
+
+    let config = show(&["--config", "--settings"]);
+    for told in ["Configuration of run", "statements", "Settings of run", "servers"] {
+        assert!(config.contains(told), "no {told} in {config}");
+    }
+    let csv = show(&["--counter", "--output=csv"]);
+    assert!(csv.starts_with("from_s,length_s,offered,finished,"), "{csv}");
+    assert_eq!(csv.lines().count(), 13);
+    assert!(show(&["--timing", "--output=markdown"]).contains("| empty |"));
+    let two = home.run(&["runs", "show", "last", "--timing", "--config", "--output=csv"]);
+    two.code(2).warns(&["--output csv"]);
+    let uneven = home.run(&["runs", "show", "last", "--counter", "--every=1500ms"]);
+    uneven.code(2).warns(&["is not whole seconds"]);
+}
+
+#[test]
+fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
+    let home = Home::new();
+    let report = run(&home, "sent", "4", &["--per-client"]);
+    let id = at(&report, "run_id").as_str().expect("an id").to_owned();
+    home.run(&["runs", "label", "last", "for=you"]).good();
+    let export = |file: &str| {
+        home.run(&["runs", "export", "last", "-o", file]).good().says(&["wrote 1 run to "]);
+        fs::read(home.path(file)).expect("it was written")
+    };
+    let json: Value = serde_json::from_slice(&export("report.json")).expect("JSON");
+    assert_eq!(json, report);
+    let csv = String::from_utf8(export("seconds.csv")).expect("text");
+    let header = csv.lines().next().expect("a header");
+    assert!(header.starts_with("run_id,started,second_s,group,") && header.contains("p99_ms"));
+    assert_eq!(csv.lines().count(), 13, "2 s of ramp-up, 10 s, and the header");
+    let log = String::from_utf8(export("times.hlog")).expect("text");
+    assert!(log.contains("#[Histogram log format version 1.3]"), "{log}");
+    assert!(log.contains("\nTag=empty,9.000,1.000,"), "{log}");
+
+    let portable = export("run.dbdyno");
+    assert!(portable.starts_with(b"SQLite format 3\0"));
+    let colleague = Home::new();
+    fs::copy(home.path("run.dbdyno"), colleague.path("run.dbdyno")).expect("a copy");
+    colleague.run(&["runs", "import", "run.dbdyno"]).good().says(&[&format!("imported {id}")]);
+    assert_eq!(colleague.json(&["runs", "export", "last"]), report);
+    let page = home.run(&["runs", "show", "last"]).good().out;
+    assert_eq!(colleague.run(&["runs", "show", "last"]).good().out, page);
+    assert_eq!(colleague.run(&["runs", "label", "last"]).good().out, "for=you\n");
+    let again = colleague.run(&["runs", "import", "run.dbdyno"]).good();
+    again.says(&[&format!("{id} is here already and was left as it is")]);
+    assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
+
+    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(1);
+    twice.warns(&["exists already: name another file"]);
+    let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
+    nowhere.warns(&["name it with -o"]);
+    fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");
+    let hostile = home.run(&["runs", "import", "hostile.dbdyno"]).code(1);
+    hostile.warns(&["hostile.dbdyno"]).is_a_sentence();
+    home.run(&["runs", "import", "none.dbdyno"]).code(1).warns(&["there is no file"]);
+}
+
+#[test]
+fn an_experiment_comes_along_with_its_runs() {
+    let home = Home::new();
+    let sim = "--target=sim:?service=exponential:2ms&servers=4";
+    let args =
+        ["run", "empty", sim, "--placement=simulated", "--duration=2s", "--vary=clients=1,2"];
+    home.json(&[&args[..], &["--quiet"]].concat());
+    let list = home.json(&["runs", "list"]);
+    let runs = at(&list, "runs").as_array().expect("a list");
+    let mut export = vec!["runs", "export", "-o", "all.dbdyno"];
+    export.extend(runs.iter().map(|run| run["run_id"].as_str().expect("an id")));
+    home.run(&export).good();
+    let colleague = Home::new();
+    let file = home.path("all.dbdyno").display().to_string();
+    colleague.run(&["runs", "import", &file]).good();
+    let show = |home: &Home| home.json(&["experiments", "show", "last"]);
+    assert_eq!(show(&colleague), show(&home));
+    let csv = colleague.run(&["experiments", "list", "--output=csv"]).good().out;
+    assert!(csv.starts_with("experiment_id,started,name,axes,trials,trials_completed\n"), "{csv}");
+    assert!(csv.ends_with(",\"clients=1,2\",2,2\n"), "{csv}");
+    let found = colleague.json(&["runs", "list", "--where=experiment"]);
+    assert_eq!(names(&found).len(), 2);
+}

@@ -1,0 +1,355 @@
+//! Every finding that there is: what raises it and what to do about it. The table in
+//! docs/findings.md is made of this list.
+//!
+//! Not here: whether a run deserves one (the files beside this one), and findings of the lab's,
+//! which say what only the maker of a run can know.
+
+/// A finding, whatever the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its stable name.
+    pub id: &'static str,
+    /// How much it may matter: `note`, `warning` and `invalid`, with commas between.
+    pub severity: &'static str,
+    /// When it is raised.
+    pub raised: &'static str,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// The finding of this name.
+pub fn known(id: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.id == id)
+}
+
+/// All findings, those that make a result invalid first.
+pub static KNOWN: &[Known] = &[
+    Known {
+        id: "run_failed",
+        severity: "invalid",
+        raised: "the run could not go on",
+        advice: "Remove the cause and run it again.",
+    },
+    Known {
+        id: "too_short",
+        severity: "invalid",
+        raised: "nothing, or less than 1 s, was measured",
+        advice: "Measure a minute or more.",
+    },
+    Known {
+        id: "nothing_finished",
+        severity: "invalid",
+        raised: "no transaction finished",
+        advice: "Look at the errors; check that the data are there and that the user may write.",
+    },
+    Known {
+        id: "failed",
+        severity: "note, warning, invalid",
+        raised: "transactions failed: below 0.1 %, below 50 %, from 50 % on",
+        advice: "They are not in the response times of finished ones, and count as infinite in \
+                 the offered percentiles.",
+    },
+    Known {
+        id: "managed_server_ended",
+        severity: "invalid",
+        raised: "the private server of a `managed:` target ended during the run; its last words \
+                 are told",
+        advice: "Read its last words, and mend what made it end.",
+    },
+    Known {
+        id: "settings_lost",
+        severity: "invalid",
+        raised: "settings that were set for the run are others after the load: the server was \
+                 started anew, or somebody changed them",
+        advice: "Repeat the run on a server that nobody else changes or starts anew.",
+    },
+    Known {
+        id: "condition_not_met",
+        severity: "warning",
+        raised: "the condition that was waited for before a trial (`--wait-until`) did not hold \
+                 in time",
+        advice: "Wait for longer (--wait-at-most), or ask for what can be reached.",
+    },
+    Known {
+        id: "left_behind",
+        severity: "invalid",
+        raised: "clients did not end when the run cut them off: what they held is not all counted",
+        advice: "Offer less than the generator can even count, or look for a database that does \
+                 not let go.",
+    },
+    Known {
+        id: "checks_failed_before",
+        severity: "invalid",
+        raised: "the data are inconsistent before, or after the load",
+        advice: "Build the data anew. If they break again under load, transactions are not \
+                 isolated or not atomic.",
+    },
+    Known {
+        id: "checks_failed",
+        severity: "invalid",
+        raised: "the data are inconsistent before, or after the load",
+        advice: "Build the data anew. If they break again under load, transactions are not \
+                 isolated or not atomic.",
+    },
+    Known {
+        id: "checks_not_made",
+        severity: "invalid",
+        raised: "the data could not be looked at after the load",
+        advice: "Look why the database did not answer after the load, and run it again.",
+    },
+    Known {
+        id: "crosscheck_not_made",
+        severity: "invalid",
+        raised: "the data could not be looked at after the load",
+        advice: "Look why the database did not answer after the load, and run it again.",
+    },
+    Known {
+        id: "crosscheck_mismatch",
+        severity: "invalid",
+        raised: "the database's count of commits is not ours",
+        advice: "Commits were lost or not ours: make sure that nobody else used the database, and \
+                 look at its log.",
+    },
+    Known {
+        id: "server_counts_fewer",
+        severity: "warning",
+        raised: "the counter of commits of the server itself grew by less than we committed",
+        advice: "It counts all sessions, so it should grow by at least as much: look whether the \
+                 server was started anew, or a proxy spreads what we do.",
+    },
+    Known {
+        id: "books_disagree",
+        severity: "invalid",
+        raised: "counts and histograms disagree: an error of dbdyno",
+        advice: "Do not use the figures: this is an error of dbdyno, or of the file that they \
+                 were read from. Please report it.",
+    },
+    Known {
+        id: "generator_lag",
+        severity: "warning",
+        raised: "p99 of lag above 100 µs and above 5 % of the median service time",
+        advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+    },
+    Known {
+        id: "generator_saturated",
+        severity: "warning",
+        raised: "run delay above 10 %",
+        advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+    },
+    Known {
+        id: "client_time_outside",
+        severity: "warning",
+        raised: "clients of a closed load spent more than 10 % of their time outside of any \
+                 transaction",
+        advice: "The generator itself, or reconnecting, limits the rate: look for lost \
+                 connections, give it more cores or more clients.",
+    },
+    Known {
+        id: "connect_failed",
+        severity: "warning",
+        raised: "clients could not connect",
+        advice: "Raise the server's limit of connections, or use fewer clients.",
+    },
+    Known {
+        id: "connects_retried",
+        severity: "note",
+        raised: "attempts to connect before the load failed and were made again; all clients are \
+                 there",
+        advice: "All clients are connected; connect more slowly with --connect-rate or \
+                 --connect-at-once.",
+    },
+    Known {
+        id: "idle_clients",
+        severity: "warning",
+        raised: "in closed load, clients that finished nothing",
+        advice: "Look for connections that were lost, or clients that wait for a lock for ever: \
+                 the others had less company than the plan says.",
+    },
+    Known {
+        id: "dropped_arrivals",
+        severity: "warning",
+        raised: "the queue was full",
+        advice: "Read the offered percentiles, not the finished ones; lower the rate or add \
+                 clients.",
+    },
+    Known {
+        id: "queue_too_small",
+        severity: "warning",
+        raised: "arrivals were dropped at a full queue although the clients were busy for less \
+                 than 90 % of the time",
+        advice: "Allow a longer queue (--queue): it is a burst that finds it full, not the rate.",
+    },
+    Known {
+        id: "unfinished",
+        severity: "warning",
+        raised: "work had not ended when the run was over",
+        advice: "Read the offered percentiles, in which they count at least their age; lower the \
+                 rate or allow a longer drain.",
+    },
+    Known {
+        id: "carried_in",
+        severity: "warning",
+        raised: "in open load, a backlog of more than one a client came from the ramp-up",
+        advice: "Lower the rate, or lengthen the ramp-up until the backlog is gone.",
+    },
+    Known {
+        id: "short_ramp_up",
+        severity: "warning",
+        raised: "the ramp-up was shorter than connecting all clients took, where that was a \
+                 second or more",
+        advice: "Ramp up for longer than that: what a server does at the first transaction of \
+                 each connection is part of the figures.",
+    },
+    Known {
+        id: "queue_full",
+        severity: "warning",
+        raised: "the run ended at a full queue, as the plan asks",
+        advice: "Lower the rate or add clients.",
+    },
+    Known {
+        id: "unknown_commits",
+        severity: "warning",
+        raised: "connections broke during COMMIT: outcomes that nobody knows",
+        advice: "The database holds between committed and committed + unknown.",
+    },
+    Known {
+        id: "drifting",
+        severity: "warning",
+        raised: "commits went up or down over the measured phase by more than 5 % and more than \
+                 chance",
+        advice: "Lengthen the ramp-up, or find out what grows: data, caches, dirty pages, a queue.",
+    },
+    Known {
+        id: "uneven",
+        severity: "warning",
+        raised: "the seconds scatter, beyond chance, by more than 30 % of their mean",
+        advice: "A mean hides that: look at the chart of commits over time.",
+    },
+    Known {
+        id: "stalled",
+        severity: "note, warning",
+        raised: "commits stood still: below, or from 1 % of the time",
+        advice: "Look for checkpoints, flushes and lock waits at that time.",
+    },
+    Known {
+        id: "overflow",
+        severity: "warning",
+        raised: "times above the range of the histograms",
+        advice: "Raise the range of the recording in the plan.",
+    },
+    Known {
+        id: "disturbance_failed",
+        severity: "warning",
+        raised: "what the plan does in mid-run went wrong, or was not begun",
+        advice: "What the run shows is not what the plan asks for: mend it and repeat.",
+    },
+    Known {
+        id: "disturbance_skipped",
+        severity: "warning",
+        raised: "what the plan does in mid-run went wrong, or was not begun",
+        advice: "Measure longer, or do it less often.",
+    },
+    Known {
+        id: "debug_build",
+        severity: "warning",
+        raised: "dbdyno was built without optimisation",
+        advice: "Build it with --release.",
+    },
+    Known {
+        id: "settings_changed",
+        severity: "warning",
+        raised: "modes or settings of the database were others after the run than before",
+        advice: "The run is of neither: repeat it and leave the server alone.",
+    },
+    Known {
+        id: "noisy_machine",
+        severity: "warning",
+        raised: "other virtual machines took more than 2 % of the CPU time (steal)",
+        advice: "Use a machine of its own, or repeat and interleave the runs.",
+    },
+    Known {
+        id: "store_not_written",
+        severity: "warning",
+        raised: "the run could not be kept",
+        advice: "Make room, or name another file with --store.",
+    },
+    Known {
+        id: "killed",
+        severity: "warning",
+        raised: "the process of the run died: what it kept is all there is",
+        advice: "The figures are true of the seconds that were kept: repeat the run.",
+    },
+    Known {
+        id: "points_not_interleaved",
+        severity: "warning",
+        raised: "of an experiment: all trials of a point were made one after the other",
+        advice: "Leave out the order, or choose interleaved: then what drifts meets all points \
+                 alike.",
+    },
+    Known {
+        id: "disturbed",
+        severity: "note",
+        raised: "the plan did something to the database in mid-run",
+        advice: "Read those before, during and after each disturbance.",
+    },
+    Known {
+        id: "disturbance_cut_off",
+        severity: "note",
+        raised: "it was cut off by its limit, or at the end of the measured phase",
+        advice: "It was not done as a whole, and has no time after it if the load was over.",
+    },
+    Known {
+        id: "few_samples",
+        severity: "note",
+        raised: "too few samples for p99 or p99.9",
+        advice: "Measure longer; until then, read the maximum.",
+    },
+    Known {
+        id: "retried",
+        severity: "note",
+        raised: "transactions were tried again",
+        advice: "Response times span all attempts.",
+    },
+    Known {
+        id: "interrupted",
+        severity: "note",
+        raised: "somebody ended the run early",
+        advice: "The figures are true of that part.",
+    },
+    Known {
+        id: "short",
+        severity: "note",
+        raised: "less than 10 s was measured",
+        advice: "Measure a minute or more before you rely on it.",
+    },
+    Known {
+        id: "no_ramp_up",
+        severity: "note",
+        raised: "there was no ramp-up",
+        advice: "Give it one, unless that is what you measure.",
+    },
+    Known {
+        id: "closed_load",
+        severity: "note",
+        raised: "the load was closed",
+        advice: "For what users see who arrive at a rate, offer one (--rate).",
+    },
+    Known {
+        id: "same_host",
+        severity: "note",
+        raised: "generator and database share a host, or a process",
+        advice: "Figures are of both together: where users have two hosts, use two.",
+    },
+    Known {
+        id: "not_durable",
+        severity: "note",
+        raised: "the database may lose an acknowledged commit",
+        advice: "Compare only with runs of the same durability.",
+    },
+    Known {
+        id: "data_unknown",
+        severity: "note",
+        raised: "the data have no `dbdyno_meta`",
+        advice: "Compare only with runs on the same data, or build them with dbdyno.",
+    },
+];

@@ -1,0 +1,199 @@
+//! From the text of a query to its conditions, by recursive descent: `or` binds less than `and`,
+//! `and` less than `not`. Not here: what a value may be (value).
+
+use super::value::Value;
+use super::{BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
+
+/// A word, sign or bracket, and the character at which it begins, from 1.
+#[derive(Clone, Debug, PartialEq)]
+struct Token {
+    at: usize,
+    what: What,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum What {
+    Open,
+    Close,
+    Operator(Operator),
+    /// A quoted one is never 'and', 'or' or 'not'.
+    Word {
+        text: String,
+        is_quoted: bool,
+    },
+}
+
+pub(super) struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    /// Behind the last character.
+    end: usize,
+    depth: usize,
+    now_unix_ms: i64,
+}
+
+impl Parser {
+    pub(super) fn new(text: &str, now_unix_ms: i64) -> Result<Parser, BadQuery> {
+        let end = text.chars().count() + 1;
+        if end > CHARACTERS_MAX {
+            let why = format!("it is longer than {CHARACTERS_MAX} characters");
+            return Err(BadQuery::at(CHARACTERS_MAX, why));
+        }
+        Ok(Parser { tokens: tokens(text)?, next: 0, end, depth: 0, now_unix_ms })
+    }
+
+    pub(super) fn query(mut self) -> Result<Condition, BadQuery> {
+        if self.tokens.is_empty() {
+            return Err(BadQuery::at(1, "it is empty: write workload=tpcc and nopm>50000"));
+        }
+        let condition = self.any()?;
+        match self.tokens.get(self.next) {
+            None => Ok(condition),
+            Some(Token { at, what: What::Close }) => {
+                Err(BadQuery::at(*at, "this ')' has no '(' before it"))
+            }
+            Some(Token { at, .. }) => {
+                let why = "'and' or 'or' is missing before it (quote values with blanks)";
+                Err(BadQuery::at(*at, why))
+            }
+        }
+    }
+
+    fn any(&mut self) -> Result<Condition, BadQuery> {
+        let mut any = vec![self.all()?];
+        while self.takes_word("or") {
+            any.push(self.all()?);
+        }
+        Ok(if any.len() == 1 { any.remove(0) } else { Condition::Any(any) })
+    }
+
+    fn all(&mut self) -> Result<Condition, BadQuery> {
+        let mut all = vec![self.one()?];
+        while self.takes_word("and") {
+            all.push(self.one()?);
+        }
+        Ok(if all.len() == 1 { all.remove(0) } else { Condition::All(all) })
+    }
+
+    fn one(&mut self) -> Result<Condition, BadQuery> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            let why = format!("more than {DEPTH_MAX} brackets within each other");
+            return Err(BadQuery::at(self.at(), why));
+        }
+        let one = if self.takes_word("not") {
+            Condition::Not(Box::new(self.one()?))
+        } else if self.takes(&What::Open) {
+            let inner = self.any()?;
+            if !self.takes(&What::Close) {
+                return Err(BadQuery::at(self.at(), "a ')' is missing"));
+            }
+            inner
+        } else {
+            self.comparison()?
+        };
+        self.depth -= 1;
+        Ok(one)
+    }
+
+    fn comparison(&mut self) -> Result<Condition, BadQuery> {
+        let (at, name) = self.word("a column such as nopm")?;
+        let field = Field::named(&name, at)?;
+        let Some(Token { at: operator_at, what: What::Operator(operator) }) =
+            self.tokens.get(self.next).cloned()
+        else {
+            return Ok(Condition::Known(field));
+        };
+        self.next += 1;
+        let (value_at, written) = self.word("a value")?;
+        let value = Value::read(&field, operator, &written, self.now_unix_ms);
+        let value = value.map_err(|why| {
+            let at = if why.is_of_operator { operator_at } else { value_at };
+            BadQuery::at(at, why.words)
+        })?;
+        Ok(Condition::Compared(field, operator, value))
+    }
+
+    /// Where the next token begins.
+    fn at(&self) -> usize {
+        self.tokens.get(self.next).map_or(self.end, |token| token.at)
+    }
+
+    fn takes(&mut self, what: &What) -> bool {
+        let is_it = self.tokens.get(self.next).is_some_and(|token| token.what == *what);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn takes_word(&mut self, word: &str) -> bool {
+        let is_word = |token: &Token| {
+            matches!(&token.what, What::Word { text, is_quoted: false }
+                if text.eq_ignore_ascii_case(word))
+        };
+        let is_it = self.tokens.get(self.next).is_some_and(is_word);
+        self.next += usize::from(is_it);
+        is_it
+    }
+
+    fn word(&mut self, expected: &str) -> Result<(usize, String), BadQuery> {
+        let at = self.at();
+        match self.tokens.get(self.next).map(|token| &token.what) {
+            Some(What::Word { text, .. }) => {
+                let text = text.clone();
+                self.next += 1;
+                Ok((at, text))
+            }
+            _ => Err(BadQuery::at(at, format!("{expected} is missing"))),
+        }
+    }
+}
+
+/// Ends a word that is not quoted.
+fn is_sign(letter: char) -> bool {
+    letter.is_whitespace() || "()=!<>~'\"".contains(letter)
+}
+
+fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut tokens = Vec::new();
+    let mut next = 0;
+    while let Some(&letter) = letters.get(next) {
+        let at = next + 1;
+        let rest = &letters[next..];
+        let (what, length) = match letter {
+            _ if letter.is_whitespace() => {
+                next += 1;
+                continue;
+            }
+            '(' => (What::Open, 1),
+            ')' => (What::Close, 1),
+            '\'' | '"' => quoted(rest).ok_or_else(|| {
+                BadQuery::at(at, format!("this {letter} has no second one behind it"))
+            })?,
+            _ if is_sign(letter) => operator(rest).ok_or_else(|| {
+                BadQuery::at(at, "signs are =, !=, <, <=, >, >= and ~ (contains)")
+            })?,
+            _ => {
+                let word: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
+                let length = word.chars().count();
+                (What::Word { text: word, is_quoted: false }, length)
+            }
+        };
+        tokens.push(Token { at, what });
+        next += length;
+    }
+    Ok(tokens)
+}
+
+fn operator(rest: &[char]) -> Option<(What, usize)> {
+    let starts = |sign: &str| sign.chars().eq(rest.iter().copied().take(sign.len()));
+    let (sign, operator) = Operator::ALL.into_iter().find(|(sign, _)| starts(sign))?;
+    Some((What::Operator(operator), sign.len()))
+}
+
+/// What stands between two quotes of one kind.
+fn quoted(rest: &[char]) -> Option<(What, usize)> {
+    let end = rest.iter().skip(1).position(|letter| *letter == rest[0])?;
+    let text = rest[1..=end].iter().collect();
+    Some((What::Word { text, is_quoted: true }, end + 2))
+}

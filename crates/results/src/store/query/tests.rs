@@ -1,0 +1,243 @@
+//! What a query means, held against made-up runs, and what is said of one that means nothing.
+
+use rusqlite::{Connection, params};
+
+use super::super::schema::{self, IfMissing};
+use super::super::{Filter, Store};
+use super::*;
+
+/// 2026-07-01T00:00:00Z.
+const NOW_MS: i64 = 1_782_864_000_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// TPS, NOPM and p99 in ms.
+type Figures = (Option<f64>, Option<f64>, Option<i64>);
+/// id, days ago, status, workload, clients, figures, finding.
+type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Figures, &'a str);
+
+const RUNS: [Made<'static>; 5] = [
+    ("0001-aaaa", 1, "completed", "tpcc", 8, (Some(900.0), Some(54_000.0), Some(12)), ""),
+    ("0002-bbbb", 3, "completed", "tpcc", 16, (Some(1200.0), Some(72_000.0), Some(40)), "stalled"),
+    ("0003-cccc", 9, "failed", "oltp-read-only", 8, (None, None, None), "run_failed"),
+    ("0004-dddd", 20, "completed", "tpcc+oltp-read-only", 4, (Some(10.0), None, Some(1)), ""),
+    ("0005-eeee", 30, "running", "tpcb", 1, (None, None, None), ""),
+];
+
+/// A store with these runs; those with 'b' in their id are labelled, the fifth has no process.
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("runs.sqlite");
+    let connection = schema::open(&path, IfMissing::Create).expect("a store");
+    for (number, run) in RUNS.iter().enumerate() {
+        put(&connection, number as i64 + 1, run);
+    }
+    let label = "INSERT INTO label VALUES (?, ?, ?)";
+    for (run, key, value) in [(1, "build", "12"), (2, "build", "9"), (4, "build", "12-rc")] {
+        connection.execute(label, params![run, key, value]).expect("a label");
+    }
+    connection
+        .execute_batch(
+            "INSERT INTO experiment VALUES (1, '0199-exp', 0, 'sweep', '{}');
+             INSERT INTO trial VALUES (2, 1, 0, 0);",
+        )
+        .expect("an experiment");
+    (folder, Store { path, connection })
+}
+
+fn put(connection: &Connection, number: i64, run: &Made<'_>) {
+    let (id, days, status, workload, clients, (tps, nopm, p99_ms), finding) = run;
+    let worst = (!finding.is_empty()).then_some("warning");
+    let started = NOW_MS - days * DAY_MS;
+    let sql = "INSERT INTO run VALUES (?, ?, ?, NULL, 0, ?, 'x', '', 1, 1, 'a plan', ?, 'sim:',
+                   'SQLite 3.54', ?, ?, ?, ?, 60000000000, ?, 0, '0.1.0', '', '{}', NULL)";
+    let p99_ns = p99_ms.map(|ms| ms * 1_000_000);
+    let values = params![number, id, started, status, workload, clients, tps, nopm, p99_ns, worst];
+    connection.execute(sql, values).expect("a run");
+    if !finding.is_empty() {
+        let sql = "INSERT INTO finding VALUES (?, 1, ?, 'warning', 'x')";
+        connection.execute(sql, params![number, finding]).expect("a finding");
+    }
+}
+
+/// The first characters of the ids of the runs that a query finds, in the order of the list.
+fn found(store: &Store, query: &str, sort: &str) -> String {
+    let filter = Filter {
+        query: (!query.is_empty()).then(|| Query::parse(query, NOW_MS).expect(query)),
+        sort: if sort.is_empty() { Sort::default() } else { Sort::parse(sort).expect(sort) },
+        ..Filter::default()
+    };
+    let rows = store.list(&filter).expect(query);
+    rows.iter().map(|row| &row.run.0[3..4]).collect()
+}
+
+#[test]
+fn a_query_finds_the_runs_of_which_it_holds() {
+    let (_folder, store) = store();
+    let check = |query: &str, expect: &str| {
+        assert_eq!(found(&store, query, ""), expect, "{query}");
+    };
+    check("workload=tpcc", "124");
+    check("workload=TPCC and nopm>50000", "12");
+    check("workload=tpcc and nopm>50k and label.build=12", "1");
+    check("p99<20ms", "14");
+    check("p99<=12ms and p99>=12ms", "1");
+    check("tps>500 or clients=4", "124");
+    check("clients=8 and not status=failed", "1");
+    check("not (clients=8 or clients=16)", "45");
+    check("not not clients=8", "13");
+    check("status=interrupted", "5");
+    check("status=running", "");
+    check("finding=stalled", "2");
+    check("finding~RUN_", "3");
+    check("finding", "23");
+    check("trust=good", "145");
+    check("trust!=good", "23");
+    check("experiment=exp", "2");
+    check("experiment", "2");
+    check("id=bbbb or id=0004", "24");
+    check("database~'sqlite 3.5'", "12345");
+    check("duration>=1m", "12345");
+    check("label.build~12", "14");
+    check("label.build>10", "1");
+    check("label.build", "124");
+    check("not label.build", "35");
+    check("workload~oltp", "34");
+}
+
+#[test]
+fn instants_are_dates_times_and_how_long_ago() {
+    let (_folder, store) = store();
+    let check = |query: &str, expect: &str| {
+        assert_eq!(found(&store, query, ""), expect, "{query}");
+    };
+    check("started>-7d", "12");
+    check("started>2026-06-28", "1");
+    check("started>=2026-06-28", "12");
+    check("started=2026-06-28", "2");
+    check("started!=2026-06-28", "1345");
+    check("started<'2026-06-22 00:00:01'", "345");
+    check("started<2026-06-22T00:00:00Z", "45");
+}
+
+#[test]
+fn what_is_not_known_is_unequal_to_everything_and_neither_more_nor_less() {
+    let (_folder, store) = store();
+    assert_eq!(found(&store, "nopm>0", ""), "12");
+    assert_eq!(found(&store, "nopm<=0", ""), "");
+    assert_eq!(found(&store, "not nopm>0", ""), "345");
+    assert_eq!(found(&store, "nopm!=54000", ""), "2345");
+    assert_eq!(found(&store, "label.build!=12", ""), "2345");
+}
+
+#[test]
+fn runs_are_sorted_by_what_is_asked_for_and_then_by_age() {
+    let (_folder, store) = store();
+    assert_eq!(found(&store, "", ""), "12345");
+    assert_eq!(found(&store, "", "-nopm"), "21345");
+    assert_eq!(found(&store, "", "tps"), "41235");
+    assert_eq!(found(&store, "", "clients,-p99"), "54132");
+    assert_eq!(found(&store, "", "label.build"), "14235");
+    assert_eq!(found(&store, "", "-status,id"), "53124");
+}
+
+#[test]
+fn what_is_written_never_becomes_sql() {
+    let (_folder, store) = store();
+    for query in [
+        "name=\"x' or 1=1 --\"",
+        "name='\") or 1=1 --'",
+        "label.x');drop=1",
+        "label.a';--=1",
+        "workload~\"%\"",
+    ] {
+        if let Ok(query) = Query::parse(query, NOW_MS) {
+            let filter = Filter { query: Some(query), ..Filter::default() };
+            assert!(store.list(&filter).expect("a list").is_empty());
+        }
+    }
+    assert_eq!(found(&store, "", ""), "12345");
+}
+
+#[test]
+fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
+    let said = |query: &str| match Query::parse(query, NOW_MS) {
+        Ok(read) => panic!("{query} is {read:?}"),
+        Err(bad) => bad.to_string(),
+    };
+    let queries = [
+        "workload=tpcc and nopn>5",
+        "p99<20",
+        "nopm>many",
+        "status=complete",
+        "name<x",
+        "tps~5",
+        "started>soon",
+        "(tps>5",
+        "tps>5)",
+        "tps>5 nopm>5",
+        "tps>5 and",
+        "tps>",
+        "name='x",
+        "tps ! 5",
+        "label.=5",
+        " ",
+    ];
+    let told = |query: &&str| {
+        let told = format!("{query} is bad {}", said(query));
+        crate::render::figures::wrap(&told, 88).join("\n    ")
+    };
+    let told: Vec<String> = queries.iter().map(told).collect();
+    insta::assert_snapshot!(told.join("\n"), @r"
+    workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
+        'nopm'?); there are id, started, status, name, workload, target, database, clients,
+        duration, tps, nopm, p99, trust, finding, dbdyno, experiment, label.KEY
+    p99<20 is bad at character 5: '20' is not a duration: it has no unit (write 30s, 500ms,
+        5m or 1h)
+    nopm>many is bad at character 6: 'many' is no number: write nopm>50000 or 50k
+    status=complete is bad at character 8: 'complete' is no status (did you mean
+        'completed'?): it is running, completed, interrupted, failed
+    name<x is bad at character 5: 'name' is text: hold it against a value with =, != or ~
+    tps~5 is bad at character 4: 'tps' is no text: ~ cannot look into it
+    started>soon is bad at character 9: 'soon' is no instant: write 2026-01-31, '2026-01-31
+        12:00' (UTC) or -7d
+    (tps>5 is bad at character 7: a ')' is missing
+    tps>5) is bad at character 6: this ')' has no '(' before it
+    tps>5 nopm>5 is bad at character 7: 'and' or 'or' is missing before it (quote values
+        with blanks)
+    tps>5 and is bad at character 10: a column such as nopm is missing
+    tps> is bad at character 5: a value is missing
+    name='x is bad at character 6: this ' has no second one behind it
+    tps ! 5 is bad at character 5: signs are =, !=, <, <=, >, >= and ~ (contains)
+    label.=5 is bad at character 1: a label's key is missing: write label.build
+    is bad at character 1: it is empty: write workload=tpcc and nopm>50000
+    ");
+    let deep = "(".repeat(200) + "tps>5" + &")".repeat(200);
+    assert!(said(&deep).contains("more than 100 brackets"), "{}", said(&deep));
+    assert!(said(&"x".repeat(5000)).contains("longer than 4096 characters"));
+    let bad = Sort::parse("-nopm,-p98").expect_err("there is no p98").to_string();
+    let expect = "at character 7: there is no column 'p98' (did you mean 'p99'?)";
+    assert!(bad.starts_with(expect), "{bad}");
+    assert!(Sort::parse("finding").is_err());
+}
+
+#[test]
+fn every_condition_that_can_be_written_can_be_asked() {
+    let (_folder, store) = store();
+    let values = |kind: Kind| match kind {
+        Kind::Id | Kind::Text | Kind::Names | Kind::Finding => "x",
+        Kind::Word(words) => words[0],
+        Kind::Count | Kind::Number => "5",
+        Kind::Duration => "5ms",
+        Kind::Instant => "2026-01-01",
+    };
+    for column in COLUMNS.iter().chain([&EXPERIMENT]) {
+        for (sign, _) in Operator::ALL {
+            let text = format!("{}{sign}{}", column.name, values(column.kind));
+            if let Ok(query) = Query::parse(&text, NOW_MS) {
+                let sort = Sort::parse(column.name).unwrap_or_default();
+                let filter = Filter { query: Some(query), sort, ..Filter::default() };
+                store.list(&filter).expect(&text);
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Laws of runs that leave a store and come into another.
+
+use model::{DataPolicy, Experiment, Order, Point, Trial};
+
+use super::*;
+
+/// Two runs: one is a trial and labelled.
+fn full_store() -> (TempDir, Store, [RunId; 2]) {
+    let (folder, store) = new_store();
+    store.add_experiment(&experiment()).expect("an experiment");
+    let mut trial = begun("0197-aaaa", 1_700_000_000_000);
+    let Event::Begun { description, .. } = &mut trial else { panic!("a beginning") };
+    let values = vec![("clients".to_owned(), "8".to_owned())];
+    let (point, repeat) = (0, 2);
+    description.trial = Some(Trial { experiment: "0198-exp".to_owned(), point, repeat, values });
+    write_with_report(&store, &trial, every_event());
+    let other = begun("0197-bbbb", 1_700_000_100_000);
+    write_with_report(&store, &other, vec![Event::Second(second_of(0, 100))]);
+    let runs = [run_of(&trial), run_of(&other)];
+    store.label(&runs[0], "build", "1.2").expect("a label");
+    (folder, store, runs)
+}
+
+/// As [`write`], with a report that can be read: that of its beginning.
+fn write_with_report(store: &Store, begun: &Event, events: Vec<Event>) {
+    let mut tally = crate::Tally::new();
+    tally.add(begun);
+    let writer = store.writer_with(begun, at_the_end()).expect("a writer");
+    events.into_iter().for_each(|event| writer.send(event));
+    let json = serde_json::to_string(&crate::Report::of(&tally)).expect("a report is JSON");
+    let summary = Summary { tps: Some(17.5), ..Summary::default() };
+    writer.finish(Some(json), Status::Completed, summary).expect("written");
+}
+
+fn experiment() -> Experiment {
+    Experiment {
+        id: "0198-exp".to_owned(),
+        name: "sweep".to_owned(),
+        started_unix_ms: 1_700_000_000_000,
+        axes: Vec::new(),
+        points: vec![Point { values: Vec::new(), plan: "seed = 7".to_owned() }],
+        repeats: 3,
+        order: Order::Interleaved,
+        data: DataPolicy::Keep,
+        pause_ns: 0,
+        until: None,
+        seed: 7,
+        seek: None,
+    }
+}
+
+fn message(result: Result<Imported, StoreError>) -> String {
+    result.expect_err("it is refused").message
+}
+
+#[test]
+fn what_comes_in_is_what_went_out() {
+    let (folder, store, runs) = full_store();
+    let file = folder.path().join("two.dbdyno");
+    store.export_to(&file, &runs).expect("room");
+    for end in ["-wal", "-shm", "-journal"] {
+        let beside = folder.path().join(format!("two.dbdyno{end}"));
+        assert!(!beside.exists(), "one file is enough: {}", beside.display());
+    }
+    let (other_folder, other) = new_store();
+    let imported = other.import(&file).expect("a file of ours");
+    assert_eq!((&imported.new[..], imported.known.len()), (&runs[..], 0));
+    for run in &runs {
+        assert_eq!(replay(&other, run), replay(&store, run));
+        assert_eq!(other.report_json(run).expect("a run"), store.report_json(run).expect("a run"));
+        assert_eq!(other.plan(run).expect("a run"), store.plan(run).expect("a run"));
+    }
+    let all = Filter::default();
+    assert_eq!(other.list(&all).expect("a list"), store.list(&all).expect("a list"));
+    let trials = |store: &Store| store.trials(&experiment()).expect("trials");
+    assert_eq!(trials(&other), trials(&store));
+    assert_eq!(other.experiments().expect("experiments"), [experiment()]);
+    let left = fs::read_dir(other_folder.path().join("deep/down")).expect("a folder");
+    let left: Vec<String> =
+        left.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect();
+    assert!(left.iter().all(|name| !name.contains("import")), "{left:?}");
+}
+
+#[test]
+fn a_run_comes_in_once_and_an_export_has_just_the_runs_that_were_asked_for() {
+    let (folder, store, runs) = full_store();
+    let file = folder.path().join("one.dbdyno");
+    store.export_to(&file, &runs[1..]).expect("room");
+    let (_folder, other) = new_store();
+    assert_eq!(other.import(&file).expect("a file of ours").new, runs[1..]);
+    assert!(other.experiments().expect("experiments").is_empty());
+    other.label(&runs[1], "mine", "yes").expect("a label");
+    // A whole store is imported the same way, and while it is open.
+    let imported = other.import(store.path()).expect("a store");
+    assert_eq!((&imported.new[..], &imported.known[..]), (&runs[..1], &runs[1..]));
+    assert_eq!(other.labels(&runs[1]).expect("a run"), [("mine".to_owned(), "yes".to_owned())]);
+    assert_eq!(other.trials(&experiment()).expect("trials").len(), 1);
+}
+
+#[test]
+fn a_run_under_way_is_not_exported_and_one_of_a_dead_process_comes_in_as_interrupted() {
+    let (folder, store, _) = full_store();
+    let begun = begun("0197-cccc", 1);
+    let writer = store.writer_with(&begun, quick()).expect("a writer");
+    let file = folder.path().join("x.dbdyno");
+    let run = run_of(&begun);
+    let error = store.export_to(&file, std::slice::from_ref(&run)).expect_err("it runs");
+    assert!(error.message.contains("is under way"), "{error}");
+    assert!(!file.exists());
+    drop(writer);
+    // As if it lived on elsewhere for ever.
+    let forever = "UPDATE run SET heartbeat_unix_ms = 1 << 60, boot_id = ''
+                   WHERE status = 'running'";
+    raw(&store).execute(forever, ()).expect("a store");
+    let (_folder, other) = new_store();
+    other.import(store.path()).expect("a store");
+    let filter = Filter { run: Some(run), ..Filter::default() };
+    assert_eq!(other.list(&filter).expect("a list")[0].status, Status::Interrupted);
+}
+
+#[test]
+fn the_restore_journal_stays_at_home() {
+    let (folder, store, runs) = full_store();
+    let sql = "INSERT INTO changed_setting VALUES ('db', 'x', '', '', 1, 1, '{}')";
+    raw(&store).execute(sql, ()).expect("a row");
+    let file = folder.path().join("x.dbdyno");
+    store.export_to(&file, &runs).expect("room");
+    let (_folder, other) = new_store();
+    other.import(&file).expect("a file of ours");
+    other.import(store.path()).expect("a store");
+    for path in [file.as_path(), other.path()] {
+        let connection = Connection::open(path).expect("a store");
+        let count = "SELECT count(*) FROM changed_setting";
+        let n: i64 = connection.query_row(count, (), |row| row.get(0)).expect("a count");
+        assert_eq!(n, 0, "{}", path.display());
+    }
+}
+
+#[test]
+fn an_export_overwrites_nothing_and_an_unknown_run_leaves_no_file() {
+    let (folder, store, runs) = full_store();
+    let error = store.export_to(store.path(), &runs).expect_err("it is there");
+    assert!(error.message.contains("exists already"), "{error}");
+    let file = folder.path().join("x.dbdyno");
+    let unknown = [RunId("0000-none".to_owned())];
+    let error = store.export_to(&file, &unknown).expect_err("there is none");
+    assert!(error.message.contains("no run 0000-none") && !file.exists(), "{error}");
+    assert!(message(store.import(store.path())).contains("is this store itself"));
+    assert!(message(store.import(&file)).contains("there is no file"));
+}
+
+#[test]
+fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
+    let (folder, store, runs) = full_store();
+    let (_folder, other) = new_store();
+    let file = folder.path().join("x.dbdyno");
+    let check = |damage: &dyn Fn(&Path), expect: &str| {
+        let _ = fs::remove_file(&file);
+        store.export_to(&file, &runs).expect("room");
+        damage(&file);
+        let error = message(other.import(&file));
+        assert!(error.contains(expect) && error.contains("x.dbdyno"), "{error}");
+        assert!(!error.contains("import"), "{error}");
+        assert!(other.list(&Filter::default()).expect("a list").is_empty());
+    };
+    let sql = |sql: &'static str| {
+        move |path: &Path| {
+            let connection = Connection::open(path).expect("a file");
+            connection.execute_batch(sql).expect(sql);
+        }
+    };
+    check(&|path| fs::write(path, "hello").expect("a file"), "no store of dbdyno");
+    check(&|path| fs::write(path, "").expect("a file"), "is empty");
+    check(&sql("PRAGMA application_id = 1"), "no store of dbdyno");
+    check(&sql("PRAGMA user_version = 99"), "is of version 99");
+    check(&sql("CREATE TABLE guest (x)"), "its tables are not those of a store");
+    let view = "ALTER TABLE run RENAME TO of_run; CREATE VIEW run AS SELECT * FROM of_run";
+    check(&sql(view), "its tables are not those of a store");
+    let trigger = "CREATE TRIGGER guest AFTER INSERT ON run BEGIN DELETE FROM run; END";
+    check(&sql(trigger), "its tables are not those of a store");
+    check(
+        &sql("UPDATE run SET id = 'a' || char(27) || '[2J' WHERE number = 1"),
+        "an id that is none",
+    );
+    check(&sql("UPDATE run SET report = '{}'"), "is damaged");
+    check(&sql("UPDATE run SET description = '{}'"), "is damaged");
+    check(&sql("UPDATE run SET status = 'flying'"), "the status 'flying'");
+    check(&sql("UPDATE second SET body = x'00'"), "is damaged");
+    check(&sql("UPDATE experiment SET body = '[]'"), "is damaged");
+    let half = |path: &Path| {
+        let bytes = fs::read(path).expect("a file");
+        fs::write(path, &bytes[..bytes.len() / 2]).expect("a file");
+    };
+    check(&half, "x.dbdyno");
+}
+
+#[test]
+fn a_store_of_the_first_version_is_imported() {
+    let (folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    write_with_report(&store, &begun, every_event());
+    let file = folder.path().join("old.dbdyno");
+    store.export_to(&file, &[run_of(&begun)]).expect("room");
+    let old = Connection::open(&file).expect("a file");
+    let sql = "DROP TABLE trial; DROP TABLE experiment; DROP TABLE changed_setting;
+               PRAGMA user_version = 1";
+    old.execute_batch(sql).expect("a store");
+    drop(old);
+    let (_folder, other) = new_store();
+    other.import(&file).expect("an old file of ours");
+    assert_eq!(replay(&other, &run_of(&begun)), replay(&store, &run_of(&begun)));
+    let old = Connection::open(&file).expect("a file");
+    let version: u32 = old.pragma_query_value(None, "user_version", |row| row.get(0)).expect("one");
+    assert_eq!(version, 1, "the file itself is left as it was");
+}
+
+#[test]
+fn seconds_are_handed_out_in_the_order_of_time_each_once() {
+    let (_folder, store) = new_store();
+    let begun = begun("0197-aaaa", 1);
+    let mut of_group_1 = second_of(1, 5);
+    of_group_1.group = 1;
+    let parts = [second_of(2, 10), second_of(1, 20), of_group_1.clone(), second_of(2, 30)];
+    write(&store, &begun, parts.iter().cloned().map(Event::Second).collect()).expect("written");
+    let mut seconds = Vec::new();
+    store.seconds(&run_of(&begun), &mut |second| seconds.push(second)).expect("a run");
+    let mut sum = second_of(2, 10);
+    sum.add(&second_of(2, 30));
+    assert_eq!(seconds, [second_of(1, 20), of_group_1, sum]);
+}

@@ -1,0 +1,175 @@
+//! Whether a series goes up or down over its whole length, and by how much.
+//!
+//! Not here: where it changes level (`change.rs`), and what change is too much.
+
+use crate::rate::Scatter;
+
+/// A series is added up to at most this many stretches first: 30,000 pairs of them are compared
+/// in a millisecond, and their neighbours resemble each other less than those of seconds.
+const STRETCHES_MAX: usize = 240;
+
+/// The fewest values in which a trend is looked for.
+pub const TREND_VALUES_MIN: usize = 12;
+
+/// The trend of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Trend {
+    /// The level at the beginning, per value of the series.
+    pub first: f64,
+    /// The level at the end.
+    pub last: f64,
+    /// The normal score of there being no trend: above 0 it goes up.
+    pub z: f64,
+}
+
+impl Trend {
+    /// By how much the level changed from beginning to end, as a share of the beginning.
+    pub fn change(&self) -> f64 {
+        self.last / self.first - 1.0
+    }
+}
+
+/// The trend of equal, consecutive slots; none of fewer than [`TREND_VALUES_MIN`].
+///
+/// The slope is the median of those of all pairs (Theil 1950; Sen, JASA 63, 1379, 1968) and its
+/// significance that of Kendall's S against time (Mann, Econometrica 13, 245, 1945), with ties:
+/// neither is impressed by an outlier. Neighbours that resemble each other make S vary more than
+/// it would by chance; its variance is raised by the AR(1) factor (1 + r) / (1 - r), with r of
+/// the residuals from the slope.
+pub fn trend(counts: &[u64]) -> Option<Trend> {
+    if counts.len() < TREND_VALUES_MIN {
+        return None;
+    }
+    let width = counts.len().div_ceil(STRETCHES_MAX);
+    // What does not fill a stretch is left out at the start, next to the ramp-up.
+    let whole = &counts[counts.len() % width..];
+    let sum = |stretch: &[u64]| stretch.iter().map(|&n| n as f64).sum::<f64>();
+    let series: Vec<f64> = whole.chunks_exact(width).map(|s| sum(s) / width as f64).collect();
+    let n = series.len();
+    let (mut slopes, mut s) = (Vec::with_capacity(n * (n - 1) / 2), 0_i64);
+    for (i, a) in series.iter().enumerate() {
+        for (j, b) in series.iter().enumerate().skip(i + 1) {
+            slopes.push((b - a) / (j - i) as f64);
+            s += i64::from(b > a) - i64::from(b < a);
+        }
+    }
+    let slope = median(slopes);
+    let half = slope * (n as f64 - 1.0) / 2.0;
+    let level = median(series.clone());
+    let residuals: Vec<f64> =
+        series.iter().enumerate().map(|(i, value)| value - slope * i as f64).collect();
+    let r = Scatter::of(&residuals).lag_1_unbiased();
+    let variance = variance_of_s(series) * (1.0 + r) / (1.0 - r);
+    // Kendall's correction for S having steps of 2.
+    let beyond = (s.abs() as f64 - 1.0).max(0.0);
+    let z = if variance > 0.0 { beyond / variance.sqrt() } else { 0.0 };
+    let z = if s < 0 { -z } else { z };
+    Some(Trend { first: level - half, last: level + half, z })
+}
+
+/// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
+fn variance_of_s(mut series: Vec<f64>) -> f64 {
+    let of = |n: usize| (n * (n - 1) * (2 * n + 5)) as f64 / 18.0;
+    series.sort_by(f64::total_cmp);
+    let ties: f64 = series.chunk_by(|a, b| a == b).map(|tie| of(tie.len())).sum();
+    of(series.len()) - ties
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::draw::normal;
+
+    /// Counts of mean 1000 with a standard deviation, the correlation of neighbours, and a change
+    /// in percent from beginning to end.
+    fn series(
+        random: &mut Xoshiro256PlusPlus,
+        n: usize,
+        sd: f64,
+        correlation: f64,
+        change: f64,
+    ) -> Vec<u64> {
+        let mut noise = 0.0;
+        let own = (1.0 - correlation * correlation).sqrt();
+        let mut next = |i: usize| {
+            noise = correlation * noise + own * normal(&mut || random.next_u64());
+            let level = 1000.0 * (1.0 + change / 100.0 * i as f64 / (n as f64 - 1.0));
+            (level + sd * noise).round().max(0.0) as u64
+        };
+        (0..n).map(&mut next).collect()
+    }
+
+    /// The share of many series of which |z| is above `z`.
+    fn share(z: f64, make: impl Fn(&mut Xoshiro256PlusPlus) -> Vec<u64>) -> f64 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        let trials = 1000;
+        let above = |_: &u32| trend(&make(&mut random)).expect("long enough").z.abs() > z;
+        (0..trials).filter(above).count() as f64 / f64::from(trials)
+    }
+
+    #[test]
+    fn a_line_is_its_own_trend() {
+        let line: Vec<u64> = (0..61).map(|i| 1000 + 5 * i).collect();
+        let trend = trend(&line).expect("long enough");
+        assert_eq!((trend.first, trend.last), (1000.0, 1300.0));
+        assert!((trend.change() - 0.3).abs() < 1e-12 && trend.z > 5.0, "{trend:?}");
+        let down: Vec<u64> = line.into_iter().rev().collect();
+        assert!(super::trend(&down).is_some_and(|trend| trend.z < -5.0));
+    }
+
+    #[test]
+    fn what_never_changes_has_no_trend_and_a_few_values_have_none_either() {
+        let flat = trend(&[7; 50]).expect("long enough");
+        assert_eq!((flat.change(), flat.z), (0.0, 0.0));
+        assert_eq!(trend(&[7; TREND_VALUES_MIN - 1]), None);
+        assert!(trend(&[0; 50]).is_some_and(|none| none.z == 0.0));
+    }
+
+    #[test]
+    fn an_outlier_makes_no_trend() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let mut counts = series(&mut random, 60, 20.0, 0.0, 0.0);
+        counts[59] = 0;
+        counts[58] = 0;
+        let trend = trend(&counts).expect("long enough");
+        assert!(trend.change().abs() < 0.03 && trend.z.abs() < 2.5, "{trend:?}");
+    }
+
+    #[test]
+    fn without_a_trend_scores_are_those_of_chance_also_where_neighbours_resemble_each_other() {
+        for (n, correlation, most) in [(60, 0.0, 0.01), (60, 0.5, 0.03), (300, 0.8, 0.03)] {
+            let above = share(2.81, |random| series(random, n, 50.0, correlation, 0.0));
+            assert!(above <= most, "{n} values, correlation {correlation}: {above}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_ten_percent_is_found_in_a_minute_of_common_noise() {
+        for (n, sd) in [(60, 20.0), (60, 40.0), (3600, 200.0)] {
+            let above = share(2.81, |random| series(random, n, sd, 0.0, 10.0));
+            assert!(above >= 0.95, "{n} values, noise {sd}: {above}");
+        }
+    }
+
+    #[test]
+    fn a_long_series_is_added_up_to_stretches() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let counts = series(&mut random, 7_205, 100.0, 0.0, 10.0);
+        let trend = trend(&counts).expect("long enough");
+        assert!((trend.change() - 0.1).abs() < 0.02, "{trend:?}");
+        assert!((990.0..1010.0).contains(&trend.first), "{trend:?}");
+    }
+}
