@@ -1,8 +1,9 @@
 //! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
 //!
-//! The faces of the lab: here the command line. They decide nothing.
+//! The faces of the lab: the command line and the web's pages. They decide nothing.
 
 mod cli;
+mod web;
 
 use std::process::ExitCode;
 

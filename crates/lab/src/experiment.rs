@@ -158,7 +158,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport
 }
 
 /// The trials that have ended, with what they measured.
-pub(crate) fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
+pub fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
     let mut trials = Vec::new();
     for row in store.trials(experiment).map_err(store_trouble)? {
         let Some(report) = kept_report(store, &row.run.run)? else { continue };

@@ -30,6 +30,7 @@ pub mod run;
 pub mod seek;
 pub mod selfcheck;
 pub mod settings;
+pub mod subject;
 mod wall;
 
 use std::fmt;

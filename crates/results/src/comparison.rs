@@ -69,6 +69,22 @@ pub struct Judge {
 }
 
 impl Judge {
+    /// What is asked for in words: a figure by name, and the floor in percent such as `2%`. An
+    /// `Err` begins with which of the two is wrong.
+    pub fn asked(figure: Option<&str>, floor: Option<&str>) -> Result<Judge, String> {
+        let named = |name: &str| {
+            figure_named(name).map_err(|known| format!("figure {name}: choose one of {known}"))
+        };
+        let share = |text: &str| {
+            let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
+            let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
+            let bad = || format!("floor {text}: write a share such as 2%");
+            percent.map(|percent| percent / 100.0).ok_or_else(bad)
+        };
+        let primary = figure.map(named).transpose()?.map(str::to_owned);
+        Ok(Judge { primary, floor: floor.map_or(Ok(FLOOR), share)? })
+    }
+
     /// The figure that is judged.
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> String {
         self.primary.clone().unwrap_or_else(|| primary_of(reports).to_owned())

@@ -137,6 +137,22 @@ pub struct ScalabilityReport {
     pub fits: bool,
 }
 
+impl ScalabilityReport {
+    /// The law's throughput at so many clients.
+    pub fn throughput(&self, clients: f64) -> f64 {
+        let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
+        let law = Scalability {
+            lambda,
+            sigma,
+            kappa,
+            intervals: [self.lambda, self.sigma, self.kappa].map(|[_, low, high]| (low, high)),
+            residual: self.residual,
+            worst: self.worst,
+        };
+        law.throughput(clients)
+    }
+}
+
 /// The figures of a run, by name, as an experiment shows them.
 pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
     let block = &report.block;

@@ -2,10 +2,12 @@
 //!
 //! Not here: how a run is made (engine, lab), or any terminal or browser (dbdyno).
 
+pub mod charts;
 pub mod comparison;
 pub mod experiment;
 pub mod findings;
 pub mod history;
+pub mod ink;
 mod interval_log;
 #[cfg(test)]
 mod made_up;

@@ -7,6 +7,7 @@ mod comparison;
 mod experiment;
 pub mod figures;
 mod history;
+pub mod html;
 pub mod list;
 pub mod live;
 mod seconds;
@@ -20,6 +21,7 @@ pub mod text;
 use serde::Serialize;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
+pub(crate) use experiment::title;
 pub use experiment::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 pub use history::{history, history_csv};
 pub use list::{run_list, run_list_csv, run_list_markdown};
@@ -37,7 +39,7 @@ pub fn as_json(report: &impl Serialize) -> String {
 }
 
 /// Rows with commas below their titles (RFC 4180).
-fn rows_of_text<const N: usize>(
+pub(crate) fn rows_of_text<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
 ) -> String {

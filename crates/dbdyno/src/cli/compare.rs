@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::compare::{Asked, compare as hold};
-use results::comparison::{FLOOR, Gate, GateResult, Judge, Passed, figure_named};
+use results::comparison::{Gate, GateResult, Judge, Passed};
 use results::render::{comparison, comparison_csv, comparison_markdown};
 use serde_json::json;
 
@@ -98,22 +98,6 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
 
 /// How it is judged, as the command line says.
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
-    let primary =
-        match matches.get_one::<String>("figure") {
-            None => None,
-            Some(name) => Some(figure_named(name).map_err(|known| {
-                Trouble::Usage(format!("--figure {name}: choose one of {known}"))
-            })?),
-        };
-    let floor = match matches.get_one::<String>("floor") {
-        None => FLOOR,
-        Some(text) => {
-            let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
-            let share = number.filter(|percent| (0.0..=100.0).contains(percent));
-            share.map(|percent| percent / 100.0).ok_or_else(|| {
-                Trouble::Usage(format!("--floor {text}: write a share such as 2%"))
-            })?
-        }
-    };
-    Ok(Judge { primary: primary.map(str::to_owned), floor })
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    Judge::asked(text("figure"), text("floor")).map_err(|bad| Trouble::Usage(format!("--{bad}")))
 }

@@ -149,32 +149,42 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
 
 fn list(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
+    if flags::is_json(matches) {
+        return print(&format!("{:#}\n", experiments_json(&store)?));
+    }
+    let all = with_trials_done(&store)?;
+    print(&match flags::output_of(matches) {
+        "csv" => experiment_list_csv(&all),
+        "markdown" => experiment_list_markdown(&all),
+        _ => experiment_list(&all),
+    })
+}
+
+/// Every experiment, and how many of its trials have completed.
+fn with_trials_done(store: &Store) -> Result<Vec<(Experiment, u64)>, Trouble> {
     let mut all = Vec::new();
     for experiment in store.experiments().map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;
         let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
         all.push((experiment, n_done as u64));
     }
-    if flags::is_json(matches) {
-        let row = |(experiment, n_done): &(Experiment, u64)| {
-            json!({
-                "id": experiment.id,
-                "name": experiment.name,
-                "started_unix_ms": experiment.started_unix_ms,
-                "axes": experiment.axes,
-                "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
-                "trials_completed": n_done,
-            })
-        };
-        let rows: Vec<Value> = all.iter().map(row).collect();
-        let value = json!({"schema": "dbdyno.experiments/1", "experiments": rows});
-        return print(&format!("{value:#}\n"));
-    }
-    print(&match flags::output_of(matches) {
-        "csv" => experiment_list_csv(&all),
-        "markdown" => experiment_list_markdown(&all),
-        _ => experiment_list(&all),
-    })
+    Ok(all)
+}
+
+/// The list as others read it.
+pub(crate) fn experiments_json(store: &Store) -> Result<Value, Trouble> {
+    let row = |(experiment, n_done): &(Experiment, u64)| {
+        json!({
+            "id": experiment.id,
+            "name": experiment.name,
+            "started_unix_ms": experiment.started_unix_ms,
+            "axes": experiment.axes,
+            "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
+            "trials_completed": n_done,
+        })
+    };
+    let rows: Vec<Value> = with_trials_done(store)?.iter().map(row).collect();
+    Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {

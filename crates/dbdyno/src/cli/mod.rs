@@ -15,11 +15,13 @@ mod live;
 mod metrics;
 mod password;
 mod plan_from;
+mod report;
 mod restore;
 mod run;
 mod runs;
 mod seek;
 mod selfcheck;
+mod web;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,6 +30,9 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use lab::{Stop, Trouble};
+
+pub(crate) use self::experiments::experiments_json;
+pub(crate) use self::runs::run_list_json;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -182,6 +187,8 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
         .subcommand(restore::command())
         .subcommand(compare::command())
         .subcommand(history::command())
+        .subcommand(report::command())
+        .subcommand(web::command())
         .subcommand(selfcheck::command())
         .subcommand(list::command()))
 }
@@ -200,6 +207,8 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
         Some(("restore", matches)) => restore::restore(matches),
         Some(("compare", matches)) => compare::compare(matches),
         Some(("history", matches)) => history::history(matches),
+        Some(("report", matches)) => report::report(matches),
+        Some(("web", matches)) => web::web(matches),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
         Some(("list", matches)) => list::list(matches),
         _ => unreachable!("clap requires one of the subcommands above"),

@@ -50,7 +50,7 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Trou
     }
     let given = match file {
         Some(file) => Some(read_file(file)?),
-        None if asks => Some(ask(target)?),
+        None if asks => Some(ask(&target.to_string(), VARIABLE)?),
         None if target.password.is_none() => variable(VARIABLE),
         None => None,
     };
@@ -60,7 +60,8 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Trou
     Ok(())
 }
 
-fn read_file(path: &str) -> Result<String, Trouble> {
+/// The first line of a file.
+pub(super) fn read_file(path: &str) -> Result<String, Trouble> {
     let bad =
         |why: &dyn std::fmt::Display| Trouble::Usage(format!("--password-file {path}: {why}"));
     let mut text = String::new();
@@ -75,12 +76,13 @@ fn read_file(path: &str) -> Result<String, Trouble> {
     }
 }
 
-/// Asks on the terminal, whatever stdin is.
-fn ask(target: &Target) -> Result<String, Trouble> {
+/// Asks on the terminal, whatever stdin is, for the password of `what`; `variable` is where it may
+/// come from instead.
+pub(super) fn ask(what: &str, variable: &str) -> Result<String, Trouble> {
     let failed = |error: io::Error| {
         let why = format!(
             "--ask-password: there is no terminal to ask on ({error}); use --password-file, or \
-             the environment's {VARIABLE}"
+             the environment's {variable}"
         );
         Trouble::Usage(why)
     };
@@ -91,7 +93,7 @@ fn ask(target: &Target) -> Result<String, Trouble> {
     // Ctrl-C comes as a letter too, so that the terminal is never left mute.
     quiet.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
     tcsetattr(&terminal, OptionalActions::Flush, &quiet).map_err(|error| failed(error.into()))?;
-    let asked = write!(terminal, "Password for {target}: ").and_then(|()| read_line(&mut terminal));
+    let asked = write!(terminal, "Password for {what}: ").and_then(|()| read_line(&mut terminal));
     // What cannot be restored could not have been changed.
     let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
     let _ = writeln!(terminal);

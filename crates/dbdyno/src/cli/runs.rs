@@ -205,14 +205,17 @@ fn list(matches: &ArgMatches) -> Outcome {
 fn list_filtered(matches: &ArgMatches, filter: &Filter) -> Outcome {
     let rows = store(matches)?.list(filter).map_err(said)?;
     print(&match flags::output_of(matches) {
-        "json" => {
-            let rows: Vec<Value> = rows.iter().map(row_json).collect();
-            format!("{:#}\n", json!({"schema": "dbdyno.runs/1", "runs": rows}))
-        }
+        "json" => format!("{:#}\n", run_list_json(&rows)),
         "csv" => run_list_csv(&rows),
         "markdown" => run_list_markdown(&rows),
         _ => run_list(&rows),
     })
+}
+
+/// The list as others read it.
+pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
+    let rows: Vec<Value> = rows.iter().map(row_json).collect();
+    json!({"schema": "dbdyno.runs/1", "runs": rows})
 }
 
 fn row_json(row: &RunRow) -> Value {

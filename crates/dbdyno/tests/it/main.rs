@@ -3,7 +3,9 @@
 //! Not here: anything that a room can be asked for by itself.
 
 mod bad_input;
+mod browser;
 mod compare;
+mod devtools;
 mod disturbances;
 mod examples;
 mod experiments;
@@ -11,6 +13,7 @@ mod files;
 mod findings;
 mod history;
 mod home;
+mod http;
 mod interrupted;
 mod journey;
 mod loads;
@@ -22,7 +25,9 @@ mod password;
 mod proxies;
 mod real;
 mod repeatable;
+mod report;
 mod runs;
 mod seek;
 mod settings;
 mod waiting;
+mod web;

@@ -144,7 +144,8 @@ fn escaped(text: &str) -> String {
     })
 }
 
-fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
+/// What a pair has shown, in a sentence.
+pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let name = title(&report.primary);
     let (base, side) = (&report.sides[0].name, &pair.side);
     if let [point] = &pair.points[..] {
@@ -202,7 +203,8 @@ fn ratio_text(ratio: &Ratio) -> String {
     }
 }
 
-fn side_line(index: usize, side: &SideReport) -> String {
+/// A side in a line.
+pub(super) fn side_line(index: usize, side: &SideReport) -> String {
     let role = if index == 0 { "baseline" } else { "side" };
     let lost = match side.runs_not_counted {
         0 => String::new(),
@@ -251,11 +253,13 @@ fn lines(differences: &[(bool, String)]) -> Vec<String> {
     differences.iter().flat_map(wrapped).collect()
 }
 
-fn point_name(values: &Named<String>) -> String {
+/// A point's name on the page.
+pub(super) fn point_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
+/// The judged figures of a pair; of a single point all of them.
+pub(super) fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let mut table = Table::new([
         Column::new("point", Align::Left),
         Column::new("figure", Align::Left),
@@ -290,7 +294,8 @@ fn short(name: &str, otherwise: &'static str) -> Cow<'static, str> {
     }
 }
 
-fn row(point: &str, judged: &Judged) -> [String; 8] {
+/// A figure of a side against the baseline's.
+pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
     let mean = |figure: Option<Figure>| {
         figure.map_or_else(|| NONE.to_owned(), |figure| significant(figure.mean, 4))
     };
@@ -310,7 +315,8 @@ fn row(point: &str, judged: &Judged) -> [String; 8] {
     ]
 }
 
-fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+/// What must be known of the figures, in sentences.
+pub(super) fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let confidence = pair
         .points
@@ -352,7 +358,8 @@ fn curve_line(side: &SideReport) -> Option<String> {
     Some(format!("{}: {figure} over {axis}: {}", side.name, in_words(curve)))
 }
 
-fn gate_line(gate: &GateResult) -> String {
+/// What a limit has met, in a line.
+pub(super) fn gate_line(gate: &GateResult) -> String {
     let at = gate.at.join(", ");
     match gate.passed {
         Passed::Held => format!("holds: {} is not broken", gate.gate),

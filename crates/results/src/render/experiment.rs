@@ -8,7 +8,7 @@ use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
-    Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better, is_time,
+    Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better, is_time, number,
 };
 
 const WIDTH: usize = 96;
@@ -36,7 +36,9 @@ pub fn experiment(report: &ExperimentReport) -> String {
         let text = format!("{}: {}", finding.severity.name(), finding.text);
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
     }
-    page.push_str(&findings(report));
+    if let Some(text) = findings(report) {
+        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
+    }
     page.push_str(&named(&report.id));
     page
 }
@@ -47,7 +49,7 @@ pub(super) fn named(id: &str) -> String {
 }
 
 /// A figure's name on the page.
-pub(super) fn title(name: &str) -> String {
+pub(crate) fn title(name: &str) -> String {
     match name {
         "nopm" => "NOPM".to_owned(),
         "tps" => "TPS".to_owned(),
@@ -55,7 +57,8 @@ pub(super) fn title(name: &str) -> String {
     }
 }
 
-fn headline(report: &ExperimentReport) -> String {
+/// What was found, and how many trials it took: two lines.
+pub(super) fn headline(report: &ExperimentReport) -> String {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     let name = match axes.is_empty() {
         true => report.name.clone(),
@@ -97,7 +100,8 @@ fn shown(figure: &Figure) -> String {
     }
 }
 
-fn points(report: &ExperimentReport) -> Table {
+/// The points, a row each.
+pub(super) fn points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
         let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
@@ -106,7 +110,7 @@ fn points(report: &ExperimentReport) -> Table {
         }
     }
     let mut columns: Vec<Column> =
-        report.axes.iter().map(|axis| Column::new(axis.name.clone(), Align::Right)).collect();
+        report.axes.iter().map(|axis| Column::new(axis.name.clone(), align(axis))).collect();
     columns.push(Column::new("runs", Align::Right));
     columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
     let mut table = Table::new(columns);
@@ -117,6 +121,14 @@ fn points(report: &ExperimentReport) -> Table {
         table.row(cells);
     }
     table
+}
+
+/// Numbers stand by their ends, words by their beginnings.
+fn align(axis: &model::Axis) -> Align {
+    match axis.values.iter().all(|value| number(value).is_some()) {
+        true => Align::Right,
+        false => Align::Left,
+    }
 }
 
 fn runs(point: &PointReport) -> String {
@@ -175,7 +187,8 @@ fn best_word(curve: &Curve) -> &'static str {
     if is_time(&curve.figure) { "lowest" } else { "peak" }
 }
 
-fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
+/// The law in lines.
+pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
     let of = |[value, low, high]: [f64; 3]| {
         let number = |value: f64| significant(value, 3);
         format!("{} ({} to {})", number(value), number(low), number(high))
@@ -208,7 +221,8 @@ fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
     lines
 }
 
-fn findings(report: &ExperimentReport) -> String {
+/// Warnings of the runs, in a sentence, if there are any.
+pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
     let mut all: Vec<(&str, u64)> = Vec::new();
     for (id, n) in report.points.iter().flat_map(|point| &point.findings.0) {
         match all.iter_mut().find(|(other, _)| *other == id.as_str()) {
@@ -217,15 +231,14 @@ fn findings(report: &ExperimentReport) -> String {
         }
     }
     if all.is_empty() {
-        return String::new();
+        return None;
     }
     let list: Vec<String> =
         all.iter().map(|(id, n)| format!("{id} in {}", count(*n, "run"))).collect();
-    let text = format!(
+    Some(format!(
         "Warnings in its runs: {}. Each run tells its own: dbdyno runs show ID.",
         list.join(", ")
-    );
-    format!("\n{}\n", wrap(&text, WIDTH).join("\n"))
+    ))
 }
 
 /// The experiments, one a line, with how many of their trials have begun.

@@ -36,6 +36,11 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A number with so many decimals.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    thousands(&format!("{value:.decimals$}"))
+}
+
 /// A value and half the width of its interval, to two digits of the latter.
 pub fn with_error(value: f64, half_width: f64) -> String {
     if half_width <= value.abs() * 1e-9 {
@@ -43,8 +48,7 @@ pub fn with_error(value: f64, half_width: f64) -> String {
     }
     let magnitude = half_width.log10().floor() as i32;
     let decimals = usize::try_from(1 - magnitude).unwrap_or(0).min(6);
-    let fixed = |value: f64| thousands(&format!("{value:.decimals$}"));
-    format!("{} ± {}", fixed(value), fixed(half_width))
+    format!("{} ± {}", fixed(value, decimals), fixed(half_width, decimals))
 }
 
 /// A share in percent, to a tenth.

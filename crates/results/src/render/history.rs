@@ -23,18 +23,7 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
     let mut page = format!("{}: {n_builds}, {}\n", series.trim_end(), verdict(point));
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     page.push_str(&format!("{}\n\n", sparkline(&values, SPARK_MOST)));
-    let mut table = Table::new([
-        Column::new(report.by.clone(), Align::Left),
-        Column::new("runs", Align::Right),
-        Column::new(figure, Align::Right),
-        Column::new("mean of 10", Align::Right),
-        Column::new("level", Align::Left),
-    ]);
-    for (index, build) in point.builds.iter().enumerate() {
-        let change = point.changes.iter().flatten().find(|change| change.at == index);
-        table.row(row(build, change));
-    }
-    for line in table.lines(WIDTH) {
+    for line in table(report, point).lines(WIDTH) {
         page.push_str(&line);
         page.push('\n');
     }
@@ -46,7 +35,24 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
     page
 }
 
-fn verdict(point: &PointHistory) -> String {
+/// The builds of a series, a row each.
+pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
+    let mut table = Table::new([
+        Column::new(report.by.clone(), Align::Left),
+        Column::new("runs", Align::Right),
+        Column::new(title(&report.figure), Align::Right),
+        Column::new("mean of 10", Align::Right),
+        Column::new("level", Align::Left),
+    ]);
+    for (index, build) in point.builds.iter().enumerate() {
+        let change = point.changes.iter().flatten().find(|change| change.at == index);
+        table.row(row(build, change));
+    }
+    table
+}
+
+/// What is to be thought of a series, in a few words.
+pub(super) fn verdict(point: &PointHistory) -> String {
     match (&point.changes, &point.last) {
         _ if point.has_regressed => "the last is WORSE".to_owned(),
         (Some(changes), _) if changes.is_empty() => "one level".to_owned(),
@@ -76,7 +82,8 @@ fn row(build: &BuildReport, change: Option<&Change>) -> [String; 5] {
     ]
 }
 
-fn last_line(point: &PointHistory, last: &Last) -> String {
+/// The last of a short series, in sentences.
+pub(super) fn last_line(point: &PointHistory, last: &Last) -> String {
     let (low, high) = (significant(last.expected.0, 4), significant(last.expected.1, 4));
     format!(
         "The last is {:+.1} % from the mean of the ones before; {low} to {high} was to be expected \

@@ -13,7 +13,7 @@ use crate::store::{RunRow, Status};
 const ID_SHOWN: usize = 8;
 
 /// The end of an id.
-pub(super) fn short_id(id: &str) -> &str {
+pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
@@ -106,10 +106,11 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
 
 /// Of each workload on each target, the most commits a second of completed runs that are not
 /// invalid, and how many such runs there are.
-struct Best<'a>(HashMap<(&'a str, &'a str), (f64, usize)>);
+pub struct Best<'a>(HashMap<(&'a str, &'a str), (f64, usize)>);
 
 impl<'a> Best<'a> {
-    fn of(rows: &'a [RunRow]) -> Best<'a> {
+    /// Among these.
+    pub fn of(rows: &'a [RunRow]) -> Best<'a> {
         let mut best = HashMap::new();
         for row in rows {
             let Some(tps) = tps_that_counts(row) else { continue };
@@ -121,7 +122,8 @@ impl<'a> Best<'a> {
         Best(best)
     }
 
-    fn is(&self, row: &RunRow) -> bool {
+    /// Whether a run is the best of two or more.
+    pub fn is(&self, row: &RunRow) -> bool {
         let of = self.0.get(&(row.workload.as_str(), row.target.as_str()));
         of.is_some_and(|(most, count)| *count > 1 && tps_that_counts(row) == Some(*most))
     }
@@ -155,7 +157,8 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
     ]
 }
 
-pub(super) fn started(unix_ms: i64) -> String {
+/// The calendar's words for an instant, UTC.
+pub fn started(unix_ms: i64) -> String {
     let instant = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
     instant.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }

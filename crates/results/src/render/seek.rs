@@ -24,24 +24,33 @@ pub fn seek(report: &SeekReport) -> String {
         page.push('\n');
     }
     page.push_str(&curve(report));
-    for probe in report.probes.iter().filter(|probe| probe.judged.is_broken) {
-        let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
-        page.push_str(&format!("broken at {at}: {why}\n"));
-    }
+    broken(report).iter().for_each(|line| page.push_str(&format!("{line}\n")));
     page.push_str(&named(&report.id));
     page
+}
+
+/// Why probes are broken, a line each.
+pub(super) fn broken(report: &SeekReport) -> Vec<String> {
+    let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
+    let told = |probe: &ProbeReport| {
+        let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
+        format!("broken at {at}: {why}")
+    };
+    broken.map(told).collect()
 }
 
 fn value(report: &SeekReport, at: f64) -> String {
     significant(at, if report.seek.is_whole { 9 } else { 4 })
 }
 
-fn objectives(report: &SeekReport) -> String {
+/// What must hold, as written.
+pub(super) fn objectives(report: &SeekReport) -> String {
     let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
     all.join(", ")
 }
 
-fn answer(report: &SeekReport) -> String {
+/// What was found, in a sentence.
+pub(super) fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let number = |at: f64| value(report, at);
     match report.answer {
@@ -69,7 +78,8 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
-fn explained(report: &SeekReport) -> String {
+/// How it was found, in sentences.
+pub(super) fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
     let mut text = format!("{n}, {} measured", super::figures::seconds(load_s));
@@ -95,7 +105,8 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-fn probes(report: &SeekReport) -> Table {
+/// The probes along the axis.
+pub(super) fn probes(report: &SeekReport) -> Table {
     let mut table = Table::new([
         Column::new(report.seek.axis.clone(), Align::Right),
         Column::new("probe", Align::Left),

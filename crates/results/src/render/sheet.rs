@@ -103,6 +103,14 @@ impl Sheet {
         super::csv_of(titles, self.rows.iter().map(row))
     }
 
+    /// What people see: each title with whether numbers stand below it, and the rows.
+    pub fn shown(&self) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
+        let shown = || self.columns.iter().enumerate().filter(|(_, c)| !c.title.is_empty());
+        let titles = shown().map(|(_, column)| (column.title, column.holds != Holds::Words));
+        let row = |row: &Vec<Cell>| shown().map(|(place, c)| row[place].shown(c.holds)).collect();
+        (titles.collect(), self.rows.iter().map(row).collect())
+    }
+
     /// The rows as objects by column.
     pub fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| {

@@ -1,6 +1,9 @@
-//! Small tables with aligned columns. Not here: borders, colours, anything that does not fit.
+//! Small tables with aligned columns, as text, Markdown and HTML. Not here: borders, colours,
+//! anything that does not fit.
 
 use std::borrow::Cow;
+
+use askama::Template;
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,12 +96,41 @@ impl Table {
         text
     }
 
+    /// As HTML: columns that are spare have a class of that name, for narrow pages.
+    pub fn html(&self) -> String {
+        let class = |column: &Column| match (column.align, column.spare) {
+            (Align::Left, 0) => "",
+            (Align::Left, _) => "spare",
+            (_, 0) => "n",
+            _ => "n spare",
+        };
+        let cells = |of: &dyn Fn(usize, &Column) -> String| {
+            let columns = self.columns.iter().enumerate();
+            columns.map(|(index, column)| (class(column), of(index, column))).collect()
+        };
+        let titles = cells(&|_, column| column.title.to_string());
+        let fractions: Vec<usize> = (0..self.columns.len()).map(|at| self.fraction(at)).collect();
+        let row = |row: &Vec<String>| {
+            cells(&|index, column| match column.align {
+                Align::Point => to_point(&row[index], fractions[index]),
+                _ => indented(&row[index]),
+            })
+        };
+        let rows = self.rows.iter().map(row).collect();
+        let page = HtmlTable { titles, rows };
+        page.render().expect("memory takes everything")
+    }
+
+    /// The most that stands behind a point in a column, the point included.
+    fn fraction(&self, index: usize) -> usize {
+        self.rows.iter().map(|row| fraction_of(&row[index])).max().unwrap_or(0)
+    }
+
     /// A column's cells with its title first, all of one width.
     fn column(&self, index: usize) -> Vec<String> {
         let Column { title, align, .. } = &self.columns[index];
-        let fraction_of = |cell: &str| cell.find('.').map_or(0, |at| length(&cell[at..]));
         let cells = || self.rows.iter().map(move |row| row[index].as_str());
-        let fraction = cells().map(fraction_of).max().unwrap_or(0);
+        let fraction = self.fraction(index);
         let mut column = vec![title.to_string()];
         column.extend(cells().map(|cell| match align {
             Align::Point => format!("{cell}{}", " ".repeat(fraction - fraction_of(cell))),
@@ -114,6 +146,34 @@ impl Table {
         }
         column
     }
+}
+
+/// A table in HTML: cells with their classes.
+#[derive(Template)]
+#[template(path = "table.html")]
+struct HtmlTable {
+    titles: Vec<(&'static str, String)>,
+    rows: Vec<Vec<(&'static str, String)>>,
+}
+
+/// How much stands behind a cell's point, the point included.
+fn fraction_of(cell: &str) -> usize {
+    cell.find('.').map_or(0, |at| length(&cell[at..]))
+}
+
+/// A number with blanks as wide as the digits and the point that it has not.
+fn to_point(cell: &str, fraction: usize) -> String {
+    let blanks = match fraction_of(cell) {
+        0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),
+        own => "\u{2007}".repeat(fraction - own),
+    };
+    format!("{cell}{blanks}")
+}
+
+/// Words that keep the blanks before them.
+fn indented(cell: &str) -> String {
+    let words = cell.trim_start();
+    "\u{a0}".repeat(cell.len() - words.len()) + words
 }
 
 fn length(text: &str) -> usize {

@@ -2,8 +2,8 @@
 //! with their advice last, where the eye rests.
 
 mod around;
-mod disturbances;
-mod sections;
+pub(super) mod disturbances;
+pub(super) mod sections;
 
 use model::{Load, Severity};
 

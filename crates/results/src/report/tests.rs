@@ -59,7 +59,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     /load: model
     /measures: lines
     /measures/lines: count max mean p50 p99 sum unit
-    /offered_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 reasons sd
+    /offered_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999
+    reasons sd
     /offered_ms/reasons: max mean sd
     /per_client[]: client transactions
     /per_client[]/transactions: new_order
@@ -70,11 +71,12 @@ fn the_json_has_the_names_that_people_rely_on() {
     tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
-    /response_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 sd
+    /response_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999 sd
     /response_ms/intervals: p50 p90 p95 p99 p999
     /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
     p99_ms reads second tps writes
-    /service_ms: count intervals max mean min note overflow p50 p90 p95 p99 p999 sd
+    /service_ms: count distribution intervals max mean min note overflow p50 p90 p95 p99
+    p999 sd
     /service_ms/intervals: p50 p90 p95 p99 p999
     /stability: cv longest_stall_ms longest_stalls median_tps slowest_second stalled_ms
     stalls

@@ -13,6 +13,10 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
+/// How finely a distribution is told, and to which share at most: one in 10^8.
+const STEPS_PER_TENFOLD: usize = 8;
+const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
+
 /// A distribution of times in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
@@ -39,6 +43,10 @@ pub struct Latency {
     /// The 95 % interval of each quantile from order statistics: the error within this run, as
     /// if samples were independent; between runs it is larger.
     pub intervals: Named<[f64; 2]>,
+    /// The whole distribution, where it is told: percents of the samples, rising, and what they
+    /// are at or below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distribution: Vec<(f64, f64)>,
     /// Samples above the range of the histogram; a quantile among them is given as the maximum.
     pub overflow: u64,
     /// Lower bounds of quantiles that are null.
@@ -122,7 +130,12 @@ impl Latency {
         latency
     }
 
-    /// The distribution of times of all that was offered.
+    /// The same with all percentiles that there are.
+    pub fn whole(histogram: &Histogram) -> Latency {
+        Latency::of(histogram).with_distribution(|q| histogram.quantile(q))
+    }
+
+    /// The distribution of times of all that was offered, with all percentiles that are known.
     pub fn offered(offered: &Offered, counts: &CountsReport) -> Latency {
         let mut latency = Latency::extremes(offered.finished);
         latency.count = offered.count();
@@ -155,7 +168,10 @@ impl Latency {
                 OfferedQuantile::Empty => latency.reasons.push(name, "no samples".to_owned()),
             }
         }
-        latency
+        latency.with_distribution(|q| match offered.quantile(q) {
+            OfferedQuantile::Exact(ns) => Some(ns),
+            _ => None,
+        })
     }
 
     /// All but the quantiles.
@@ -170,6 +186,20 @@ impl Latency {
             overflow: histogram.overflow(),
             ..Latency::default()
         }
+    }
+
+    /// The same with its distribution: eight percentiles for each tenfold of 1 / (1 - q), to the
+    /// last sample, as far as `quantile` (ns) knows them.
+    fn with_distribution(self, quantile: impl Fn(f64) -> Option<u64>) -> Latency {
+        let steps = (0..=DISTRIBUTION_MOST).map(|step| step as f64 / STEPS_PER_TENFOLD as f64);
+        let told = steps
+            .map(|step| 10_f64.powf(step))
+            .take_while(|one_in| *one_in <= self.count as f64)
+            .filter_map(|one_in| {
+                let q = 1.0 - 1.0 / one_in;
+                Some((known(q * 100.0)?, ms(quantile(q)?)))
+            });
+        Latency { distribution: told.collect(), ..self }
     }
 
     fn set(&mut self, name: &str, value: f64) {

@@ -33,6 +33,7 @@ use self::writer::Options;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::exchange::Imported;
 pub use self::experiments::TrialRow;
+pub use self::process::{Fate, Process};
 pub use self::query::{BadQuery, Query, Sort};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
@@ -257,6 +258,16 @@ impl Store {
     pub fn labels(&self, run: &RunId) -> Result<Vec<(String, String)>, StoreError> {
         let reader = self.reader();
         reader.labels(reader.number(run)?)
+    }
+
+    /// The keys of all labels that runs have.
+    pub fn label_keys(&self) -> Result<Vec<String>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let mut select =
+                self.connection.prepare("SELECT DISTINCT key FROM label ORDER BY key")?;
+            select.query_map((), |row| row.get(0))?.collect()
+        };
+        read().map_err(|error| self.reader().said(&error))
     }
 
     fn reader(&self) -> Reader<'_> {

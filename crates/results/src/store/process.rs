@@ -6,9 +6,11 @@
 
 use std::fs;
 
+use serde::{Deserialize, Serialize};
+
 /// A process, told from all others of its machine, past ones too.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Process {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
     /// The kernel's name for this boot; empty where there is none.
     pub boot_id: String,
     /// The namespace that `pid` belongs to; empty where there is none.
@@ -21,7 +23,7 @@ pub(super) struct Process {
 
 /// What is known of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub enum Fate {
     /// It lives.
     Alive,
     /// It has ended, or the machine was booted since.
@@ -32,7 +34,7 @@ pub(super) enum Fate {
 
 impl Process {
     /// The one that asks.
-    pub(super) fn current() -> Process {
+    pub fn current() -> Process {
         let pid = std::process::id();
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
@@ -42,7 +44,7 @@ impl Process {
     }
 
     /// What has become of it, as seen from `here`.
-    pub(super) fn fate(&self, here: &Process) -> Fate {
+    pub fn fate(&self, here: &Process) -> Fate {
         if self.boot_id.is_empty() || here.boot_id.is_empty() || self.start_ticks == 0 {
             return Fate::Unknown;
         }

@@ -27,7 +27,7 @@ pub(super) fn disturbances(report: &Report, style: &Style) -> Vec<String> {
         let output: Vec<&str> = one.output.lines().collect();
         let from = output.len().saturating_sub(OUTPUT_LINES_MOST);
         lines.extend(output[from..].iter().map(|line| format!("  > {line}")));
-        lines.extend(table(one, style));
+        lines.extend(table(one).map_or_else(Vec::new, |table| table.lines(style.width)));
     }
     if all.len() > SHOWN_MOST {
         lines.push(format!("and {} more: see the JSON", all.len() - SHOWN_MOST));
@@ -36,7 +36,7 @@ pub(super) fn disturbances(report: &Report, style: &Style) -> Vec<String> {
 }
 
 /// `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before and was back after 3 s`.
-fn sentence(one: &DisturbanceReport) -> String {
+pub(in crate::render) fn sentence(one: &DisturbanceReport) -> String {
     let mut text = format!("at {}: {}", figures::seconds(one.began_s), one.name);
     if one.name != one.what {
         text += &format!(" ({})", one.what);
@@ -80,10 +80,11 @@ fn seconds(value: f64) -> String {
     }
 }
 
-fn table(one: &DisturbanceReport, style: &Style) -> Vec<String> {
+/// The windows around a disturbance as a table; none of one that has none.
+pub(in crate::render) fn table(one: &DisturbanceReport) -> Option<Table> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     if windows.iter().all(|(_, window)| window.is_none()) {
-        return Vec::new();
+        return None;
     }
     let mut table = Table::new([
         Column::new("", Align::Left),
@@ -102,7 +103,7 @@ fn table(one: &DisturbanceReport, style: &Style) -> Vec<String> {
             None => table.row([vec![name], vec![NONE.to_owned(); 7]].concat()),
         }
     }
-    table.lines(style.width)
+    Some(table)
 }
 
 fn row(name: String, of: &WindowReport) -> Vec<String> {

@@ -18,10 +18,21 @@ const LABEL: usize = 12;
 const ERRORS_MOST: usize = 8;
 
 pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
+    lines_of(&ran(report), style)
+}
+
+/// Labels and their words in lines.
+fn lines_of(told: &[(String, String)], style: &Style) -> Vec<String> {
+    told.iter().flat_map(|(label, words)| labelled(label, words, style)).collect()
+}
+
+/// What ran: labels and words; a label that goes on is empty.
+pub(in crate::render) fn ran(report: &Report) -> Vec<(String, String)> {
+    let mut told = Vec::new();
+    let mut put = |label: &str, words: &str| told.push((label.to_owned(), words.to_owned()));
     let modes = report.modes.iter().map(|mode| format!(", {mode}"));
     let target = report.target.clone() + &modes.collect::<String>();
-    lines.extend(labelled("target", &target, style));
+    put("target", &target);
     for group in &report.groups {
         let until = match group.until {
             Until::Time => String::new(),
@@ -34,9 +45,9 @@ pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
         let place = placement(&report.placement, group.clients);
         let load = format!("{clients}{place}, {}{until}", figures::load(&group.load));
         let label = if report.groups.len() > 1 { &group.name } else { "load" };
-        lines.extend(labelled(label, &load, style));
-        lines.extend(labelled("", group.closed_form.as_deref().unwrap_or_default(), style));
-        lines.extend(parameters(group, style));
+        put(label, &load);
+        put("", group.closed_form.as_deref().unwrap_or_default());
+        put(&group.workload, &group.parameters.pairs(" "));
     }
     let phases = &report.phases;
     let (ramp_up, measured) = (phases.ramp_up_s, report.measured_seconds);
@@ -50,8 +61,8 @@ pub(super) fn what_ran(report: &Report, style: &Style) -> Vec<String> {
     let ramp_up = figures::seconds(ramp_up);
     let seed = report.seed;
     let phases = format!("{ramp_up} ramp-up, {measured}{planned} measured, seed {seed}");
-    lines.extend(labelled("phases", &phases, style));
-    lines
+    put("phases", &phases);
+    told
 }
 
 fn placement(name: &str, clients: u32) -> &str {
@@ -62,10 +73,6 @@ fn placement(name: &str, clients: u32) -> &str {
         ("loop", _) => " on event loops",
         _ => " in virtual time",
     }
-}
-
-fn parameters(group: &GroupReport, style: &Style) -> Vec<String> {
-    labelled(&group.workload, &group.parameters.pairs(" "), style)
 }
 
 /// A label and its words, with the words of all labels below each other; nothing without words.
@@ -92,6 +99,11 @@ pub(super) fn title(words: &str, style: &Style) -> String {
 }
 
 pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
+    counted(report).iter().flat_map(|words| wrap(words, style.width)).collect()
+}
+
+/// What became of what was offered, in sentences.
+pub(in crate::render) fn counted(report: &Report) -> Vec<String> {
     let counts = &report.block.counts;
     let CountsReport { offered, finished, failed, dropped, unfinished, .. } = *counts;
     let parts = [
@@ -102,7 +114,7 @@ pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
     ];
     let sum: Vec<String> = parts.map(|(n, word)| format!("{} {word}", format_count(n))).into();
     let offered = count(offered, "transaction");
-    let mut lines = wrap(&format!("{offered} offered = {}", sum.join(" + ")), style.width);
+    let mut told = vec![format!("{offered} offered = {}", sum.join(" + "))];
     let mut more = vec![format!("{} committed", format_count(counts.committed))];
     if counts.rolled_back > 0 {
         more.push(format!("{} rolled back by design", format_count(counts.rolled_back)));
@@ -116,16 +128,16 @@ pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
     if counts.carried_in > 0 {
         more.push(format!("{} carried in from the ramp-up", format_count(counts.carried_in)));
     }
-    lines.extend(wrap(&more.join(", "), style.width));
+    told.push(more.join(", "));
     let block = &report.block;
     if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {
         let of = [block.reads_per_second, block.writes_per_second, block.others_per_second];
         let [reads, writes, others] = of.map(rate);
         let qps = significant(qps, 4);
-        lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
-        lines.extend(per_transaction(&block.per_transaction));
+        told.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
+        told.extend(per_transaction(&block.per_transaction));
     }
-    lines
+    told
 }
 
 /// `a transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
@@ -145,6 +157,21 @@ const SHOWN: [(&str, &str); 5] =
 const FAILED: &str = "of the failed";
 
 pub(super) fn latency(report: &Report, style: &Style) -> Vec<String> {
+    let (table, words) = times(report);
+    let mut lines = headed(&table, style);
+    lines.extend(words.iter().flat_map(|words| wrap(words, style.width)));
+    lines
+}
+
+/// A table's lines, the first as a title.
+fn headed(table: &Table, style: &Style) -> Vec<String> {
+    let mut lines = table.lines(style.width);
+    lines[0] = title(&lines[0], style);
+    lines
+}
+
+/// Times as a table, and what is to be known of them.
+pub(in crate::render) fn times(report: &Report) -> (Table, Vec<String>) {
     let block = &report.block;
     let counts = &block.counts;
     let waits = block.wait_ms.note.is_none();
@@ -173,19 +200,16 @@ pub(super) fn latency(report: &Report, style: &Style) -> Vec<String> {
         cells.push(ms(of.max));
         table.row(cells);
     }
-    let mut lines = table.lines(style.width);
-    lines[0] = title(&lines[0], style);
     let mut words: Vec<String> = intervals(&block.response_ms).into_iter().collect();
     for (name, of) in rows.iter().filter(|(name, _)| *name != FAILED) {
         let reasons = reasons(name.trim(), of).into_iter();
         words.extend(reasons.filter(|reason| !words.contains(reason)).collect::<Vec<_>>());
     }
-    lines.extend(words.iter().flat_map(|words| wrap(words, style.width)));
-    lines
+    (table, words)
 }
 
 /// A quantile, its lower bound, infinity, or nothing.
-fn quantile(of: &Latency, field: &str) -> String {
+pub(in crate::render) fn quantile(of: &Latency, field: &str) -> String {
     if let Some(value) = of.get(field) {
         return significant(value, 3);
     }
@@ -234,10 +258,22 @@ fn reasons(name: &str, of: &Latency) -> Vec<String> {
 }
 
 pub(super) fn transactions(report: &Report, style: &Style) -> Vec<String> {
-    let kinds = || report.block.transactions.iter().filter(|(_, of)| of.calls + of.dropped > 0);
-    if kinds().next().is_none() {
-        return Vec::new();
+    let Some(table) = by_kind(report) else { return Vec::new() };
+    let mut lines = headed(&table, style);
+    let mut kinds = report.block.transactions.iter();
+    if kinds.any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none()) {
+        lines.push(FEW.to_owned());
     }
+    lines
+}
+
+/// Why a percentile of a kind is missing.
+pub(in crate::render) const FEW: &str = "– too few samples for a 95 % interval";
+
+/// The kinds of transactions as a table.
+pub(in crate::render) fn by_kind(report: &Report) -> Option<Table> {
+    let kinds = || report.block.transactions.iter().filter(|(_, of)| of.calls + of.dropped > 0);
+    kinds().next()?;
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
         Column::new("calls", Align::Right),
@@ -270,20 +306,20 @@ pub(super) fn transactions(report: &Report, style: &Style) -> Vec<String> {
             ms(response.max),
         ]);
     }
-    let mut lines = table.lines(style.width);
-    lines[0] = title(&lines[0], style);
-    if kinds().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none()) {
-        lines.push(format!("{NONE} too few samples for a 95 % interval"));
-    }
-    lines
+    Some(table)
 }
 
 /// Each group beside the others, where there are several.
 pub(super) fn groups(report: &Report, style: &Style) -> Vec<String> {
+    by_group(report).map_or_else(Vec::new, |table| headed(&table, style))
+}
+
+/// The groups as a table.
+pub(in crate::render) fn by_group(report: &Report) -> Option<Table> {
     let blocks = report.groups.iter().filter_map(|group| Some((group, group.block.as_ref()?)));
     let blocks: Vec<_> = blocks.collect();
     if blocks.is_empty() {
-        return Vec::new();
+        return None;
     }
     let mut table = Table::new([
         Column::new("group", Align::Left),
@@ -309,9 +345,7 @@ pub(super) fn groups(report: &Report, style: &Style) -> Vec<String> {
             ms(block.response_ms.max),
         ]);
     }
-    let mut lines = table.lines(style.width);
-    lines[0] = title(&lines[0], style);
-    lines
+    Some(table)
 }
 
 /// Commits in each whole second of the measured window, all groups together.
@@ -328,13 +362,30 @@ fn per_second(report: &Report) -> Vec<f64> {
 }
 
 pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
+    let Some(facts) = steadiness(report) else { return Vec::new() };
     let seconds = per_second(report);
-    let steady = &report.block.stability;
-    let (Some(slowest), Some(median)) = (steady.slowest_second, steady.median_tps) else {
-        return Vec::new();
-    };
     let most = seconds.iter().copied().fold(0.0, f64::max);
     let whole = count(seconds.len() as u64, "second");
+    let most = figures::exact(most);
+    let narrow = seconds.len() > style.width;
+    let worst = if narrow { ", each block the worst of its seconds" } else { "" };
+    let words = format!("commits in each of {whole}, from 0 to {most}{worst}");
+    let mut lines = vec![title(&words, style)];
+    lines.push(sparkline(&seconds, style.width));
+    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
+    let begun: Vec<usize> = begun.map(|one| one.began_s.max(0.0) as usize).collect();
+    if !begun.is_empty() {
+        lines.push(marks(&begun, seconds.len(), style.width));
+    }
+    lines.extend(facts.iter().flat_map(|words| wrap(words, style.width)));
+    lines
+}
+
+/// How steady commits were, in sentences.
+pub(in crate::render) fn steadiness(report: &Report) -> Option<Vec<String>> {
+    let steady = &report.block.stability;
+    let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
+    let most = per_second(report).into_iter().fold(0.0, f64::max);
     let mut facts = vec![
         format!("min {} (second {})", figures::exact(slowest.tps), slowest.second),
         format!("median {}", figures::exact(median)),
@@ -350,21 +401,9 @@ pub(super) fn over_time(report: &Report, style: &Style) -> Vec<String> {
             significant(steady.longest_stall_ms, 3)
         ),
     });
-    let most = figures::exact(most);
-    let narrow = seconds.len() > style.width;
-    let worst = if narrow { ", each block the worst of its seconds" } else { "" };
-    let words = format!("commits in each of {whole}, from 0 to {most}{worst}");
-    let mut lines = vec![title(&words, style)];
-    lines.push(sparkline(&seconds, style.width));
-    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
-    let begun: Vec<usize> = begun.map(|one| one.began_s.max(0.0) as usize).collect();
-    if !begun.is_empty() {
-        lines.push(marks(&begun, seconds.len(), style.width));
-    }
-    lines.extend(wrap(&facts.join(", "), style.width));
     let refused = report.block.tps_ci95_reason.iter();
-    lines.extend(refused.flat_map(|why| wrap(&format!("TPS has no ±: {why}"), style.width)));
-    lines
+    let refused = refused.map(|why| format!("TPS has no ±: {why}"));
+    Some(std::iter::once(facts.join(", ")).chain(refused).collect())
 }
 
 /// Stretches that a page shows; the JSON has all of them.
@@ -372,9 +411,20 @@ const PROBES_MOST: usize = 60;
 
 /// The run in stretches, where users arrive at a rate or think.
 pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
+    let Some(table) = stretches(report, PROBES_MOST) else { return Vec::new() };
+    let mut lines = headed(&table, style);
+    if report.probes.len() > PROBES_MOST {
+        let more = report.probes.len() - PROBES_MOST;
+        lines.push(format!("and {more} more in the JSON; a longer --probe makes them fewer"));
+    }
+    lines
+}
+
+/// The first stretches as a table, where users arrive at a rate or think.
+pub(in crate::render) fn stretches(report: &Report, most: usize) -> Option<Table> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;
     if report.probes.len() < 2 || report.groups.iter().all(is_closed) {
-        return Vec::new();
+        return None;
     }
     let mut table = Table::new([
         Column::new("seconds", Align::Right),
@@ -387,7 +437,7 @@ pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
         Column::spare("queued", Align::Point, 2),
         Column::new("lost", Align::Right),
     ]);
-    for probe in report.probes.iter().take(PROBES_MOST) {
+    for probe in report.probes.iter().take(most) {
         let number = |value: Option<f64>| value.map_or(NONE.to_owned(), |v| significant(v, 3));
         table.row([
             format!("{} to {}", probe.from_s, figures::exact(probe.to_s)),
@@ -401,19 +451,17 @@ pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
             format_count(probe.failed + probe.dropped + probe.unfinished),
         ]);
     }
-    let mut lines = table.lines(style.width);
-    if report.probes.len() > PROBES_MOST {
-        let more = report.probes.len() - PROBES_MOST;
-        lines.push(format!("and {more} more in the JSON; a longer --probe makes them fewer"));
-    }
-    lines
+    Some(table)
 }
 
 pub(super) fn measures(report: &Report, style: &Style) -> Vec<String> {
+    measured(report).map_or_else(Vec::new, |table| headed(&table, style))
+}
+
+/// The workload's own measures as a table.
+pub(in crate::render) fn measured(report: &Report) -> Option<Table> {
     let measures = || report.block.measures.iter().filter(|(_, of)| of.count > 0);
-    if measures().next().is_none() {
-        return Vec::new();
-    }
+    measures().next()?;
     let mut table = Table::new([
         Column::new("measure", Align::Left),
         Column::new("unit", Align::Left),
@@ -436,9 +484,7 @@ pub(super) fn measures(report: &Report, style: &Style) -> Vec<String> {
             ms(of.max),
         ]);
     }
-    let mut lines = table.lines(style.width);
-    lines[0] = title(&lines[0], style);
-    lines
+    Some(table)
 }
 
 pub(super) fn errors(report: &Report, style: &Style) -> Vec<String> {
@@ -462,9 +508,13 @@ pub(super) fn errors(report: &Report, style: &Style) -> Vec<String> {
 
 /// Checks, the generator, connecting: a line each.
 pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    lines.extend(labelled("checks", &checks(report), style));
-    lines.extend(labelled("generator", &generator(report), style));
+    lines_of(&besides(report), style)
+}
+
+/// Checks, the generator, connecting: labels and words.
+pub(in crate::render) fn besides(report: &Report) -> Vec<(String, String)> {
+    let mut told =
+        vec![("checks".to_owned(), checks(report)), ("generator".to_owned(), generator(report))];
     let connect = &report.block.connect_ms;
     if connect.times.count + connect.failed > 0 {
         let mean = connect.times.mean.map(|mean| format!(", mean {} ms", significant(mean, 3)));
@@ -474,9 +524,9 @@ pub(super) fn rest(report: &Report, style: &Style) -> Vec<String> {
         let parts = [Some(connected), mean, most, failed];
         let counted = server_connections(report).map(|words| format!("; {words}"));
         let words: String = parts.into_iter().chain([counted]).flatten().collect();
-        lines.extend(labelled("sessions", &words, style));
+        told.push(("sessions".to_owned(), words));
     }
-    lines
+    told
 }
 
 /// How many connections the server itself counts; some of them are those who ask.
@@ -556,18 +606,21 @@ fn generator(report: &Report) -> String {
     parts.join("; ")
 }
 
-pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
+/// Whether the result can be trusted, in a sentence.
+pub(in crate::render) fn verdict(report: &Report) -> String {
     if report.findings.is_empty() {
-        let verdict = "Can it be trusted? Nothing was seen that speaks against it.";
-        return vec![title(verdict, style)];
+        return "Nothing was seen that speaks against it.".to_owned();
     }
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
-    let verdict = match (n(Severity::Invalid), n(Severity::Warning)) {
+    match (n(Severity::Invalid), n(Severity::Warning)) {
         (0, 0) => "Nothing was seen that speaks against it. Worth knowing:".to_owned(),
         (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
-    };
-    let mut lines = vec![title(&format!("Can it be trusted? {verdict}"), style)];
+    }
+}
+
+pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
+    let mut lines = vec![title(&format!("Can it be trusted? {}", verdict(report)), style)];
     for finding in &report.findings {
         let (word, ink) = match finding.severity {
             Severity::Invalid => ("INVALID", Ink::Red),
@@ -584,7 +637,7 @@ pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
 }
 
 /// To the second, which is enough for people.
-fn begun(started: &str) -> String {
+pub(in crate::render) fn begun(started: &str) -> String {
     match (started.get(..10), started.get(11..19)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
         _ => started.to_owned(),

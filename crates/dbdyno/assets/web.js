@@ -1,0 +1,157 @@
+// The script of dbdyno's web pages: asks for the data of charts, keeps live parts of a page
+// fresh, and counts ticked runs. Without it every page still shows its tables.
+"use strict";
+
+(() => {
+  const lost = document.getElementById("lost");
+
+  const ask = async (address) => {
+    const answer = await fetch(address, { headers: { Accept: "application/json" } });
+    if (answer.status === 204) {
+      return null;
+    }
+    const said = await answer.json();
+    if (!answer.ok) {
+      throw new Error(said.error);
+    }
+    return said;
+  };
+
+  // Charts are asked for when they come into view: a page has many.
+  const draw = async (place) => {
+    let chart;
+    try {
+      chart = await ask(place.dataset.chart);
+    } catch (error) {
+      place.textContent = `This chart cannot be drawn: ${error.message}`;
+      return;
+    }
+    chart.layout.modebar = {
+      bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,.6)", activecolor: "rgb(128,128,128)",
+    };
+    dbdynoDraw(place, chart);
+    place.dataset.drawn = "yes";
+  };
+
+  const inView = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) {
+        inView.unobserve(entry.target);
+        draw(entry.target);
+      }
+    }
+  }, { rootMargin: "300px" });
+
+  const charts = (within) => within.querySelectorAll(".chart[data-chart]");
+  const watchCharts = (within) => {
+    for (const place of charts(within)) {
+      if (!place.dataset.drawn) {
+        inView.observe(place);
+      }
+    }
+  };
+
+  // What a reader has opened, ticked and zoomed is kept when a part is told anew.
+  const replace = (part, html) => {
+    const told = new DOMParser().parseFromString(html, "text/html").body;
+    const drawn = new Map();
+    for (const place of charts(part)) {
+      if (place.dataset.drawn) {
+        drawn.set(place.dataset.chart, place);
+      }
+    }
+    for (const place of charts(told)) {
+      const old = drawn.get(place.dataset.chart);
+      if (old) {
+        place.replaceWith(old);
+      }
+    }
+    const wasOpen = [...part.querySelectorAll("details")].map((details) => details.open);
+    told.querySelectorAll("details").forEach((details, index) => {
+      details.open = wasOpen[index] ?? details.open;
+    });
+    const ticked = new Set([...part.querySelectorAll("input:checked")].map((box) => box.value));
+    for (const box of told.querySelectorAll("input[type=checkbox]")) {
+      box.checked = ticked.has(box.value);
+    }
+    const focused = part.contains(document.activeElement) && document.activeElement.value;
+    part.replaceChildren(...told.childNodes);
+    if (focused) {
+      [...part.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
+    }
+    for (const place of charts(part)) {
+      if (place.dataset.drawn && drawn.has(place.dataset.chart)) {
+        draw(place);
+      }
+    }
+    watchCharts(part);
+    countTicked();
+  };
+
+  const follow = (part) => {
+    let timer = 0;
+    let nextMs = Number(part.dataset.nextMs);
+    const look = async () => {
+      const between = part.dataset.live.includes("?") ? "&" : "?";
+      try {
+        const fresh = await ask(
+          `${part.dataset.live}${between}after=${encodeURIComponent(part.dataset.place)}`);
+        lost.hidden = true;
+        if (fresh) {
+          nextMs = fresh.next_ms;
+          if (fresh.place !== part.dataset.place) {
+            part.dataset.place = fresh.place;
+            replace(part, fresh.html);
+          }
+        }
+      } catch {
+        lost.hidden = false;
+      }
+      plan();
+    };
+    const plan = () => {
+      clearTimeout(timer);
+      // A page that nobody sees asks for nothing.
+      if (nextMs && !document.hidden) {
+        timer = setTimeout(look, nextMs);
+      }
+    };
+    document.addEventListener("visibilitychange", plan);
+    plan();
+  };
+
+  const countTicked = () => {
+    const button = document.getElementById("compare");
+    if (button) {
+      const count = document.querySelectorAll("#ticked input:checked").length;
+      button.disabled = count < 2;
+      button.textContent = count < 2 ? "Tick two runs or more to compare"
+        : `Compare ${count} ticked runs`;
+    }
+  };
+
+  document.getElementById("ticked")?.addEventListener("change", countTicked);
+  for (const select of document.querySelectorAll("#filters select")) {
+    select.addEventListener("change", () => select.form.requestSubmit());
+  }
+  // Fields that say nothing stay out of the address.
+  document.addEventListener("formdata", (event) => {
+    for (const [name, value] of [...event.formData.entries()]) {
+      if (value === "") {
+        const kept = event.formData.getAll(name).filter((other) => other !== "");
+        event.formData.delete(name);
+        kept.forEach((other) => event.formData.append(name, other));
+      }
+    }
+  });
+  window.addEventListener("beforeprint", () => {
+    for (const place of charts(document)) {
+      if (!place.dataset.drawn) {
+        draw(place);
+      }
+    }
+  });
+  watchCharts(document);
+  countTicked();
+  document.querySelectorAll("[data-live]").forEach(follow);
+})();

@@ -1,0 +1,209 @@
+//! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
+//! of its charts alone.
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use lab::compare::{Asked, compare, history};
+use lab::subject::Subject;
+use results::charts::Chart;
+use results::ink::{Drawn, Theme};
+use results::render::html::{Ink, figure, page};
+
+use super::compare::{judge, judged};
+use super::runs::store;
+use super::{DONE, Outcome, flags, print};
+
+/// Stands for the standard output.
+const STDOUT: &str = "-";
+/// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
+const PNG_SCALE: f32 = 2.0;
+/// A side of a chart, in pixels of CSS.
+const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
+
+pub(crate) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("report")
+        .about("Writes a run, an experiment or a comparison as a page, or one of its charts")
+        .after_help(
+            "One name is a run or an experiment, several are compared, the first is the baseline. \
+             The page is one file that loads nothing from elsewhere. A chart is an .svg, a .png, a \
+             .html, or its data as .csv or .json.",
+        )
+        .arg(
+            Arg::new("names")
+                .num_args(1..)
+                .required_unless_present("history")
+                .value_name("NAME")
+                .help("A run, an experiment, or the sides of a comparison (see 'dbdyno compare')"),
+        )
+        .arg(
+            Arg::new("file")
+                .long("file")
+                .short('o')
+                .value_name("FILE")
+                .required_unless_present("charts")
+                .help("Where it is written, over what is there; - is the standard output"),
+        )
+        .arg(flag("interactive", "Charts that zoom and tell their values; 5 MB more"))
+        .arg(Arg::new("chart").long("chart").value_name("NAME").help("This chart alone"))
+        .arg(flag("charts", "List the charts that there are, and write nothing"))
+        .arg(
+            Arg::new("theme")
+                .long("theme")
+                .value_parser(["auto", "light", "dark"])
+                .default_value("auto")
+                .help("Colours of a chart alone; auto is light in a PNG"),
+        )
+        .arg(
+            Arg::new("size")
+                .long("size")
+                .value_name("WIDTHxHEIGHT")
+                .default_value("960x480")
+                .help("Size of a chart alone; a PNG has twice as many pixels"),
+        )
+        .arg(
+            Arg::new("by")
+                .long("by")
+                .value_name("AXIS")
+                .help("Compare the values of this axis of one experiment"),
+        )
+        .arg(
+            Arg::new("history")
+                .long("history")
+                .value_name("LABEL")
+                .conflicts_with_all(["names", "by"])
+                .help("The history of this label's values, such as build"),
+        )
+        .args(judged())
+}
+
+pub(crate) fn report(matches: &ArgMatches) -> Outcome {
+    if !flags::output_is(matches, "text") {
+        let why = "--output: a report is a page: name its file with -o; 'dbdyno runs export', \
+                   'compare' and 'experiments show' write JSON";
+        return Err(Trouble::Usage(why.to_owned()));
+    }
+    let subject = subject(matches)?;
+    if matches.get_flag("charts") {
+        let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
+        return print(&subject.charts().iter().map(line).collect::<String>());
+    }
+    let file = matches.get_one::<String>("file").expect("clap requires it");
+    let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
+    let bytes = match matches.get_one::<String>("chart") {
+        Some(name) => chart(&subject, name, file, matches, ink)?,
+        None => {
+            is_page(file)?;
+            page(&subject.title(), &subject.body(ink), ink).into_bytes()
+        }
+    };
+    write(file, &bytes)
+}
+
+fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
+    let store = store(matches)?;
+    let judge = judge(matches)?;
+    if let Some(label) = matches.get_one::<String>("history") {
+        return Ok(Subject::History(Box::new(history(&store, label, &judge)?)));
+    }
+    let names = matches.get_many::<String>("names").into_iter().flatten();
+    let names: Vec<String> = names.cloned().collect();
+    match (matches.get_one::<String>("by"), &names[..]) {
+        (None, _) => Subject::named(&store, &names, &judge),
+        (Some(axis), [experiment]) => {
+            let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
+            let report = compare(&store, &asked, &judge)?;
+            Ok(Subject::Comparison(Box::new(report), Vec::new()))
+        }
+        (Some(_), _) => {
+            let why = "--by compares within one experiment: name one";
+            Err(Trouble::Usage(why.to_owned()))
+        }
+    }
+}
+
+fn extension(file: &str) -> String {
+    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
+    extension.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Refuses a page in a file that says it is a picture.
+fn is_page(file: &str) -> Result<(), Trouble> {
+    let is_other = ["svg", "png", "csv", "json", "md"].contains(&extension(file).as_str());
+    match is_other {
+        true => Err(Trouble::Usage(format!(
+            "-o {file}: a report is HTML; name one of its charts with --chart (--charts lists them)"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// A chart alone, as its file's name says.
+fn chart(
+    subject: &Subject,
+    name: &str,
+    file: &str,
+    matches: &ArgMatches,
+    ink: Ink<'_>,
+) -> Result<Vec<u8>, Trouble> {
+    let charts = subject.charts();
+    let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
+        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+        return Err(Trouble::Usage(format!(
+            "--chart {name}: there are {}",
+            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+        )));
+    };
+    let drawn = drawn(matches)?;
+    Ok(match extension(file).as_str() {
+        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Trouble::Failed)?,
+        "html" | "htm" => page(&chart.title, &figure(chart, ink), ink).into_bytes(),
+        "csv" => chart.to_csv().into_bytes(),
+        "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
+        "svg" | "" => chart.to_svg(drawn).into_bytes(),
+        other => {
+            return Err(Trouble::Usage(format!(
+                "-o {file}: a chart is an svg, png, html, csv or json, and no {other}"
+            )));
+        }
+    })
+}
+
+fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
+    let theme = match matches.get_one::<String>("theme").map(String::as_str) {
+        Some("light") => Theme::Light,
+        Some("dark") => Theme::Dark,
+        _ => Theme::Auto,
+    };
+    let size = matches.get_one::<String>("size").expect("it has a default");
+    let side = |text: &str| text.parse().ok().filter(|side| SIDES.contains(side));
+    let sides = size.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));
+    let Some((width, height)) = sides else {
+        let (least, most) = (SIDES.start(), SIDES.end());
+        return Err(Trouble::Usage(format!(
+            "--size {size}: write it as 960x480, each from {least} to {most}"
+        )));
+    };
+    Ok(Drawn { width, height, theme })
+}
+
+/// Replaces a file as a whole, or fills the standard output; a reader who has left is no error.
+fn write(file: &str, bytes: &[u8]) -> Outcome {
+    let written = match file {
+        STDOUT => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        file => std::fs::write(file, bytes),
+    };
+    match written {
+        Err(error) if file == STDOUT && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(DONE),
+        Err(error) => Err(Trouble::Failed(format!("{file} cannot be written: {error}"))),
+        Ok(()) => Ok(DONE),
+    }
+}

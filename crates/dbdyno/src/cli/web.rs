@@ -1,0 +1,250 @@
+//! `dbdyno web`: the pages, in the foreground or in the background.
+//!
+//! Not here: what is served (web).
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use lab::Trouble;
+use tokio::sync::Notify;
+
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, say, variable};
+use crate::web::{Options, Presence, bind, log_path};
+
+const PORT: u16 = 8421;
+const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
+/// What a service in the background says at most when it fails: its last words.
+const WORDS_BYTES_MAX: u64 = 4096;
+
+pub(crate) fn command() -> Command {
+    Command::new("web")
+        .about("Shows runs in a browser, those that go on too")
+        .after_help(
+            "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
+             background. Another address than this machine's own takes a password, and TLS is \
+             spoken then: see docs/web.md.",
+        )
+        .args(listening())
+        .subcommand(Command::new("start").about("Serves the pages in the background"))
+        .subcommand(Command::new("stop").about("Ends the service of this store"))
+        .subcommand(Command::new("status").about("Tells whether this store's pages are served"))
+}
+
+fn listening() -> [Arg; 6] {
+    let value = |name: &'static str, of: &'static str, help: &'static str| {
+        Arg::new(name).long(name.replace('_', "-")).value_name(of).global(true).help(help)
+    };
+    [
+        value("listen", "ADDRESS[:PORT]", "Where to listen [default: 127.0.0.1:8421]"),
+        value("tls_cert", "FILE", "A certificate (PEM) instead of one of our own")
+            .requires("tls_key"),
+        value("tls_key", "FILE", "The key (PEM) of that certificate").requires("tls_cert"),
+        value(
+            "password_file",
+            "FILE",
+            "File whose first line is the pages' password [env: DBDYNO_WEB_PASSWORD]",
+        ),
+        Arg::new("ask_password")
+            .long("ask-password")
+            .global(true)
+            .action(ArgAction::SetTrue)
+            .conflicts_with("password_file")
+            .help("Ask for the pages' password on the terminal"),
+        // How 'start' begins what it leaves behind.
+        Arg::new("detached").long("detached").action(ArgAction::SetTrue).hide(true),
+    ]
+}
+
+pub(crate) fn web(matches: &ArgMatches) -> Outcome {
+    match matches.subcommand() {
+        Some(("start", sub)) => start(sub),
+        Some(("stop", sub)) => stop(sub),
+        Some((_, sub)) => status(sub),
+        None => serve(matches),
+    }
+}
+
+fn serve(matches: &ArgMatches) -> Outcome {
+    let is_detached = matches.get_flag("detached");
+    if is_detached {
+        // It outlives the terminal; where it leads a session already, it did before.
+        let _ = rustix::process::setsid();
+    }
+    let serving = bind(Options {
+        listen: listen(matches)?,
+        store: flags::store_path(matches)?,
+        password: given_password(matches)?,
+        certificate: certificate(matches),
+    })?;
+    match is_detached {
+        // Whoever started it reads this one line, and leaves.
+        true => print(&format!("{}\n", serving.told().replace('\n', "\t"))).map(drop)?,
+        false => say(&format!("{}\nCtrl-C ends it", serving.told())),
+    }
+    serving.until(ended_by_signals())?;
+    Ok(DONE)
+}
+
+/// Notified by Ctrl-C or a polite signal; a second one leaves at once.
+fn ended_by_signals() -> Arc<Notify> {
+    let ended = Arc::new(Notify::new());
+    let heard = Arc::clone(&ended);
+    let count = AtomicU32::new(0);
+    let handled = ctrlc::set_handler(move || match count.fetch_add(1, Ordering::SeqCst) {
+        0 => heard.notify_one(),
+        _ => std::process::exit(i32::from(INTERRUPTED)),
+    });
+    if let Err(error) = handled {
+        say(&format!("dbdyno: Ctrl-C will end it at once: {error}"));
+    }
+    ended
+}
+
+fn listen(matches: &ArgMatches) -> Result<SocketAddr, Trouble> {
+    let local = Ipv4Addr::LOCALHOST;
+    let Some(text) = matches.get_one::<String>("listen") else {
+        return Ok(SocketAddr::new(local.into(), PORT));
+    };
+    let numbered = text.replace("localhost", &local.to_string());
+    let bare = numbered.trim_start_matches('[').trim_end_matches(']');
+    let address = numbered.parse::<SocketAddr>().ok();
+    let address = address.or_else(|| Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, PORT)));
+    let port = || Some(SocketAddr::new(local.into(), text.trim_start_matches(':').parse().ok()?));
+    address.or_else(port).ok_or_else(|| {
+        Trouble::Usage(format!(
+            "--listen {text}: write an address of this machine and a port, such as 127.0.0.1:8421 \
+             or 0.0.0.0:8421"
+        ))
+    })
+}
+
+fn given_password(matches: &ArgMatches) -> Result<Option<String>, Trouble> {
+    if let Some(path) = matches.get_one::<String>("password_file") {
+        return password::read_file(path).map(Some);
+    }
+    match matches.get_flag("ask_password") {
+        true => password::ask("the web pages", VARIABLE).map(Some),
+        false => Ok(variable(VARIABLE)),
+    }
+}
+
+fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
+    let path = |name: &str| matches.get_one::<String>(name).map(PathBuf::from);
+    path("tls_cert").zip(path("tls_key"))
+}
+
+/// Begins a process that serves, and waits until it does. The password goes through a pipe.
+fn start(matches: &ArgMatches) -> Outcome {
+    let store = flags::store_path(matches)?;
+    if let Some(presence) = Presence::of(&store) {
+        return print(&format!("{} (process {})\n", presence.address, presence.pid()));
+    }
+    let password = given_password(matches)?;
+    let log_path = log_path(&store);
+    let (log, began_at) = open_log(&log_path)?;
+    let mut command = Process::new(own_program()?);
+    command.arg("web").arg("--detached").arg("--store").arg(&store).env_remove(VARIABLE);
+    command.arg("--listen").arg(listen(matches)?.to_string());
+    if let Some((certificate, key)) = certificate(matches) {
+        command.arg("--tls-cert").arg(certificate).arg("--tls-key").arg(key);
+    }
+    if password.is_some() {
+        command.args(["--password-file", "/dev/stdin"]);
+    }
+    command.stdin(if password.is_some() { Stdio::piped() } else { Stdio::null() });
+    let failed = |error: std::io::Error| Trouble::Failed(format!("it cannot be started: {error}"));
+    let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(failed)?;
+    if let (Some(password), Some(mut pipe)) = (password, child.stdin.take()) {
+        // Where it has ended already, its last words tell why.
+        let _ = writeln!(pipe, "{password}");
+    }
+    let mut told = String::new();
+    if let Some(pipe) = child.stdout.take() {
+        BufReader::new(pipe).read_line(&mut told).map_err(failed)?;
+    }
+    if told.is_empty() {
+        let code = child.wait().map_err(failed)?.code();
+        let words = last_words(&log_path, began_at).unwrap_or_default();
+        let words = words.trim().trim_start_matches("dbdyno: ").to_owned();
+        return Err(match code {
+            Some(2) => Trouble::Usage(words),
+            _ => Trouble::Failed(words),
+        });
+    }
+    print(&told.replace('\t', "\n"))?;
+    say(&format!("it runs in the background (process {}); end it: dbdyno web stop", child.id()));
+    Ok(DONE)
+}
+
+fn own_program() -> Result<PathBuf, Trouble> {
+    std::env::current_exe()
+        .map_err(|error| Trouble::Failed(format!("our own program cannot be found: {error}")))
+}
+
+/// The log, and where what is said from now on begins.
+fn open_log(path: &Path) -> Result<(fs::File, u64), Trouble> {
+    let failed = |error| Trouble::Failed(format!("{}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    let log = opened.map_err(failed)?;
+    let length = log.metadata().map_err(failed)?.len();
+    Ok((log, length))
+}
+
+fn last_words(path: &Path, from: u64) -> std::io::Result<String> {
+    let mut log = fs::File::open(path)?;
+    log.seek(SeekFrom::Start(from))?;
+    let mut words = String::new();
+    log.take(WORDS_BYTES_MAX).read_to_string(&mut words)?;
+    Ok(words)
+}
+
+fn stop(matches: &ArgMatches) -> Outcome {
+    let store = flags::store_path(matches)?;
+    let Some(presence) = Presence::of(&store) else {
+        return print("nothing serves this store\n");
+    };
+    presence.end()?;
+    print(&format!("ended (process {})\n", presence.pid()))
+}
+
+fn status(matches: &ArgMatches) -> Outcome {
+    let store = flags::store_path(matches)?;
+    match Presence::of(&store) {
+        Some(presence) => print(&format!("{} (process {})\n", presence.address, presence.pid())),
+        None => print("nothing serves this store\n").map(|_| FAILED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_be_written_in_full_or_in_part() {
+        let check = |text: &str, expect: Option<&str>| {
+            let matches = command().try_get_matches_from(["web", "--listen", text]).unwrap();
+            let listens = listen(&matches).ok().map(|address| address.to_string());
+            assert_eq!(listens.as_deref(), expect, "{text}");
+        };
+        check("127.0.0.1:9000", Some("127.0.0.1:9000"));
+        check("localhost:9000", Some("127.0.0.1:9000"));
+        check("localhost", Some("127.0.0.1:8421"));
+        check("0.0.0.0", Some("0.0.0.0:8421"));
+        check("[::1]:9000", Some("[::1]:9000"));
+        check("::1", Some("[::1]:8421"));
+        check("9000", Some("127.0.0.1:9000"));
+        check(":9000", Some("127.0.0.1:9000"));
+        check("host.example:9000", None);
+        check("70000", None);
+    }
+}

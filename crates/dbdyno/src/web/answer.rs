@@ -1,0 +1,187 @@
+//! What is answered: pages, data, and sentences where there is nothing to show.
+//!
+//! Not here: what a page shows, and the headers that every answer has (guard).
+
+use askama::Template;
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use lab::Trouble;
+use results::charts::Chart;
+use results::store::{StoreError, StoreErrorKind};
+use serde_json::json;
+
+use super::assets;
+
+/// Why there is no page: a sentence, and what kind of trouble it is.
+#[derive(Clone, Debug)]
+pub(super) struct NoPage {
+    pub(super) status: StatusCode,
+    pub(super) text: String,
+    /// How long to wait before asking again.
+    pub(super) retry_after_s: Option<u64>,
+}
+
+impl NoPage {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> NoPage {
+        NoPage { status, text: text.into(), retry_after_s: None }
+    }
+
+    /// Nothing of that name.
+    pub(super) fn unknown(text: impl Into<String>) -> NoPage {
+        NoPage::new(StatusCode::NOT_FOUND, text)
+    }
+
+    /// What was asked cannot be right.
+    pub(super) fn bad(text: impl Into<String>) -> NoPage {
+        NoPage::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// It is not the asker's fault.
+    pub(super) fn failed(text: impl Into<String>) -> NoPage {
+        NoPage::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+
+    /// As those see it who asked: programs get JSON, people a page.
+    pub(super) fn told(&self, is_api: bool, can_leave: bool) -> Response {
+        let mut response = match is_api {
+            true => Json(json!({"error": self.text})).into_response(),
+            false => {
+                let title = self.status.canonical_reason().unwrap_or("Trouble");
+                let frame = Frame::new(title, "", can_leave);
+                page(&Sentence { frame, text: self.text.clone() }).unwrap_or_else(|no| no.plain())
+            }
+        };
+        *response.status_mut() = self.status;
+        if let Some(seconds) = self.retry_after_s {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+
+    fn plain(self) -> Response {
+        (self.status, self.text).into_response()
+    }
+}
+
+/// The guard, which knows who asked, tells it.
+impl IntoResponse for NoPage {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for NoPage {
+    fn from(error: StoreError) -> NoPage {
+        let status = match error.kind {
+            StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => StatusCode::NOT_FOUND,
+            StoreErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        NoPage::new(status, error.to_string())
+    }
+}
+
+impl From<Trouble> for NoPage {
+    fn from(trouble: Trouble) -> NoPage {
+        match trouble {
+            Trouble::Usage(why) => NoPage::bad(why),
+            Trouble::Failed(why) | Trouble::Interrupted(why) => NoPage::failed(why),
+        }
+    }
+}
+
+/// What stands around every page.
+pub(super) struct Frame {
+    pub(super) title: String,
+    /// Which of the links at its top it belongs to.
+    pub(super) here: &'static str,
+    /// Whether there is a session to end.
+    pub(super) can_leave: bool,
+    pub(super) has_charts: bool,
+    pub(super) css: String,
+    pub(super) js: String,
+    pub(super) plotly: String,
+}
+
+impl Frame {
+    /// A page without charts.
+    pub(super) fn new(title: impl Into<String>, here: &'static str, can_leave: bool) -> Frame {
+        let [css, js, plotly] = assets::addresses();
+        Frame { title: title.into(), here, can_leave, has_charts: false, css, js, plotly }
+    }
+
+    /// The same with charts.
+    pub(super) fn with_charts(self) -> Frame {
+        Frame { has_charts: true, ..self }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "web/sentence.html")]
+struct Sentence {
+    frame: Frame,
+    text: String,
+}
+
+/// A template as a page.
+pub(super) fn page(template: &impl Template) -> Result<Response, NoPage> {
+    Ok(Html(rendered(template)?).into_response())
+}
+
+/// A template as text.
+pub(super) fn rendered(template: &impl Template) -> Result<String, NoPage> {
+    template.render().map_err(|error| NoPage::failed(format!("the page: {error}")))
+}
+
+/// Rows with commas, as a file of this name.
+pub(super) fn csv(name: &str, text: String) -> Response {
+    file("text/csv; charset=utf-8", name, text)
+}
+
+/// A text as a file of this name, which has no quotes.
+pub(super) fn file(kind: &'static str, name: &str, text: String) -> Response {
+    let mut response = text.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let disposition = format!("attachment; filename=\"{name}\"");
+    if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// What charts there are: where each is, and what it shows.
+pub(super) fn chart_list(charts: &[Chart]) -> Response {
+    let row = |chart: &Chart| json!({"id": chart.id, "title": chart.title});
+    let rows: Vec<_> = charts.iter().map(row).collect();
+    Json(json!({"schema": "dbdyno.charts/1", "charts": rows})).into_response()
+}
+
+/// One of the charts: as plotly.js takes it, or with `.csv` behind its name its data as rows, or
+/// with `.json` as the value that it is.
+pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, NoPage> {
+    let (id, kind) = match name.rsplit_once('.') {
+        Some((id, kind @ ("csv" | "json"))) => (id, kind),
+        _ => (name, ""),
+    };
+    let Some(chart) = charts.iter().find(|chart| chart.id == id) else {
+        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+        return Err(NoPage::unknown(format!(
+            "there is no chart '{id}' of it: choose one of {}",
+            known.join(", ")
+        )));
+    };
+    Ok(match kind {
+        "csv" => csv(name, chart.to_csv()),
+        "json" => Json(chart).into_response(),
+        _ => Json(chart.to_plotly()).into_response(),
+    })
+}
+
+/// What is answered where nothing is.
+pub(super) async fn nothing_here() -> NoPage {
+    NoPage::unknown("there is no page of this address: begin at the list of runs")
+}

@@ -1,0 +1,170 @@
+//! `/api`: the same as the pages show, as JSON and CSV for programs. docs/web.md lists it.
+//!
+//! Not here: what the fields mean (results: the schemas are those of the command line).
+
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use lab::experiment::report as experiment_report;
+use results::Report;
+use results::charts::{of_comparison, of_history, of_run};
+use results::render::{as_json, comparison_csv, run_list_csv};
+use results::store::Store;
+use serde::Serialize;
+
+use super::App;
+use super::answer::{NoPage, chart, chart_list, csv, file};
+use super::experiments::charts as charts_of_experiment;
+use super::pages::{compared, told_history};
+use super::query::Pairs;
+use super::{Shared, list};
+use crate::cli::{experiments_json, run_list_json};
+
+type Answered = Result<Response, NoPage>;
+
+fn asked(query: Option<String>) -> Pairs {
+    Pairs::of(&query.unwrap_or_default())
+}
+
+fn json_of(report: &impl Serialize) -> Response {
+    let kind = axum::http::HeaderValue::from_static("application/json");
+    ([(axum::http::header::CONTENT_TYPE, kind)], as_json(report)).into_response()
+}
+
+/// `GET /api/runs`
+pub(super) async fn runs(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(Json(run_list_json(&list::runs(store, &asked)?)).into_response()))
+        .await
+}
+
+/// `GET /api/runs.csv`
+pub(super) async fn runs_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(csv("runs.csv", run_list_csv(&list::runs(store, &asked)?)))).await
+}
+
+/// `GET /api/runs/ID`: the report, provisional while it runs.
+pub(super) async fn run(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, shared| Ok(json_of(&report_of(store, shared, &name)?))).await
+}
+
+fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Report, NoPage> {
+    shared.lives.standing(store, name).map(|standing| standing.report)
+}
+
+/// `GET /api/runs/ID/plan.toml`
+pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, _| {
+        let run = store.find(&name)?;
+        Ok(file("application/toml", "plan.toml", store.plan(&run)?))
+    })
+    .await
+}
+
+/// `GET /api/runs/ID/charts`
+pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, shared| Ok(chart_list(&of_run(&report_of(store, shared, &name)?)))).await
+}
+
+/// `GET /api/runs/ID/charts/NAME`
+pub(super) async fn run_chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+) -> Answered {
+    app.read(move |store, shared| chart(&of_run(&report_of(store, shared, &name)?), &of)).await
+}
+
+/// `GET /api/experiments`
+pub(super) async fn experiments(State(app): State<App>) -> Answered {
+    app.read(|store, _| Ok(Json(experiments_json(store)?).into_response())).await
+}
+
+/// `GET /api/experiments/ID`
+pub(super) async fn experiment(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, _| {
+        let experiment = store.find_experiment(&name)?;
+        Ok(match experiment.seek {
+            Some(_) => json_of(&lab::seek::report(store, &experiment)?),
+            None => json_of(&experiment_report(store, &experiment)?),
+        })
+    })
+    .await
+}
+
+/// `GET /api/experiments/ID/charts`
+pub(super) async fn experiment_charts(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Answered {
+    app.read(move |store, _| Ok(chart_list(&charts_of_experiment(store, &name)?))).await
+}
+
+/// `GET /api/experiments/ID/charts/NAME`
+pub(super) async fn experiment_chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+) -> Answered {
+    app.read(move |store, _| chart(&charts_of_experiment(store, &name)?, &of)).await
+}
+
+/// `GET /api/compare?side=A&side=B`
+pub(super) async fn compare(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
+}
+
+/// `GET /api/compare.csv?side=A&side=B`
+pub(super) async fn compare_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(csv("comparison.csv", comparison_csv(&compared(store, &asked)?))))
+        .await
+}
+
+/// `GET /api/compare/charts?side=A&side=B`
+pub(super) async fn compare_charts(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(chart_list(&of_comparison(&compared(store, &asked)?)))).await
+}
+
+/// `GET /api/compare/charts/NAME?side=A&side=B`
+pub(super) async fn compare_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| chart(&of_comparison(&compared(store, &asked)?), &of)).await
+}
+
+/// `GET /api/history?by=build`
+pub(super) async fn history(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(json_of(&told_history(store, &asked)?))).await
+}
+
+/// `GET /api/history.csv?by=build`
+pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| {
+        let text = results::render::history_csv(&told_history(store, &asked)?);
+        Ok(csv("history.csv", text))
+    })
+    .await
+}
+
+/// `GET /api/history/charts?by=build`
+pub(super) async fn history_charts(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(chart_list(&of_history(&told_history(store, &asked)?)))).await
+}
+
+/// `GET /api/history/charts/NAME?by=build`
+pub(super) async fn history_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| chart(&of_history(&told_history(store, &asked)?), &of)).await
+}

@@ -1,0 +1,108 @@
+//! What pages load: style, our own script, and plotly.js, which comes with its crate.
+//!
+//! Addresses hold what tells one version from the next, so a browser asks for each once. Not
+//! here: what charts look like (results).
+
+use std::io::Write;
+use std::sync::OnceLock;
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use results::ink::plotly_js;
+use results::render::html::{DRAW_JS, PAGE_CSS};
+use sha2::{Digest, Sha256};
+
+use super::answer::NoPage;
+
+const OUR_CSS: &str = include_str!("../../assets/web.css");
+const OUR_JS: &str = include_str!("../../assets/web.js");
+/// A year: the longest that caches keep anything (RFC 9111 knows no limit, browsers do).
+const FOR_EVER: &str = "private, max-age=31536000, immutable";
+
+/// Something that pages load.
+struct Asset {
+    kind: &'static str,
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+    /// The beginning of its hash.
+    tag: String,
+}
+
+impl Asset {
+    fn new(kind: &'static str, text: &str) -> Asset {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+        let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
+        let packed = packed.expect("memory takes everything");
+        Asset { kind, plain: text.as_bytes().to_vec(), packed, tag: tag(text.as_bytes()) }
+    }
+}
+
+pub(super) fn tag(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn css() -> &'static Asset {
+    static CSS: OnceLock<Asset> = OnceLock::new();
+    CSS.get_or_init(|| Asset::new("text/css; charset=utf-8", &format!("{PAGE_CSS}\n{OUR_CSS}")))
+}
+
+fn js() -> &'static Asset {
+    static JS: OnceLock<Asset> = OnceLock::new();
+    JS.get_or_init(|| Asset::new("text/javascript; charset=utf-8", &format!("{DRAW_JS}\n{OUR_JS}")))
+}
+
+/// It is packed when it is first asked for: whoever looks at no chart does not wait for it.
+fn plotly() -> &'static Asset {
+    static PLOTLY: OnceLock<Asset> = OnceLock::new();
+    PLOTLY.get_or_init(|| Asset::new("text/javascript; charset=utf-8", &plotly_js()))
+}
+
+/// The addresses of style, script and plotly.js.
+pub(super) fn addresses() -> [String; 3] {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    // Another plotly.js comes with another dbdyno.
+    let version = VERSION.get_or_init(|| tag(lab::run::version_of_ours().as_bytes()));
+    [
+        format!("/assets/web.css?v={}", css().tag),
+        format!("/assets/web.js?v={}", js().tag),
+        format!("/assets/plotly.js?v={version}"),
+    ]
+}
+
+/// `GET /assets/NAME`
+pub(super) async fn asset(
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, NoPage> {
+    let asset = match name.as_str() {
+        "web.css" => css(),
+        "web.js" => js(),
+        "plotly.js" => {
+            let packing = tokio::task::spawn_blocking(plotly).await;
+            packing.map_err(|_| NoPage::failed("plotly.js cannot be packed"))?
+        }
+        _ => return Err(NoPage::unknown(format!("there is no asset {name}"))),
+    };
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
+    let tag = format!("\"{}\"", asset.tag);
+    let is_known = text(header::IF_NONE_MATCH).split(',').any(|known| known.trim() == tag);
+    let takes_packed =
+        text(header::ACCEPT_ENCODING).split(',').any(|takes| takes.trim().starts_with("gzip"));
+    let mut response = match (is_known, takes_packed) {
+        (true, _) => StatusCode::NOT_MODIFIED.into_response(),
+        (false, true) => asset.packed.as_slice().into_response(),
+        (false, false) => asset.plain.as_slice().into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(header::ETAG, HeaderValue::from_str(&tag).expect("it is of hexadecimal digits"));
+    if takes_packed && !is_known {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    Ok(response)
+}

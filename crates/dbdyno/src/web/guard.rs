@@ -1,0 +1,216 @@
+//! What stands before and behind every answer: who may ask what, and the headers that keep a
+//! browser within.
+//!
+//! A page of another site may have a reader's browser send requests to us. It cannot read our
+//! answers, but could change something, or, with a name of its own that points to this machine,
+//! read all. So hosts, origins and the browser's own words on where a request comes from are
+//! checked. Not here: passwords (door).
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::App;
+use super::answer::NoPage;
+use super::door;
+use super::query;
+use super::serve::Peer;
+
+/// No form of ours is longer.
+pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
+/// The longest page takes far less; whoever sends a body slowly is not waited for.
+const REQUEST_MAX: Duration = Duration::from_secs(60);
+
+/// Nothing is loaded from anywhere else, and nothing runs but our own scripts. Charts set styles.
+const CONTENT_SECURITY: &str = "default-src 'none'; script-src 'self'; \
+     style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
+     form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+const HEADERS: [(HeaderName, &str); 6] = [
+    (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    // Addresses hold labels; forms of ours must still say where they come from.
+    (header::REFERRER_POLICY, "same-origin"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Around every request.
+pub(super) async fn guard(
+    State(app): State<App>,
+    Extension(Peer(peer)): Extension<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path().to_owned();
+    let is_api = path.starts_with("/api/");
+    let is_browser = request.headers().contains_key("sec-fetch-site");
+    let response = match may_ask(&app, peer, &request) {
+        Err(refused) => *refused,
+        Ok(()) => match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => NoPage::new(StatusCode::SERVICE_UNAVAILABLE, "it took too long: ask again")
+                .into_response(),
+        },
+    };
+    let mut response = match response.extensions().get::<NoPage>() {
+        Some(no) => {
+            if no.status.is_server_error() {
+                crate::cli::say(&format!("dbdyno: {path}: {}", no.text));
+            }
+            no.told(is_api, app.0.door.is_some())
+        }
+        None => response,
+    };
+    // Programs are told how to sign in; a browser would ask in a window of its own.
+    let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
+    let headers = response.headers_mut();
+    if asks {
+        let basic = HeaderValue::from_static("Basic realm=\"dbdyno\"");
+        headers.insert(header::WWW_AUTHENTICATE, basic);
+    }
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Refuses what may not be asked.
+fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Response>> {
+    let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+    let scheme = if app.0.door.is_some() { "https" } else { "http" };
+    let refused = |no: NoPage| Box::new(no.into_response());
+    is_for_us(uri, headers, app.0.is_loopback)
+        .and_then(|host| is_from_us(method, headers, scheme, host))
+        .map_err(refused)?;
+    let Some(door) = &app.0.door else { return Ok(()) };
+    let is_outside = uri.path() == "/login" || uri.path().starts_with("/assets/");
+    if is_outside || door.lets_in(headers, peer, door::now()).map_err(refused)? {
+        return Ok(());
+    }
+    if uri.path().starts_with("/api/") || method == Method::POST {
+        let text = "a password is needed: sign in first";
+        return Err(refused(NoPage::new(StatusCode::UNAUTHORIZED, text)));
+    }
+    let asked = uri.path_and_query().map_or("/", |asked| asked.as_str());
+    let login = format!("/login{}", query::query(&[("next", asked)]));
+    Err(Box::new(Redirect::to(&login).into_response()))
+}
+
+/// The host that was asked for. On loopback it must be a name of loopback: a name of somebody
+/// else's that points here would make his page ours to the browser.
+fn is_for_us<'a>(
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
+    is_loopback: bool,
+) -> Result<&'a str, NoPage> {
+    let mut named = headers.get_all(header::HOST).iter();
+    let host = match (named.next().map(HeaderValue::to_str), named.next()) {
+        (Some(Ok(host)), None) => host,
+        _ => return Err(NoPage::bad("a request names one host")),
+    };
+    let all_hosts = [Some(host), uri.authority().map(|authority| authority.as_str())];
+    if is_loopback && !all_hosts.into_iter().flatten().all(is_loopback_host) {
+        let text = "this is served on this machine alone: ask for it as 127.0.0.1 or localhost";
+        return Err(NoPage::new(StatusCode::MISDIRECTED_REQUEST, text));
+    }
+    Ok(host)
+}
+
+/// Whether a host, with a port or not, is a name of loopback. Any port: tunnels have others.
+fn is_loopback_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_address = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_address || name.eq_ignore_ascii_case("localhost")
+}
+
+/// Refuses what a page of another site has asked for. Its links may be followed.
+fn is_from_us(
+    method: &Method,
+    headers: &HeaderMap,
+    scheme: &str,
+    host: &str,
+) -> Result<(), NoPage> {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    let (origin, site) = (text("origin"), text("sec-fetch-site"));
+    let is_reading = matches!(*method, Method::GET | Method::HEAD);
+    let is_followed = text("sec-fetch-mode") == Some("navigate")
+        && matches!(text("sec-fetch-dest"), Some("document"));
+    let is_ours = origin.map(|origin| origin.eq_ignore_ascii_case(&format!("{scheme}://{host}")));
+    let is_good = match (is_reading, is_ours, site) {
+        (_, Some(false), _) => false,
+        (true, _, None | Some("same-origin" | "none")) => true,
+        (true, _, Some(_)) => is_followed,
+        // A browser says at least one of the two of each form that it sends.
+        (false, Some(true), None | Some("same-origin")) => true,
+        (false, None, Some("same-origin")) => true,
+        (false, _, _) => false,
+    };
+    match is_good {
+        true => Ok(()),
+        false => Err(NoPage::new(
+            StatusCode::FORBIDDEN,
+            "this was asked for by a page of another site, or by a program that does not say \
+             'Origin': only dbdyno's own pages may",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_loopback_are_its_hosts() {
+        for host in ["127.0.0.1:8421", "localhost:9000", "LOCALHOST", "[::1]:8421", "127.0.0.2"] {
+            assert!(is_loopback_host(host), "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example:8421", "0.0.0.0:8421", "", "[::]", "1"]
+        {
+            assert!(!is_loopback_host(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn pages_of_other_sites_read_and_change_nothing_but_may_link_here() {
+        let check = |method: Method, said: &[(&'static str, &str)], expect: bool| {
+            let header = |(name, value): &(&'static str, &str)| {
+                (HeaderName::from_static(name), HeaderValue::from_str(value).unwrap())
+            };
+            let headers: HeaderMap = said.iter().map(header).collect();
+            let asked = is_from_us(&method, &headers, "http", "127.0.0.1:8421");
+            assert_eq!(asked.is_ok(), expect, "{method} {said:?}");
+        };
+        let (site, own) = ("sec-fetch-site", ("origin", "http://127.0.0.1:8421"));
+        check(Method::GET, &[], true);
+        check(Method::GET, &[(site, "none")], true);
+        check(Method::GET, &[(site, "same-origin")], true);
+        check(Method::GET, &[(site, "cross-site")], false);
+        check(Method::GET, &[(site, "same-site")], false);
+        let followed = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
+        check(Method::GET, &[&[(site, "cross-site")], &followed[..]].concat(), true);
+        let framed = [("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")];
+        check(Method::GET, &[&[(site, "cross-site")], &framed[..]].concat(), false);
+        check(Method::GET, &[("origin", "https://evil.example")], false);
+        check(Method::POST, &[], false);
+        check(Method::POST, &[own], true);
+        check(Method::POST, &[(site, "same-origin")], true);
+        check(Method::POST, &[own, (site, "same-origin")], true);
+        check(Method::POST, &[own, (site, "cross-site")], false);
+        check(Method::POST, &[&[(site, "cross-site")], &followed[..]].concat(), false);
+        check(Method::POST, &[("origin", "http://127.0.0.1:9000")], false);
+        check(Method::POST, &[("origin", "https://127.0.0.1:8421")], false);
+        check(Method::POST, &[("origin", "null"), (site, "same-origin")], false);
+    }
+}

@@ -1,0 +1,95 @@
+//! Runs that go on, followed in the store: what was read of them is kept, and only what came
+//! since is read again.
+//!
+//! Not here: how a run is told (pages, api).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lab::experiment::read_report;
+use model::RunId;
+use results::Tally;
+use results::report::{Options, Report};
+use results::store::{Filter, RunRow, Status, Store, StoreError, StoreErrorKind};
+
+use super::answer::NoPage;
+
+/// So many are kept, the last that were looked at: nobody follows more at once.
+const KEPT_MAX: usize = 4;
+
+/// A run as it stands.
+pub(super) struct Standing {
+    pub(super) row: RunRow,
+    pub(super) report: Report,
+    /// How far it was read: another place is another state.
+    pub(super) place: u64,
+}
+
+impl Standing {
+    /// Whether more will come.
+    pub(super) fn is_live(&self) -> bool {
+        self.row.status == Status::Running
+    }
+}
+
+/// The runs that were followed last.
+#[derive(Default)]
+pub(super) struct Lives(Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>);
+
+struct Followed {
+    tally: Tally,
+    place: u64,
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Lives {
+    /// The run that is called `name`: its kept report, or one of what there is of it so far.
+    pub(super) fn standing(&self, store: &Store, name: &str) -> Result<Standing, NoPage> {
+        let run = store.find(name)?;
+        let row = row_of(store, &run)?;
+        if row.status != Status::Running
+            && let Some(report) = read_report(store, &run)?
+        {
+            self.forget(&run);
+            // It changes no more; while it ran, its places were below.
+            return Ok(Standing { row, report, place: u64::MAX });
+        }
+        let followed = self.followed(&run);
+        let mut followed = held(&followed);
+        let Followed { tally, place } = &mut *followed;
+        let read = store.events_after(&run, *place, &mut |event| tally.add(&event));
+        // What was added before an error would be added again.
+        *place = read.inspect_err(|_| self.forget(&run))?;
+        let report = Report::with_status(tally, Options::default(), row.status);
+        // One that ended without a report stands otherwise than it did while it ran.
+        let place = if row.status == Status::Running { *place } else { u64::MAX };
+        Ok(Standing { row, report, place })
+    }
+
+    fn followed(&self, run: &RunId) -> Arc<Mutex<Followed>> {
+        let mut all = held(&self.0);
+        let found = all.iter().position(|(known, _)| known == run);
+        let followed = match found {
+            Some(index) => all.remove(index).1,
+            None => Arc::new(Mutex::new(Followed { tally: Tally::new(), place: 0 })),
+        };
+        all.insert(0, (run.clone(), Arc::clone(&followed)));
+        all.truncate(KEPT_MAX);
+        followed
+    }
+
+    fn forget(&self, run: &RunId) {
+        held(&self.0).retain(|(known, _)| known != run);
+    }
+}
+
+/// The run as it is listed.
+pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
+    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
+    store.list(&filter)?.pop().ok_or_else(|| {
+        let message = format!("the run {run} was removed");
+        StoreError { kind: StoreErrorKind::UnknownRun, message }
+    })
+}

@@ -1,0 +1,127 @@
+//! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
+//!
+//! It only shows: figures come from `results`, comparisons from `lab`. Labels are set and runs
+//! removed by POST alone. Not here: the command line that starts it (cli).
+
+mod answer;
+mod api;
+mod assets;
+mod door;
+mod experiments;
+mod guard;
+mod list;
+mod live;
+mod pages;
+mod presence;
+mod query;
+mod serve;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod throttle;
+mod tls;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use lab::Trouble;
+use results::store::Store;
+
+use self::answer::NoPage;
+use self::door::Door;
+use self::live::Lives;
+
+pub(crate) use self::presence::{Presence, log_path};
+pub(crate) use self::serve::bind;
+
+/// What is served, where, and to whom.
+pub(crate) struct Options {
+    /// Where it listens.
+    pub(crate) listen: SocketAddr,
+    /// The store.
+    pub(crate) store: PathBuf,
+    /// Who knows this may come in; with it everything goes over TLS. None only on loopback.
+    pub(crate) password: Option<String>,
+    /// Files (PEM) of a certificate and its key; none for one of our own.
+    pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+}
+
+/// What all requests share.
+#[derive(Clone)]
+struct App(Arc<Shared>);
+
+struct Shared {
+    store: PathBuf,
+    /// Whether only this machine can reach it: then the name by which it is asked must say so.
+    is_loopback: bool,
+    /// Who may come in; none if everybody who can reach it.
+    door: Option<Door>,
+    lives: Lives,
+}
+
+impl App {
+    /// Reads the store on a thread that may wait for the disk.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Store, &Shared) -> Result<T, NoPage> + Send + 'static,
+    ) -> Result<T, NoPage> {
+        let shared = Arc::clone(&self.0);
+        let reading = tokio::task::spawn_blocking(move || {
+            // Opened for each request: the file may be moved away and another put there.
+            let store = Store::open_existing(&shared.store)?;
+            read(&store, &shared)
+        });
+        reading.await.map_err(|_| NoPage::failed("this is a defect of dbdyno: see its log"))?
+    }
+}
+
+/// Every address.
+fn routes(app: App) -> Router {
+    Router::new()
+        .route("/", get(list::page))
+        .route("/live", get(list::live))
+        .route("/runs/{id}", get(pages::run))
+        .route("/runs/{id}/live", get(pages::run_live))
+        .route("/runs/{id}/label", post(pages::label))
+        .route("/runs/{id}/remove", post(pages::remove))
+        .route("/runs/{id}/{table}", get(tables::page))
+        .route("/experiments", get(experiments::list))
+        .route("/experiments/{id}", get(experiments::page))
+        .route("/experiments/{id}/live", get(experiments::live))
+        .route("/compare", get(pages::compare))
+        .route("/history", get(pages::history))
+        .route("/login", get(door::page).post(door::enter))
+        .route("/logout", post(door::leave))
+        .route("/assets/{name}", get(assets::asset))
+        .route("/api/runs", get(api::runs))
+        .route("/api/runs.csv", get(api::runs_csv))
+        .route("/api/runs/{id}", get(api::run))
+        .route("/api/runs/{id}/plan.toml", get(api::plan))
+        .route("/api/runs/{id}/charts", get(api::run_charts))
+        .route("/api/runs/{id}/charts/{name}", get(api::run_chart))
+        .route("/api/runs/{id}/{table}", get(tables::data))
+        .route("/api/experiments", get(api::experiments))
+        .route("/api/experiments/{id}", get(api::experiment))
+        .route("/api/experiments/{id}/charts", get(api::experiment_charts))
+        .route("/api/experiments/{id}/charts/{name}", get(api::experiment_chart))
+        .route("/api/compare", get(api::compare))
+        .route("/api/compare.csv", get(api::compare_csv))
+        .route("/api/compare/charts", get(api::compare_charts))
+        .route("/api/compare/charts/{name}", get(api::compare_chart))
+        .route("/api/history", get(api::history))
+        .route("/api/history.csv", get(api::history_csv))
+        .route("/api/history/charts", get(api::history_charts))
+        .route("/api/history/charts/{name}", get(api::history_chart))
+        .fallback(answer::nothing_here)
+        .layer(axum::extract::DefaultBodyLimit::max(guard::BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), guard::guard))
+        .with_state(app)
+}
+
+/// Makes the store if there is none yet, so that a first visit shows an empty list.
+fn make_store(options: &Options) -> Result<(), Trouble> {
+    Store::open(&options.store).map(drop).map_err(|error| Trouble::Failed(error.to_string()))
+}

@@ -1,0 +1,305 @@
+//! Pages of one run, of comparisons and of histories, and what may be changed there.
+//!
+//! Their bodies are those of the reports (results). Not here: the list, and experiments.
+
+use askama::Template;
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use lab::compare::{Asked, compare as hold, history as hold_history};
+use results::comparison::Judge;
+use results::render::html::{Ink, comparison_body, history_body, run_body};
+use results::store::Store;
+use results::{ComparisonReport, HistoryReport};
+use serde_json::json;
+
+use super::App;
+use super::answer::{self, Frame, NoPage, rendered};
+use super::list::{LabelView, RowView, label_view};
+use super::live::{Standing, row_of};
+use super::query::Pairs;
+use super::tables;
+
+/// How soon a run that goes on is looked at again: it tells once a second.
+const NEXT_MS: u64 = 1000;
+/// The longest key and value of a label.
+const LABEL_LETTERS_MAX: usize = 200;
+
+/// What has become of a part of a page.
+pub(super) struct Fresh {
+    /// What tells this state from others.
+    pub(super) place: String,
+    pub(super) html: String,
+    /// When to look again; none when nothing more will come.
+    pub(super) next_ms: Option<u64>,
+}
+
+/// The answer to whoever has `seen` a state: nothing if it is still that one.
+pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
+    if now.place == seen && now.next_ms.is_some() {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    Json(json!({"place": now.place, "html": now.html, "next_ms": now.next_ms})).into_response()
+}
+
+#[derive(Template)]
+#[template(path = "web/run.html")]
+struct RunPage {
+    frame: Frame,
+    row: RowView,
+    labels: Vec<LabelView>,
+    tables: [(&'static str, &'static str); 5],
+    body: String,
+    place: String,
+    is_live: bool,
+}
+
+#[derive(Template)]
+#[template(path = "web/standing.html")]
+struct StandingPart {
+    status: &'static str,
+    is_live: bool,
+    measured: String,
+    body: String,
+}
+
+fn standing_part(standing: &Standing) -> Result<String, NoPage> {
+    let base = format!("/api/runs/{}/charts/", standing.row.run);
+    let body = run_body(&standing.report, Ink::Places { base: &base, query: "" });
+    rendered(&StandingPart {
+        status: standing.row.status.name(),
+        is_live: standing.is_live(),
+        measured: results::render::figures::seconds(standing.report.measured_seconds),
+        body,
+    })
+}
+
+/// `GET /runs/ID`
+pub(super) async fn run(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<Response, NoPage> {
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        // An address that is shared must mean the same run tomorrow.
+        if standing.row.run.0 != name {
+            return Ok(Redirect::to(&format!("/runs/{}", standing.row.run)).into_response());
+        }
+        let row = RowView::of(&standing.row, false);
+        let title = format!("{} {}", row.name, row.short);
+        let labels = &standing.row.labels;
+        answer::page(&RunPage {
+            frame: Frame::new(title, "runs", shared.door.is_some()).with_charts(),
+            row,
+            labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
+            tables: tables::ALL,
+            body: standing_part(&standing)?,
+            place: standing.place.to_string(),
+            is_live: standing.is_live(),
+        })
+    })
+    .await
+}
+
+/// `GET /runs/ID/live`: the run as it stands, if it has changed.
+pub(super) async fn run_live(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, NoPage> {
+    let asked = Pairs::of(&query.unwrap_or_default());
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        let next_ms = standing.is_live().then_some(NEXT_MS);
+        let place = standing.place.to_string();
+        let seen = asked.get("after").unwrap_or_default();
+        if place == seen && next_ms.is_some() {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+        Ok(fresh(seen, Fresh { place, html: standing_part(&standing)?, next_ms }))
+    })
+    .await
+}
+
+/// `POST /runs/ID/label`: `label=KEY=VALUE` sets, `remove=KEY` takes it off.
+pub(super) async fn label(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    form: String,
+) -> Result<Response, NoPage> {
+    let form = Pairs::of(&form);
+    app.read(move |store, _| {
+        let run = store.find(&name)?;
+        if let Some(key) = form.get("remove") {
+            store.unlabel(&run, key)?;
+        }
+        if let Some(label) = form.get("label") {
+            let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+            let is_good = |text: &str| !text.is_empty() && text.len() <= LABEL_LETTERS_MAX;
+            match pair.filter(|(key, value)| is_good(key) && is_good(value)) {
+                Some((key, value)) => store.label(&run, key, value)?,
+                None => {
+                    return Err(NoPage::bad(format!(
+                        "'{label}' is not a label: write key=value, each of at most \
+                         {LABEL_LETTERS_MAX} letters"
+                    )));
+                }
+            }
+        }
+        Ok(Redirect::to(&format!("/runs/{run}")).into_response())
+    })
+    .await
+}
+
+/// `POST /runs/ID/remove`
+pub(super) async fn remove(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    form: String,
+) -> Result<Response, NoPage> {
+    let form = Pairs::of(&form);
+    app.read(move |store, _| {
+        let run = store.find(&name)?;
+        if form.get("sure") != Some("yes") {
+            return Err(NoPage::bad("tick that it is to be removed for good"));
+        }
+        let row = row_of(store, &run)?;
+        store.remove(&[row.run])?;
+        Ok(Redirect::to("/").into_response())
+    })
+    .await
+}
+
+/// How it is judged, as an address says it.
+fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
+    Judge::asked(asked.get("figure"), asked.get("floor")).map_err(NoPage::bad)
+}
+
+/// What is asked to be compared; none where there is not enough yet.
+fn sides(asked: &Pairs) -> Option<Asked> {
+    let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+    match (asked.get("by"), &names[..]) {
+        (Some(axis), [experiment]) => {
+            Some(Asked::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
+        }
+        (_, [_, _, ..]) => Some(Asked::Sides(names)),
+        _ => None,
+    }
+}
+
+/// The comparison that an address asks for.
+pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
+    let sides = sides(asked).ok_or_else(|| {
+        NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
+    })?;
+    Ok(hold(store, &sides, &judge(asked)?)?)
+}
+
+/// The history that an address asks for.
+pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, NoPage> {
+    let by = asked.get("by").unwrap_or("build");
+    Ok(hold_history(store, by, &judge(asked)?)?)
+}
+
+#[derive(Template)]
+#[template(path = "web/compare.html")]
+struct ComparePage {
+    frame: Frame,
+    sides: Vec<String>,
+    by: String,
+    figure: String,
+    floor: String,
+    figures: [&'static str; 5],
+    body: String,
+    trouble: Option<String>,
+    csv: String,
+    json: String,
+}
+
+#[derive(Template)]
+#[template(path = "web/history.html")]
+struct HistoryPage {
+    frame: Frame,
+    by: String,
+    figure: String,
+    floor: String,
+    figures: [&'static str; 5],
+    keys: Vec<String>,
+    body: String,
+    trouble: Option<String>,
+    csv: String,
+    json: String,
+}
+
+const FIGURES: [&str; 5] = ["nopm", "tps", "p50", "p95", "p99"];
+
+/// A body, or why there is none: what was asked wrongly can be mended on the same page.
+fn body_or_why<T>(
+    report: Result<T, NoPage>,
+    body: impl FnOnce(&T) -> String,
+) -> Result<(String, Option<String>), NoPage> {
+    match report {
+        Ok(report) => Ok((body(&report), None)),
+        Err(no) if no.status.is_client_error() => Ok((String::new(), Some(no.text))),
+        Err(no) => Err(no),
+    }
+}
+
+/// `GET /compare`
+pub(super) async fn compare(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, NoPage> {
+    let asked = Pairs::of(&query.unwrap_or_default());
+    app.read(move |store, shared| {
+        let query = asked.text();
+        let ink = Ink::Places { base: "/api/compare/charts/", query: &query };
+        let (body, trouble) = match sides(&asked) {
+            None => (String::new(), None),
+            Some(_) => body_or_why(compared(store, &asked), |of| comparison_body(of, &[], ink))?,
+        };
+        let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
+        answer::page(&ComparePage {
+            frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
+            sides: asked.all("side").map(str::to_owned).collect(),
+            by: text("by"),
+            figure: text("figure"),
+            floor: text("floor"),
+            figures: FIGURES,
+            body,
+            trouble,
+            csv: format!("/api/compare.csv{query}"),
+            json: format!("/api/compare{query}"),
+        })
+    })
+    .await
+}
+
+/// `GET /history`
+pub(super) async fn history(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, NoPage> {
+    let asked = Pairs::of(&query.unwrap_or_default());
+    app.read(move |store, shared| {
+        let query = asked.text();
+        let ink = Ink::Places { base: "/api/history/charts/", query: &query };
+        let (body, trouble) =
+            body_or_why(told_history(store, &asked), |report| history_body(report, ink))?;
+        let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
+        answer::page(&HistoryPage {
+            frame: Frame::new("History", "history", shared.door.is_some()).with_charts(),
+            by: asked.get("by").unwrap_or("build").to_owned(),
+            figure: text("figure"),
+            floor: text("floor"),
+            figures: FIGURES,
+            keys: store.label_keys()?,
+            body,
+            trouble,
+            csv: format!("/api/history.csv{query}"),
+            json: format!("/api/history{query}"),
+        })
+    })
+    .await
+}

@@ -1,0 +1,100 @@
+//! Which process serves a store: a file beside it, so that `dbdyno web` can tell and end that
+//! one, and no other.
+//!
+//! Not here: how a service is started (cli).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lab::Trouble;
+use results::store::{Fate, Process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+
+/// A service ends what it is doing for at most two seconds.
+const END_MAX_S: i64 = 10;
+
+/// A service that is there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Presence {
+    /// The process that serves.
+    process: Process,
+    /// Where its pages begin.
+    pub(crate) address: String,
+}
+
+/// A file that belongs to a store.
+pub(super) fn beside(store: &Path, what: &str) -> PathBuf {
+    let mut path = store.as_os_str().to_owned();
+    path.push(format!("-{what}"));
+    PathBuf::from(path)
+}
+
+/// What a service in the background says.
+pub(crate) fn log_path(store: &Path) -> PathBuf {
+    beside(store, "web.log")
+}
+
+fn path(store: &Path) -> PathBuf {
+    beside(store, "web.json")
+}
+
+impl Presence {
+    /// The one that serves this store, if one does.
+    pub(crate) fn of(store: &Path) -> Option<Presence> {
+        let text = fs::read_to_string(path(store)).ok()?;
+        let presence: Presence = serde_json::from_str(&text).ok()?;
+        (presence.process.fate(&Process::current()) == Fate::Alive).then_some(presence)
+    }
+
+    /// This process serves the store from now on.
+    pub(super) fn announce(store: &Path, address: &str) -> Result<Presence, Trouble> {
+        let presence = Presence { process: Process::current(), address: address.to_owned() };
+        let text = serde_json::to_string(&presence).expect("it is of words and numbers");
+        let path = path(store);
+        let new = beside(store, &format!("web.json-{}.new", std::process::id()));
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
+        written.map_err(|error| Trouble::Failed(format!("{}: {error}", path.display())))?;
+        Ok(presence)
+    }
+
+    /// It does not serve any more. What another has announced meanwhile is his.
+    pub(super) fn withdraw(&self, store: &Path) {
+        if Presence::of(store).as_ref() == Some(self) {
+            // Whoever reads it sees that the process is gone.
+            let _ = fs::remove_file(path(store));
+        }
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.pid
+    }
+
+    /// Ends it, and returns when it has ended.
+    pub(crate) fn end(&self) -> Result<(), Trouble> {
+        let failed = |error: io::Error| {
+            Trouble::Failed(format!("the process {} cannot be ended: {error}", self.pid()))
+        };
+        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
+        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
+        // The number may have been another's when the handle was opened.
+        if self.process.fate(&Process::current()) != Fate::Alive {
+            return Ok(());
+        }
+        for signal in [Signal::TERM, Signal::KILL] {
+            // It may end by itself meanwhile.
+            let _ = pidfd_send_signal(&handle, signal);
+            let limit = Timespec { tv_sec: END_MAX_S, tv_nsec: 0 };
+            let mut ends = [PollFd::new(&handle, PollFlags::IN)];
+            let n_ended = poll(&mut ends, Some(&limit)).map_err(|error| failed(error.into()))?;
+            if n_ended > 0 {
+                return Ok(());
+            }
+        }
+        Err(failed(io::ErrorKind::TimedOut.into()))
+    }
+}

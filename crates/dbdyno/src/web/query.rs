@@ -1,0 +1,63 @@
+//! Names and values of an address's query or a form, read leniently: what nobody knows says
+//! nothing. Not here: what they mean.
+
+use form_urlencoded::{Serializer, parse};
+
+/// Names and values, in the order in which they stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pairs(pub(super) Vec<(String, String)>);
+
+impl Pairs {
+    /// Those of a query, or of a form (`application/x-www-form-urlencoded`).
+    pub(super) fn of(text: &str) -> Pairs {
+        let pairs = parse(text.as_bytes());
+        Pairs(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// The last value of this name as it is, with the blanks around it.
+    pub(super) fn exactly(&self, name: &str) -> Option<&str> {
+        let of_name = self.0.iter().rfind(|(known, _)| known == name);
+        of_name.map(|(_, value)| value.as_str())
+    }
+
+    /// The last value of this name that is not empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let of_name = self.0.iter().filter(|(known, _)| known == name);
+        of_name.map(|(_, value)| value.trim()).rfind(|value| !value.is_empty())
+    }
+
+    /// The values of this name that are not empty.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let of_name = self.0.iter().filter(move |(known, _)| known == name);
+        of_name.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// As a query with its `?`, in which `name` has this value alone; empty if nothing is left.
+    pub(super) fn with(&self, name: &str, value: &str) -> String {
+        let others = self.0.iter().filter(|(known, _)| known != name);
+        let others = others.map(|(name, value)| (name.as_str(), value.trim()));
+        let mut pairs: Vec<(&str, &str)> = others.filter(|(_, value)| !value.is_empty()).collect();
+        if !value.is_empty() {
+            pairs.push((name, value));
+        }
+        query(&pairs)
+    }
+
+    /// All but those of this name.
+    pub(super) fn without(&self, name: &str) -> Pairs {
+        Pairs(self.0.iter().filter(|(known, _)| known != name).cloned().collect())
+    }
+
+    /// As a query with its `?`; empty if nothing is asked.
+    pub(super) fn text(&self) -> String {
+        self.with("", "")
+    }
+}
+
+/// Names and values as a query with its `?`; empty if there are none.
+pub(super) fn query(pairs: &[(&str, &str)]) -> String {
+    match pairs {
+        [] => String::new(),
+        pairs => format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish()),
+    }
+}

@@ -1,0 +1,217 @@
+//! Listening: connections, TLS, and how many there may be for how long.
+//!
+//! Everything runs on one thread beside those that read the store, and gives way to others: a run
+//! may be measured on the same machine. Not here: what is answered (routes), and to whom (guard).
+
+use std::future::pending;
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::{Extension, Router};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use lab::Trouble;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+use super::door::Door;
+use super::live::Lives;
+use super::presence::Presence;
+use super::tls::{self, Identity};
+use super::{App, Options, Shared, make_store, routes};
+
+/// A browser opens six connections to a host; so these are many readers.
+const CONNECTIONS_MAX: usize = 128;
+/// Readers of the store at once: they are mostly waiting for the disk.
+const READERS_MAX: usize = 4;
+/// From the first byte to the last of a handshake.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// Until a request's headers are there, and between two requests of a connection.
+const HEADERS_MAX: Duration = Duration::from_secs(30);
+/// A reader who takes our answers slowly holds a connection no longer than this.
+const CONNECTION_MAX: Duration = Duration::from_secs(1800);
+/// Headers are far shorter.
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
+/// When no connection can be taken (too many open files), before the next is tried.
+const PAUSE: Duration = Duration::from_millis(100);
+/// What is under way when the service ends.
+const END_MAX: Duration = Duration::from_secs(2);
+/// How far it gives way to a run that is measured on the same machine, as nice(1) counts.
+const NICE: i32 = 10;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
+/// A service that listens.
+pub(crate) struct Serving {
+    listener: std::net::TcpListener,
+    app: App,
+    identity: Option<Identity>,
+    presence: Presence,
+}
+
+/// Listens, so that from now on nobody is refused a connection.
+pub(crate) fn bind(options: Options) -> Result<Serving, Trouble> {
+    let listen = options.listen;
+    let is_loopback = listen.ip().is_loopback();
+    if options.password.is_none() && !is_loopback {
+        return Err(Trouble::Usage(format!(
+            "--listen {listen}: others can reach it there, so it takes a password: set \
+             DBDYNO_WEB_PASSWORD, or use --password-file or --ask-password"
+        )));
+    }
+    make_store(&options)?;
+    if let Some(presence) = Presence::of(&options.store) {
+        return Err(Trouble::Failed(format!(
+            "{} shows this store already (process {}): open that, or end it with 'dbdyno web stop'",
+            presence.address,
+            presence.pid()
+        )));
+    }
+    let door = options.password.as_deref().map(Door::new).transpose()?;
+    let identity = match (&door, &options.certificate) {
+        (None, None) => None,
+        (None, Some(_)) => {
+            let why = "--tls-cert: TLS is spoken where a password is asked for: set one";
+            return Err(Trouble::Usage(why.to_owned()));
+        }
+        (Some(_), Some((certificate, key))) => Some(tls::of_files(certificate, key)?),
+        (Some(_), None) => Some(tls::own(&options.store, listen.ip())?),
+    };
+    let listener = std::net::TcpListener::bind(listen).map_err(|error| taken(listen, &error))?;
+    let failed = |error: std::io::Error| Trouble::Failed(format!("--listen {listen}: {error}"));
+    listener.set_nonblocking(true).map_err(failed)?;
+    let scheme = if door.is_some() { "https" } else { "http" };
+    let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
+    let presence = Presence::announce(&options.store, &address)?;
+    let shared = Shared { store: options.store, is_loopback, door, lives: Lives::default() };
+    Ok(Serving { listener, app: App(Arc::new(shared)), identity, presence })
+}
+
+fn taken(listen: SocketAddr, error: &std::io::Error) -> Trouble {
+    let (ip, port) = (listen.ip(), listen.port());
+    match error.kind() {
+        ErrorKind::AddrInUse => Trouble::Failed(format!(
+            "{listen} is taken by another program: name another port with --listen {}",
+            SocketAddr::new(ip, port.checked_add(1).unwrap_or(0))
+        )),
+        ErrorKind::PermissionDenied => Trouble::Failed(format!(
+            "--listen {listen}: ports below 1024 take more rights: name another"
+        )),
+        ErrorKind::AddrNotAvailable => {
+            Trouble::Usage(format!("--listen {listen}: this machine has no such address"))
+        }
+        _ => Trouble::Failed(format!("--listen {listen}: {error}")),
+    }
+}
+
+/// Where a browser finds it: every address is none.
+fn shown(listens: SocketAddr) -> String {
+    match listens.ip().is_unspecified() {
+        true => {
+            let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+            format!("{machine}:{}", listens.port())
+        }
+        false => listens.to_string(),
+    }
+}
+
+impl Serving {
+    /// Where its pages begin.
+    pub(crate) fn address(&self) -> &str {
+        &self.presence.address
+    }
+
+    /// What whoever starts it must know.
+    pub(crate) fn told(&self) -> String {
+        let address = self.address();
+        let mut text = format!("{address} shows the runs of {}", self.app.0.store.display());
+        if let Some(identity) = &self.identity {
+            text += &match &identity.own {
+                Some(path) => format!(
+                    "\nits certificate is our own ({}): a browser warns of it once; compare its \
+                     SHA-256 fingerprint\n{}",
+                    path.display(),
+                    identity.fingerprint
+                ),
+                None => format!("\nSHA-256 of its certificate: {}", identity.fingerprint),
+            };
+        }
+        text
+    }
+
+    /// Serves until `ended` is notified.
+    pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Trouble> {
+        // Where that is not granted it goes on as it is.
+        let _ = rustix::process::setpriority_process(None, NICE);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .max_blocking_threads(READERS_MAX)
+            .build()
+            .map_err(|error| Trouble::Failed(format!("no event loop can be made: {error}")))?;
+        let Serving { listener, app, identity, presence } = self;
+        let store = app.0.store.clone();
+        let served = runtime.block_on(async {
+            let listener = TcpListener::from_std(listener)
+                .map_err(|error| Trouble::Failed(format!("it cannot listen: {error}")))?;
+            tokio::select! {
+                () = accept_all(listener, identity, routes(app)) => {}
+                () = ended.notified() => {}
+            }
+            Ok(())
+        });
+        runtime.shutdown_timeout(END_MAX);
+        presence.withdraw(&store);
+        served
+    }
+}
+
+async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: Router) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let permit = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(_) => {
+                // The time itself is what is waited for.
+                let _ = timeout(PAUSE, pending::<()>()).await;
+                continue;
+            }
+        };
+        let acceptor = identity.as_ref().map(|identity| identity.acceptor.clone());
+        let routes = routes.clone().layer(Extension(Peer(peer.ip())));
+        tokio::spawn(async move {
+            // Whoever breaks off, or takes too long, hears nothing more.
+            let _ = timeout(CONNECTION_MAX, secured(stream, acceptor, routes)).await;
+            drop(permit);
+        });
+    }
+}
+
+async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>, routes: Router) {
+    // Answers are written whole; small ones must not wait for an acknowledgement.
+    let _ = stream.set_nodelay(true);
+    match acceptor {
+        None => answered(stream, routes).await,
+        Some(acceptor) => {
+            if let Ok(Ok(stream)) = timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
+                answered(stream, routes).await;
+            }
+        }
+    }
+}
+
+async fn answered(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, routes: Router) {
+    let service = TowerToHyperService::new(routes);
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEADERS_MAX);
+    builder.max_buf_size(BUFFER_BYTES_MAX);
+    // A connection that breaks off is its owner's affair.
+    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+}

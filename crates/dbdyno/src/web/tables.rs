@@ -1,0 +1,121 @@
+//! The tables of a run, each as a page, as CSV and as JSON: timing, what clients did, the
+//! transaction counter, configuration and settings.
+//!
+//! Not here: what stands in them (results).
+
+use askama::Template;
+use axum::Json;
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use lab::subject::run_report;
+use model::RunId;
+use results::Tally;
+use results::render::{Sheet, seconds_csv, sheets};
+use results::report::Options;
+use results::store::Store;
+
+use super::answer::{self, Frame, NoPage, csv};
+use super::query::Pairs;
+use super::{App, Shared};
+
+/// Stretches of the transaction counter, in seconds, where none are asked for.
+const COUNTER_EVERY_S: u32 = 10;
+
+/// The tables that a run has, in the order of its page, and what they are called there.
+pub(super) const ALL: [(&str, &str); 5] = [
+    ("timing", "Timing"),
+    ("clients", "Timing by client"),
+    ("counter", "Transaction counter"),
+    ("config", "Configuration"),
+    ("settings", "Settings of the server"),
+];
+
+/// One of the tables of a run.
+fn sheet_of(
+    store: &Store,
+    shared: &Shared,
+    run: &RunId,
+    table: &str,
+    asked: &Pairs,
+) -> Result<Sheet, NoPage> {
+    let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
+    Ok(match table {
+        "timing" => sheets::timing(&report()?),
+        "clients" => sheets::per_client(&run_report(store, run, Options { per_client: true })?),
+        "counter" => {
+            let mut tally = Tally::new();
+            store.events(run, &mut |event| tally.add(&event))?;
+            let every = asked.get("every").and_then(|every| every.parse().ok());
+            sheets::counter(&tally, every.unwrap_or(COUNTER_EVERY_S).max(1))
+        }
+        "config" => sheets::config(&report()?),
+        "settings" => sheets::settings(&report()?),
+        _ => return Err(no_table(table)),
+    })
+}
+
+fn no_table(table: &str) -> NoPage {
+    let known: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
+    NoPage::unknown(format!("a run has no table '{table}': choose one of {}", known.join(", ")))
+}
+
+#[derive(Template)]
+#[template(path = "web/sheet.html")]
+struct SheetPage {
+    frame: Frame,
+    id: String,
+    table: String,
+    title: String,
+    query: String,
+    /// Each with whether it is of numbers.
+    headings: Vec<(&'static str, bool)>,
+    rows: Vec<Vec<String>>,
+}
+
+/// `GET /runs/ID/TABLE`
+pub(super) async fn page(
+    State(app): State<App>,
+    Path((name, table)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, NoPage> {
+    let asked = Pairs::of(&query.unwrap_or_default());
+    app.read(move |store, shared| {
+        let run = store.find(&name)?;
+        let sheet = sheet_of(store, shared, &run, &table, &asked)?;
+        let (headings, rows) = sheet.shown();
+        answer::page(&SheetPage {
+            frame: Frame::new(sheet.title.clone(), "runs", shared.door.is_some()),
+            id: run.0,
+            headings,
+            rows,
+            title: sheet.title,
+            query: asked.text(),
+            table,
+        })
+    })
+    .await
+}
+
+/// `GET /api/runs/ID/TABLE.csv` and `TABLE.json`, and `seconds.csv`
+pub(super) async fn data(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, NoPage> {
+    let asked = Pairs::of(&query.unwrap_or_default());
+    app.read(move |store, shared| {
+        let run = store.find(&name)?;
+        if of == "seconds.csv" {
+            let standing = shared.lives.standing(store, &run.0)?;
+            return Ok(csv(&of, seconds_csv(&[standing.report])));
+        }
+        let (table, kind) = of.rsplit_once('.').unwrap_or((&of, ""));
+        let sheet = || sheet_of(store, shared, &run, table, &asked);
+        match kind {
+            "csv" => Ok(csv(&of, sheet()?.csv())),
+            "json" => Ok(Json(sheet()?.json()).into_response()),
+            _ => Err(NoPage::unknown(format!("write {of}.csv or {of}.json"))),
+        }
+    })
+    .await
+}

@@ -1,0 +1,54 @@
+//! What addresses mean, and that what people wrote is shown as text.
+
+use askama::Template;
+use model::RunId;
+use results::store::{RunRow, Status};
+
+use super::list::RowView;
+use super::query::{Pairs, query};
+
+#[test]
+fn an_address_is_read_leniently_and_written_exactly() {
+    let pairs = Pairs::of("side=a%26b&side=&x=1&side=c+d&x=2");
+    assert_eq!(pairs.all("side").collect::<Vec<_>>(), ["a&b", "c d"]);
+    assert_eq!(pairs.get("x"), Some("2"));
+    assert_eq!(pairs.with("x", "ü=ü"), "?side=a%26b&side=c+d&x=%C3%BC%3D%C3%BC");
+    assert_eq!(Pairs::of("%zz&&=&a").get("a"), None);
+    assert_eq!(Pairs::of("").text(), "");
+    assert_eq!(query(&[("next", "/runs/a?b=c&d")]), "?next=%2Fruns%2Fa%3Fb%3Dc%26d");
+}
+
+#[test]
+fn what_people_wrote_is_shown_as_text() {
+    #[derive(Template)]
+    #[template(
+        source = "{{ row.name }} {% for label in row.labels %}{{ label.text }} {{ label.href }}\
+                  {% endfor %} {{ row.target }}",
+        ext = "html"
+    )]
+    struct Part {
+        row: RowView,
+    }
+    let evil = "<script>alert('1')</script>\"&";
+    let row = RunRow {
+        run: RunId("01a1ffb6-0000-7000-8000-000000000001".to_owned()),
+        started_unix_ms: 0,
+        ended_unix_ms: None,
+        status: Status::Completed,
+        name: evil.to_owned(),
+        workload: "tpcc".to_owned(),
+        target: evil.to_owned(),
+        database: evil.to_owned(),
+        clients: 1,
+        tps: None,
+        nopm: None,
+        p99_ns: None,
+        measured_ns: None,
+        worst_finding: None,
+        events_lost: 0,
+        dbdyno: String::new(),
+        labels: vec![(evil.to_owned(), evil.to_owned())],
+    };
+    let html = Part { row: RowView::of(&row, false) }.render().unwrap();
+    assert!(!html.contains('<') && !html.contains('"') && !html.contains('\''), "{html}");
+}

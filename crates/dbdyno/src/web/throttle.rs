@@ -1,0 +1,104 @@
+//! How often somebody may try a password. Pure: the time comes in.
+//!
+//! Not here: what a password is compared with (door).
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// Slips of the finger that cost nothing.
+const FREE: u32 = 3;
+/// The wait after the first failure beyond those; each further one doubles it.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// No wait is longer, so that nobody is locked out for good by somebody else at his address.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+/// Whoever has not failed for so long begins anew.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
+/// So many addresses are remembered: 100 KiB. Beyond that the one that failed longest ago goes.
+const PEERS_MAX: usize = 1000;
+
+/// The failures of each address.
+#[derive(Debug, Default)]
+pub(super) struct Throttle(HashMap<IpAddr, Failures>);
+
+#[derive(Clone, Copy, Debug)]
+struct Failures {
+    count: u32,
+    last: Instant,
+}
+
+impl Throttle {
+    /// How long `peer` must wait until it is heard again; none if it is heard now.
+    pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
+        let failures = self.0.get(&who(peer))?;
+        let beyond = failures.count.checked_sub(FREE + 1)?;
+        let wait = FIRST_WAIT.saturating_mul(2u32.saturating_pow(beyond)).min(WAIT_MAX);
+        let left = wait.saturating_sub(now.saturating_duration_since(failures.last));
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// It has failed once more.
+    pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) {
+        self.0.retain(|_, of| now.saturating_duration_since(of.last) < FORGOTTEN_AFTER);
+        let who = who(peer);
+        if self.0.len() >= PEERS_MAX && !self.0.contains_key(&who) {
+            let oldest = self.0.iter().min_by_key(|(_, of)| of.last).map(|(peer, _)| *peer);
+            oldest.map(|oldest| self.0.remove(&oldest));
+        }
+        let failures = self.0.entry(who).or_insert(Failures { count: 0, last: now });
+        *failures = Failures { count: failures.count.saturating_add(1), last: now };
+    }
+
+    /// It knew the password.
+    pub(super) fn succeeded(&mut self, peer: IpAddr) {
+        self.0.remove(&who(peer));
+    }
+}
+
+/// One network of version 6 (RFC 6177: a /64) counts as one: its owner has them all.
+fn who(peer: IpAddr) -> IpAddr {
+    match peer.to_canonical() {
+        IpAddr::V4(peer) => IpAddr::V4(peer),
+        IpAddr::V6(peer) => IpAddr::V6((peer.to_bits() & !u128::from(u64::MAX)).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "an instant cannot be made otherwise")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    #[test]
+    fn whoever_fails_again_and_again_waits_twice_as_long_each_time() {
+        let (mut throttle, now) = (Throttle::default(), start());
+        let peer: IpAddr = "192.0.2.1".parse().unwrap();
+        let mut waits = Vec::new();
+        for _ in 0..12 {
+            throttle.failed(peer, now);
+            waits.push(throttle.wait(peer, now).map_or(0, |wait| wait.as_secs()));
+        }
+        assert_eq!(waits, [0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(throttle.wait(peer, now + WAIT_MAX), None);
+        assert_eq!(throttle.wait("192.0.2.2".parse().unwrap(), now), None);
+        throttle.succeeded(peer);
+        assert_eq!(throttle.wait(peer, now), None);
+    }
+
+    #[test]
+    fn a_network_of_version_6_is_one_and_many_addresses_are_not_remembered() {
+        let (mut throttle, now) = (Throttle::default(), start());
+        for last in 0..5u16 {
+            throttle.failed(IpAddr::V6([0x2001, 0xdb8, 0, 0, 0, 0, 0, last].into()), now);
+        }
+        assert!(throttle.wait("2001:db8::ffff".parse().unwrap(), now).is_some());
+        assert_eq!(throttle.wait("2001:db8:1::1".parse().unwrap(), now), None);
+        for peer in 0..5000u32 {
+            throttle.failed(IpAddr::V4(peer.into()), now + Duration::from_secs(1));
+        }
+        assert!(throttle.0.len() <= PEERS_MAX);
+    }
+}

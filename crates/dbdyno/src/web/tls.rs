@@ -1,0 +1,132 @@
+//! The certificate with which pages go over a network: one of our own, made once and kept beside
+//! the store, or the files that somebody names.
+//!
+//! Not here: when TLS is spoken (serve).
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lab::Trouble;
+use rcgen::{CertificateParams, DnType, KeyPair};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use sha2::{Digest, Sha256};
+use tokio_rustls::TlsAcceptor;
+
+use super::presence::beside;
+
+/// A certificate that is ready to be shown.
+pub(super) struct Identity {
+    pub(super) acceptor: TlsAcceptor,
+    /// SHA-256 of the certificate, as browsers show it.
+    pub(super) fingerprint: String,
+    /// Where our own certificate lies; none where somebody named another.
+    pub(super) own: Option<PathBuf>,
+}
+
+/// The certificate in two files (PEM).
+pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Trouble> {
+    let bad = |flag: &str, path: &Path, why: String| {
+        Trouble::Usage(format!("{flag} {}: {why}", path.display()))
+    };
+    let chain = chain_of(certificate).map_err(|why| bad("--tls-cert", certificate, why))?;
+    let secret = key_of(key).map_err(|why| bad("--tls-key", key, why))?;
+    identity(chain, secret, None).map_err(|why| bad("--tls-cert", certificate, why))
+}
+
+/// Our own certificate, which is made if there is none beside the store.
+pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Trouble> {
+    let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
+    let failed = |path: &Path, why: String| {
+        let path = path.display();
+        Trouble::Failed(format!("{path}: {why}: remove it, and another is made"))
+    };
+    if !certificate.exists() || !key.exists() {
+        make(&certificate, &key, listen).map_err(|why| {
+            let folder = certificate.parent().unwrap_or(Path::new(".")).display();
+            Trouble::Failed(format!("no certificate can be made in {folder}: {why}"))
+        })?;
+    }
+    is_private(&key).map_err(|why| failed(&key, why))?;
+    let chain = chain_of(&certificate).map_err(|why| failed(&certificate, why))?;
+    let secret = key_of(&key).map_err(|why| failed(&key, why))?;
+    identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
+}
+
+fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let read = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
+    let chain: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    match chain.is_empty() {
+        true => Err("it has no certificate (PEM)".to_owned()),
+        false => Ok(chain),
+    }
+}
+
+fn key_of(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| error.to_string())
+}
+
+fn identity(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    own: Option<PathBuf>,
+) -> Result<Identity, String> {
+    let digest = Sha256::digest(&chain[0]);
+    let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
+    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let mut config = builder
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| error.to_string())?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    Ok(Identity { acceptor, fingerprint: pairs.join(":"), own })
+}
+
+/// Makes a certificate that nobody vouches for, for the names by which this machine is asked.
+fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
+    let secret = KeyPair::generate().map_err(|error| error.to_string())?;
+    let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    if !listen.is_unspecified() && !listen.is_loopback() {
+        names.push(listen.to_string());
+    }
+    if machine.is_ascii() && machine != "localhost" && !machine.is_empty() {
+        names.push(machine);
+    }
+    let mut params = CertificateParams::new(names).map_err(|error| error.to_string())?;
+    params.distinguished_name.push(DnType::CommonName, "dbdyno web");
+    let made = params.self_signed(&secret).map_err(|error| error.to_string())?;
+    let wrong = |error: io::Error| error.to_string();
+    put(key, 0o600, &secret.serialize_pem()).map_err(wrong)?;
+    put(certificate, 0o644, &made.pem()).map_err(wrong)
+}
+
+/// Writes a file that is never there by half, nor for others to read before it is private.
+fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
+    let mut new = path.as_os_str().to_owned();
+    new.push(format!("-{}.new", std::process::id()));
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        // What is wrong matters more than what is left.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+fn is_private(key: &Path) -> Result<(), String> {
+    let mode = fs::metadata(key).map_err(|error| error.to_string())?.permissions().mode();
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => Err(format!("others may read this key (mode {:o})", mode & 0o777)),
+    }
+}

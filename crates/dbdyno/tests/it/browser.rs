@@ -1,0 +1,106 @@
+//! The web's pages as a reader uses them: with a real browser and real clicks.
+//!
+//! Not here: who is let in (web).
+
+use serde_json::json;
+
+use crate::devtools::Tab;
+use crate::home::Home;
+use crate::http::Web;
+
+/// A run in virtual time.
+fn simulated(home: &Home, name: &str, service_ms: u32) {
+    let target = format!("--target=sim:?service=exponential:{service_ms}ms&servers=4");
+    let name = format!("--name={name}");
+    let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
+    home.report(&[&["run", "empty", &target, &name], &how[..]].concat());
+}
+
+/// The number of a run's charts that are drawn.
+const DRAWN: &str = "document.querySelectorAll('.chart .main-svg').length";
+
+#[test]
+fn runs_are_found_followed_zoomed_and_compared_without_a_complaint() {
+    let home = Home::new();
+    simulated(&home, "quick", 2);
+    simulated(&home, "slow", 3);
+    simulated(&home, "slow", 4);
+    let web = Web::start(&home, &[]);
+    let mut tab = Tab::open();
+    listed_and_filtered(&mut tab, &web);
+    opened_and_zoomed(&mut tab);
+    compared(&mut tab, &web);
+    live(&mut tab, &home, &web);
+    dark(&mut tab, &web);
+    assert_eq!(tab.complaints(), Vec::<String>::new());
+    let own = format!("{}/", web.base);
+    let elsewhere: Vec<String> =
+        tab.requests().into_iter().filter(|address| !address.starts_with(&own)).collect();
+    assert_eq!(elsewhere, Vec::<String>::new());
+}
+
+fn listed_and_filtered(tab: &mut Tab, web: &Web) {
+    let rows = "document.querySelectorAll('.runs tbody tr').length";
+    tab.go(&web.base);
+    assert_eq!(tab.value(rows), 3);
+    tab.follow(".runs th a[href*=tps]");
+    let sorted = "document.querySelector('th[aria-sort=descending]').innerText";
+    assert_eq!(tab.value(sorted), "TPS");
+    tab.click("input[name=q]");
+    tab.type_and_enter("quick");
+    assert_eq!(tab.value(rows), 1);
+    let address = tab.value("location.search").to_string();
+    assert!(address.contains("q=quick") && !address.contains("workload="), "{address}");
+}
+
+fn opened_and_zoomed(tab: &mut Tab) {
+    tab.follow(".runs .name a");
+    assert!(tab.value("location.pathname").to_string().contains("/runs/"));
+    tab.until(&format!("{DRAWN} > 0"));
+    let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
+    let before = tab.value(range);
+    tab.drag_over(".chart .nsewdrag");
+    tab.until(&format!("{range} !== {}", json!(before)));
+    assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
+}
+
+fn compared(tab: &mut Tab, web: &Web) {
+    tab.go(&format!("{}/?q=slow", web.base));
+    assert_eq!(tab.value("document.getElementById('compare').disabled"), true);
+    tab.click(".runs tbody tr:nth-child(1) input");
+    tab.click(".runs tbody tr:nth-child(2) input");
+    assert_eq!(tab.value("document.getElementById('compare').disabled"), false);
+    tab.follow("#compare");
+    assert!(tab.value("location.search").to_string().matches("side=").count() == 2);
+    assert_eq!(tab.value("document.querySelector('.trouble')"), json!(null));
+    let told = tab.value("document.querySelector('main').innerText").to_string();
+    assert!(told.to_lowercase().contains("cannot"), "one run a side judges nothing: {told}");
+}
+
+fn live(tab: &mut Tab, home: &Home, web: &Web) {
+    tab.go(&web.base);
+    let slow = ["--target=sim:?service=constant:20ms", "--duration=60s", "--ramp-up=0s"];
+    let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
+    // The list shows it without being loaded again.
+    tab.until("document.querySelector('.runs tr.running .name a')");
+    tab.follow(".runs tr.running .name a");
+    let told = "document.querySelector('.standing').innerText";
+    tab.until(&format!("{told}.includes('measured so far')"));
+    tab.until(&format!("{DRAWN} > 0"));
+    let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
+    let (first, drawn) = (tab.value(told), tab.value(length));
+    tab.until(&format!("{told} !== {}", json!(first)));
+    tab.until(&format!("{length} > {}", json!(drawn)));
+    run.interrupt();
+    run.end().code(130);
+    tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
+}
+
+fn dark(tab: &mut Tab, web: &Web) {
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    tab.go(&web.base);
+    tab.prefer("light");
+    let light = tab.value(paper);
+    tab.prefer("dark");
+    tab.until(&format!("{paper} !== {}", json!(light)));
+}

@@ -1,0 +1,261 @@
+//! A browser without a window: pages are loaded, clicked and asked through its DevTools protocol
+//! (chromedevtools.github.io/devtools-protocol), and what it loads and complains of is kept.
+//!
+//! Not here: what is expected of a page.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tungstenite::{Message, WebSocket};
+
+use crate::waiting::Started;
+
+const PROGRAM: &str = "/usr/bin/chromium";
+/// No page takes so long, on however slow a machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One tab of a browser.
+pub(crate) struct Tab {
+    socket: WebSocket<TcpStream>,
+    session: String,
+    n_asked: u64,
+    events: Vec<Value>,
+    _process: Started,
+    _profile: TempDir,
+}
+
+impl Tab {
+    /// Starts a browser with one empty tab.
+    pub(crate) fn open() -> Tab {
+        assert!(
+            Path::new(PROGRAM).exists(),
+            "{PROGRAM} is missing: install Debian's 'chromium' (apt-get install chromium)"
+        );
+        let profile = tempfile::tempdir().expect("temporary folders can be made");
+        let mut command = Command::new(PROGRAM);
+        // It asks for nothing on its own, and runs where there is no room for a sandbox.
+        command
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
+            .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
+            .args(["--disable-component-update", "--disable-dev-shm-usage"])
+            .args(["--window-size=1400,900", "--remote-debugging-port=0"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .arg("about:blank");
+        let mut process = Started::new(command);
+        let mut address = String::new();
+        process.wait_until("where the browser listens", |said| {
+            let line = said.lines().find_map(|line| line.split_once("DevTools listening on "));
+            address = line.map(|(_, address)| address.trim().to_owned()).unwrap_or_default();
+            said.ends_with('\n') && !address.is_empty()
+        });
+        let host = address.trim_start_matches("ws://").split('/').next().expect("it has a host");
+        let stream = TcpStream::connect(host).expect("the browser listens");
+        stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
+        let (socket, _) = tungstenite::client(&address, stream).expect("it speaks WebSocket");
+        let mut tab = Tab {
+            socket,
+            session: String::new(),
+            n_asked: 0,
+            events: Vec::new(),
+            _process: process,
+            _profile: profile,
+        };
+        let target = tab.call("Target.createTarget", json!({"url": "about:blank"}));
+        let attach = json!({"targetId": target["targetId"], "flatten": true});
+        let session = tab.call("Target.attachToTarget", attach);
+        tab.session = session["sessionId"].as_str().expect("it has a session").to_owned();
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            tab.call(&format!("{domain}.enable"), json!({}));
+        }
+        tab
+    }
+
+    /// Asks the browser for something, and returns its answer.
+    #[track_caller]
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+        self.n_asked += 1;
+        let id = self.n_asked;
+        let mut asked = json!({"id": id, "method": method, "params": params});
+        if !self.session.is_empty() {
+            asked["sessionId"] = json!(self.session);
+        }
+        self.socket.send(Message::text(asked.to_string())).expect("the browser lives");
+        loop {
+            let said = self.hear();
+            if said["id"] == id {
+                assert!(said["error"].is_null(), "{method}: {}", said["error"]);
+                return said["result"].clone();
+            }
+        }
+    }
+
+    /// The next thing that the browser says; an event is kept.
+    #[track_caller]
+    fn hear(&mut self) -> Value {
+        loop {
+            let message = self.socket.read().expect("the browser answers in time");
+            let Message::Text(text) = message else { continue };
+            let said: Value = serde_json::from_str(&text).expect("it speaks JSON");
+            if said["method"].is_string() {
+                self.events.push(said.clone());
+            }
+            return said;
+        }
+    }
+
+    /// Waits until a page is loaded that something before `since` events has asked for.
+    #[track_caller]
+    fn loaded(&mut self, since: usize) {
+        let is_loaded = |events: &[Value]| {
+            events[since..].iter().any(|event| event["method"] == "Page.loadEventFired")
+        };
+        while !is_loaded(&self.events) {
+            self.hear();
+        }
+    }
+
+    /// Loads an address.
+    #[track_caller]
+    pub(crate) fn go(&mut self, address: &str) {
+        let since = self.events.len();
+        self.call("Page.navigate", json!({"url": address}));
+        self.loaded(since);
+    }
+
+    /// What an expression of JavaScript gives; a promise is waited for.
+    #[track_caller]
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.call("Runtime.evaluate", params);
+        let wrong = &answer["exceptionDetails"];
+        assert!(wrong.is_null(), "{expression}: {wrong:#}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression of JavaScript is true on this page.
+    #[track_caller]
+    pub(crate) fn until(&mut self, condition: &str) {
+        let limit = LIMIT.as_millis() / 2;
+        let is_so = self.value(&format!(
+            "new Promise((done) => {{
+                const began = performance.now();
+                const look = () => {{
+                    if ({condition}) done(true);
+                    else if (performance.now() - began > {limit}) done(document.body.innerText);
+                    else setTimeout(look, 20);
+                }};
+                look();
+            }})"
+        ));
+        assert_eq!(is_so, json!(true), "never so: {condition}");
+    }
+
+    /// The middle of the first element that a selector finds, after it has come into view.
+    #[track_caller]
+    fn middle(&mut self, selector: &str) -> (f64, f64, f64, f64) {
+        let quoted = json!(selector);
+        let found = self.value(&format!(
+            "(() => {{
+                const found = document.querySelector({quoted});
+                if (!found) return null;
+                found.scrollIntoView({{block: 'center', behavior: 'instant'}});
+                const box = found.getBoundingClientRect();
+                return [box.x + box.width / 2, box.y + box.height / 2, box.width, box.height];
+            }})()"
+        ));
+        let part = |index: usize| found[index].as_f64();
+        let all = part(0).zip(part(1)).zip(part(2).zip(part(3)));
+        let ((x, y), (width, height)) = all.unwrap_or_else(|| panic!("there is no {selector}"));
+        (x, y, width, height)
+    }
+
+    fn mouse(&mut self, what: &str, x: f64, y: f64, buttons: u8) {
+        let button = if buttons > 0 || what == "mouseReleased" { "left" } else { "none" };
+        let params = json!({
+            "type": what, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": 1,
+        });
+        self.call("Input.dispatchMouseEvent", params);
+    }
+
+    /// Clicks the first element that a selector finds.
+    #[track_caller]
+    pub(crate) fn click(&mut self, selector: &str) {
+        let (x, y, ..) = self.middle(selector);
+        self.mouse("mouseMoved", x, y, 0);
+        self.mouse("mousePressed", x, y, 1);
+        self.mouse("mouseReleased", x, y, 0);
+    }
+
+    /// Clicks something that leads to another page, and waits for that.
+    #[track_caller]
+    pub(crate) fn follow(&mut self, selector: &str) {
+        let since = self.events.len();
+        self.click(selector);
+        self.loaded(since);
+    }
+
+    /// Drags over the middle of an element, from its left to its right.
+    #[track_caller]
+    pub(crate) fn drag_over(&mut self, selector: &str) {
+        let (x, y, width, _) = self.middle(selector);
+        let (from, to) = (x - width / 4.0, x + width / 4.0);
+        self.mouse("mouseMoved", from, y, 0);
+        self.mouse("mousePressed", from, y, 1);
+        for step in 1..=4 {
+            self.mouse("mouseMoved", from + (to - from) * f64::from(step) / 4.0, y, 1);
+        }
+        self.mouse("mouseReleased", to, y, 0);
+    }
+
+    /// Types where the cursor is, and ends with Enter, which leads to another page.
+    #[track_caller]
+    pub(crate) fn type_and_enter(&mut self, text: &str) {
+        self.call("Input.insertText", json!({"text": text}));
+        let since = self.events.len();
+        for what in ["keyDown", "keyUp"] {
+            let params = json!({
+                "type": what, "key": "Enter", "code": "Enter", "text": "\r",
+                "windowsVirtualKeyCode": 13,
+            });
+            self.call("Input.dispatchKeyEvent", params);
+        }
+        self.loaded(since);
+    }
+
+    /// As readers see it who like it dark, or light.
+    pub(crate) fn prefer(&mut self, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        self.call("Emulation.setEmulatedMedia", json!({"features": features}));
+    }
+
+    /// What was asked of the network, but for what an address holds itself.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let asked =
+            self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        let address = |event: &Value| event["params"]["request"]["url"].as_str().map(str::to_owned);
+        let is_own = |address: &String| {
+            ["data:", "blob:", "about:"].iter().any(|scheme| address.starts_with(scheme))
+        };
+        asked.filter_map(address).filter(|address| !is_own(address)).collect()
+    }
+
+    /// What the browser complained of: errors of scripts, of loading, and of our own rules.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let is_bad = |event: &&Value| {
+            let params = &event["params"];
+            match event["method"].as_str() {
+                Some("Runtime.exceptionThrown") => true,
+                Some("Runtime.consoleAPICalled") => {
+                    params["type"] == "error" || params["type"] == "warning"
+                }
+                Some("Log.entryAdded") => params["entry"]["level"] == "error",
+                _ => false,
+            }
+        };
+        self.events.iter().filter(is_bad).map(|event| event["params"].to_string()).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! Reports from the outside: pages in one file, charts alone, and what is refused.
+
+use std::fs;
+
+use crate::home::{Home, at};
+
+const SIM: &str = "sim:?service=exponential:2ms&servers=4";
+
+fn run(home: &Home, name: &str) -> String {
+    let target = format!("--target={SIM}");
+    let words = ["run", "empty", &target, "--placement=simulated", "--duration=12s"];
+    let name = format!("--name={name}");
+    let report = home.report(&[&words[..], &["--ramp-up=2s", "--clients=6", &name]].concat());
+    at(&report, "run_id").as_str().expect("a text").to_owned()
+}
+
+fn read(home: &Home, name: &str) -> String {
+    fs::read_to_string(home.path(name)).expect("it was written")
+}
+
+#[test]
+fn a_run_is_a_page_in_one_file_that_loads_nothing() {
+    let home = Home::new();
+    let id = run(&home, "<script>alert(1)</script>");
+    home.write("run.html", "what was there before");
+    home.run(&["report", &id, "-o", "run.html"]).good();
+    let page = read(&home, "run.html");
+    for word in ["<!DOCTYPE html>", "chart-throughput", "chart-response", "Can it be trusted?"] {
+        assert!(page.contains(word), "no {word}");
+    }
+    for word in ["http:", "https:", "src=", "<link", "<script"] {
+        assert!(!page.contains(word), "{word}");
+    }
+    assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"));
+    home.run(&["report", "last", "-o", "-"]).good().says(&["<!DOCTYPE html>"]);
+    home.run(&["report", &id, "-o", "live.html", "--interactive"]).good();
+    let page = read(&home, "live.html");
+    assert!(page.contains("dbdynoDraw") && page.len() > 1_000_000);
+}
+
+#[test]
+fn a_chart_alone_is_what_its_file_is_named() {
+    let home = Home::new();
+    let id = run(&home, "charts");
+    home.run(&["report", &id, "--charts"]).good().says(&["throughput", "response", "Throughput"]);
+    let write = |file: &str| home.run(&["report", &id, "--chart=throughput", "-o", file]);
+    for file in ["a.svg", "a.png", "a.html", "a.csv", "a.json"] {
+        write(file).good();
+    }
+    assert!(read(&home, "a.svg").starts_with("<svg xmlns="));
+    assert!(fs::read(home.path("a.png")).expect("a file").starts_with(b"\x89PNG"));
+    assert!(read(&home, "a.html").contains("<figure"));
+    // Two seconds of ramp-up, twelve measured, and the mean's two ends.
+    assert_eq!(read(&home, "a.csv").lines().count(), 1 + 14 + 2);
+    assert!(read(&home, "a.json").contains("\"layout\""));
+    write("a.gif").code(2).warns(&["-o a.gif: a chart is an svg, png"]);
+    let other = home.run(&["report", &id, "--chart=no", "-o", "a.svg"]);
+    other.code(2).warns(&["--chart no: there are throughput, response"]);
+}
+
+#[test]
+fn experiments_and_comparisons_are_pages_too() {
+    let home = Home::new();
+    let targets = "--vary=target=sim:?service=exponential:2ms&servers=4,\
+                   sim:?service=exponential:3ms&servers=4";
+    let words = ["run", "empty", targets, "--vary=clients=2,4,8,16", "--repeat=4"];
+    let more = ["--placement=simulated", "--duration=2s", "--ramp-up=0s"];
+    let told = home.json(&[&words[..], &more[..]].concat());
+    let id = at(&told, "id").as_str().expect("a text");
+    home.run(&["report", id, "-o", "experiment.html"]).good();
+    let page = read(&home, "experiment.html");
+    assert!(page.contains("Curves") && page.contains("chart-curves-clients-tps"));
+    home.run(&["report", id, "--by=target", "-o", "comparison.html"]).good();
+    let page = read(&home, "comparison.html");
+    let place = |word: &str| page.find(word).unwrap_or_else(|| panic!("no {word}"));
+    assert!(
+        place("Worse.") < place("What changed") && place("What changed") < place("What it did")
+    );
+    assert!(page.contains("chart-ratios") && page.contains("chart-sides-tps"));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_is_refused_in_a_sentence() {
+    let home = Home::new();
+    let id = run(&home, "refused");
+    let report = |words: &[&str]| home.run(&[&["report"], words].concat());
+    report(&[&id]).code(2).warns(&["--file"]);
+    report(&[&id, "-o", "a.png"]).code(2).warns(&["--chart"]);
+    report(&[&id, "-o", "."]).code(1).warns(&[". cannot be written"]);
+    report(&[&id, "-o", "a.html", "--output=json"]).code(2).warns(&["name its file with -o"]);
+    report(&["nobody", "-o", "a.html"]).code(1).warns(&["nobody"]);
+    report(&[&id, "--chart=throughput", "-o", "a.svg", "--size=9x9"]).code(2).warns(&["960x480"]);
+}

@@ -1,0 +1,325 @@
+//! `dbdyno web` as somebody finds it who means harm, and as a program finds it: who is let in, what
+//! may be changed, what is told.
+//!
+//! Not here: what a reader sees and clicks (browser).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use servers::for_tests::POSTGRES;
+
+use crate::home::{Home, at};
+use crate::http::{Answer, Web};
+use crate::real::{url, url_and_password};
+
+/// A run in virtual time: a minute is over at once.
+fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
+    let run = ["run", workload, "--target=sim:?service=exponential:2ms&servers=4"];
+    let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
+    let report = home.report(&[&run[..], &how, more].concat());
+    at(&report, "run_id").as_str().expect("a run has an id").to_owned()
+}
+
+/// Every address of a store with a run, an experiment and a label `build`.
+fn addresses(run: &str, experiment: &str) -> Vec<String> {
+    let of_run = ["", "/clients", "/counter?every=5", "/config", "/live?after=x"]
+        .map(|what| format!("/runs/{run}{what}"));
+    let data = ["", "/plan.toml", "/seconds.csv", "/timing.csv", "/timing.json", "/clients.csv"]
+        .into_iter()
+        .chain(["/counter.csv", "/config.json", "/settings.csv", "/charts"])
+        .map(|what| format!("/api/runs/{run}{what}"));
+    let of_experiment =
+        ["", "/live?after=x"].map(|what| format!("/experiments/{experiment}{what}"));
+    let sides = format!("?side={run}&side=build=2");
+    let rest = [
+        "/".to_owned(),
+        "/?q=a&where=tps>1&sort=-tps&workload=empty&label=build&status=completed".to_owned(),
+        "/live".to_owned(),
+        "/experiments".to_owned(),
+        format!("/compare{sides}"),
+        "/history?by=build".to_owned(),
+        "/api/runs".to_owned(),
+        "/api/runs.csv".to_owned(),
+        "/api/experiments".to_owned(),
+        format!("/api/experiments/{experiment}"),
+        format!("/api/experiments/{experiment}/charts"),
+        format!("/api/compare{sides}"),
+        format!("/api/compare.csv{sides}"),
+        format!("/api/compare/charts{sides}"),
+        "/api/history?by=build".to_owned(),
+        "/api/history.csv?by=build".to_owned(),
+        "/api/history/charts?by=build".to_owned(),
+        "/assets/web.js".to_owned(),
+        "/assets/web.css".to_owned(),
+    ];
+    of_run.into_iter().chain(data).chain(of_experiment).chain(rest).collect()
+}
+
+#[test]
+fn pages_of_other_hosts_and_sites_get_nothing_and_links_may_be_followed() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let asked = |headers: &[(&str, &str)]| web.ask("GET", "/api/runs", headers, "").status;
+    assert_eq!(asked(&[]), 200);
+    assert_eq!(asked(&[("Host", "localhost:9000")]), 200);
+    assert_eq!(asked(&[("Host", "evil.example")]), 421);
+    assert_eq!(asked(&[("Host", "127.0.0.1.evil.example:8421")]), 421);
+    assert_eq!(asked(&[("Host", &web.host()), ("Host", "evil.example")]), 400);
+    assert_eq!(asked(&[("Origin", "https://evil.example")]), 403);
+    assert_eq!(asked(&[("Sec-Fetch-Site", "cross-site")]), 403);
+    assert_eq!(asked(&[("Sec-Fetch-Site", "same-site")]), 403);
+    let followed = [
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Mode", "navigate"),
+        ("Sec-Fetch-Dest", "document"),
+    ];
+    assert_eq!(web.ask("GET", "/", &followed, "").status, 200);
+    let whole = web.ask("GET", "http://evil.example/api/runs", &[], "");
+    assert_eq!(whole.status, 421, "{}", whole.body);
+}
+
+#[test]
+fn every_answer_keeps_a_browser_within() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    for path in ["/", "/nowhere", "/api/runs", "/api/runs/nobody", "/assets/web.js"] {
+        let answer = web.get(path);
+        let policy = answer.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{path}: {policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert_eq!(answer.header("referrer-policy"), "same-origin");
+    }
+    assert_eq!(web.get("/nowhere").status, 404);
+    assert_eq!(web.json("/api/runs")["schema"], "dbdyno.runs/1");
+    assert!(web.get("/api/runs/nobody").body.starts_with("{\"error\":"));
+    let long = "x".repeat(20_000);
+    assert_eq!(web.post("/runs/last/label", &long).status, 413);
+}
+
+#[test]
+fn reading_changes_nothing() {
+    let home = Home::new();
+    let run = simulated(&home, "empty", &[]);
+    home.run(&["runs", "label", &run, "build=1"]).good();
+    let other = simulated(&home, "empty", &["--seed=2"]);
+    home.run(&["runs", "label", &other, "build=2"]).good();
+    let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
+    let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
+    let made = home.json(&[&["run", "empty"], &vary[..], &how].concat());
+    let experiment = at(&made, "id").as_str().expect("an experiment has an id");
+    let web = Web::start(&home, &[]);
+    let kept = || (home.json(&["runs", "list"]), home.json(&["runs", "show", &run]));
+    let before = kept();
+    for path in addresses(&run, experiment) {
+        let answer = web.get(&path.replace('>', "%3E"));
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let charts: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
+        let charts = charts.filter(|_| path.contains("/charts")).unwrap_or_default();
+        for chart in charts["charts"].as_array().into_iter().flatten() {
+            let id = chart["id"].as_str().expect("a chart has an id");
+            let (path, query) = path.split_once('?').unwrap_or((&path, ""));
+            assert!(web.json(&format!("{path}/{id}?{query}"))["data"].is_array(), "{path} {id}");
+            assert!(web.page(&format!("{path}/{id}.csv?{query}")).starts_with("trace,"));
+        }
+    }
+    for path in ["label?label=a=b", "label?remove=build", "remove?sure=yes"] {
+        assert_eq!(web.get(&format!("/runs/{run}/{path}")).status, 405, "{path}");
+    }
+    let stranger = [("Origin", "http://evil.example"), ("Sec-Fetch-Site", "cross-site")];
+    for headers in [&stranger[..], &[]] {
+        for (path, form) in [("label", "label=a=b"), ("remove", "sure=yes")] {
+            let answer = web.ask("POST", &format!("/runs/{run}/{path}"), headers, form);
+            assert_eq!(answer.status, 403, "{}", answer.body);
+        }
+    }
+    assert_eq!(kept(), before);
+}
+
+#[test]
+fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
+    let home = Home::new();
+    let run = simulated(&home, "empty", &[]);
+    let web = Web::start(&home, &[]);
+    let labels = || at(&home.json(&["runs", "list"]), "runs.0.labels").clone();
+    let answer = web.post(&format!("/runs/{run}/label"), "label=build%3D1.2");
+    assert_eq!((answer.status, answer.header("location")), (303, &*format!("/runs/{run}")));
+    assert_eq!(labels(), serde_json::json!({"build": "1.2"}));
+    assert_eq!(web.post(&format!("/runs/{run}/label"), "label=nonsense").status, 400);
+    web.post(&format!("/runs/{run}/label"), "remove=build");
+    assert_eq!(labels(), serde_json::json!({}));
+    assert_eq!(web.post(&format!("/runs/{run}/remove"), "").status, 400);
+    assert_eq!(web.post(&format!("/runs/{run}/remove"), "sure=yes").status, 303);
+    assert_eq!(web.get(&format!("/runs/{run}")).status, 404);
+    assert!(web.page("/").contains("Nothing was run yet"));
+}
+
+#[test]
+fn script_in_a_label_or_a_plan_is_shown_as_text() {
+    let home = Home::new();
+    let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>";
+    let plan = format!(
+        "name = \"{evil}\"\n[target]\nurl = \"sim:?service=constant:1ms\"\n[phases]\n\
+         ramp_up = \"0s\"\nmeasure = \"10s\"\n[[group]]\nname = \"group\"\nworkload = \"empty\"\n\
+         clients = 1\n"
+    );
+    let file = home.write("evil.toml", plan);
+    home.run(&["run", &file, "--placement=simulated", "--quiet"]).good();
+    let web = Web::start(&home, &[]);
+    let form = "label=%3Cscript%3Ealert(1)%3C/script%3E=%22%3E%3Cscript%3Ealert(3)%3C/script%3E";
+    assert_eq!(web.post("/runs/last/label", form).status, 303);
+    let run = web.json("/api/runs")["runs"][0]["run_id"].as_str().expect("an id").to_owned();
+    let found = "/?q=%22%3E%3Cscript%3Ealert(4)%3C/script%3E";
+    let pages =
+        ["/", found, "/?where=%3Cscript%3E", &format!("/runs/{run}"), "/history?by=%3Cb%3E"]
+            .map(|path| web.page(path));
+    for page in &pages {
+        for bad in ["<script>", "<img", "\"><script", "<b>&lt;"] {
+            assert!(!page.contains(bad), "{bad}: {page}");
+        }
+    }
+    assert!(pages[0].contains("&lt;script&gt;alert(1)") || pages[0].contains("&#60;script&#62;"));
+}
+
+#[test]
+fn the_password_of_a_target_is_on_no_page() {
+    let home = Home::new();
+    let (url, (_, secret)) = (url(POSTGRES.shared()), url_and_password(POSTGRES.shared()));
+    let target = format!("--target={url}");
+    let quick = ["--duration=1s", "--ramp-up=0s", "--quiet"];
+    home.run(&[&["run", "empty", &target], &quick[..]].concat()).good();
+    let vary = ["run", "empty", &target, "--vary=clients=1,2"];
+    home.run(&[&vary[..], &quick].concat()).good();
+    home.run(&["runs", "label", "last", "build=1"]).good();
+    let web = Web::start(&home, &[]);
+    let runs = web.json("/api/runs");
+    let run = runs["runs"][2]["run_id"].as_str().expect("three runs").to_owned();
+    let made = web.json("/api/experiments");
+    let experiment = made["experiments"][0]["id"].as_str().expect("one experiment");
+    for path in addresses(&run, experiment) {
+        let answer = web.get(&path.replace('>', "%3E"));
+        assert!(!answer.body.contains(&secret), "{path}");
+    }
+    web.process.interrupt();
+    let ran = web.process.end().good();
+    assert!(!ran.err.contains(&secret) && !ran.out.contains(&secret));
+}
+
+#[test]
+fn where_others_can_reach_it_it_takes_a_password() {
+    let home = Home::new();
+    let refused = |args: &[&str]| home.run(&[&["web", "--listen=0.0.0.0:0"], args].concat());
+    refused(&[]).code(2).warns(&["it takes a password", "DBDYNO_WEB_PASSWORD"]);
+    let short = home.write("short", "1234567\n");
+    refused(&["--password-file", &short]).code(2).warns(&["fewer than 8 letters"]);
+}
+
+#[test]
+fn with_a_password_only_who_knows_it_sees_anything_and_all_of_it_goes_over_tls() {
+    let home = Home::new();
+    simulated(&home, "empty", &[]);
+    let file = home.write("password", "correct horse\n");
+    let web = Web::start(&home, &["--password-file", &file]);
+    assert!(web.base.starts_with("https://"), "{}", web.base);
+    let key = fs::metadata(home.path("data/dbdyno/runs.sqlite-web.key")).expect("it was made");
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+    let plain = web.plainly("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert!(!plain.contains("dbdyno") && !plain.contains("200"), "{plain}");
+
+    let closed = web.get("/runs/last?x=1");
+    assert_eq!(closed.status, 303);
+    assert_eq!(closed.header("location"), "/login?next=%2Fruns%2Flast%3Fx%3D1");
+    let api = web.get("/api/runs");
+    assert_eq!((api.status, api.header("www-authenticate")), (401, "Basic realm=\"dbdyno\""));
+    assert!(!api.body.contains("sim:"), "{}", api.body);
+    assert_eq!(web.post("/runs/last/label", "label=a=b").status, 401);
+
+    let cookie = signed_in(&web.post("/login", "password=correct+horse&next=/runs/last"));
+    let with = |path| web.ask("GET", path, &[("Cookie", &cookie)], "");
+    assert_eq!(with("/").status, 200);
+    assert_eq!(with("/api/runs").status, 200);
+    let own = [("Cookie", cookie.as_str()), ("Origin", &web.base)];
+    assert_eq!(web.ask("POST", "/logout", &own, "").status, 303);
+    assert_eq!(with("/").status, 303);
+
+    // Basic, for programs: base64 of "anybody:correct horse" and of "anybody:guess".
+    let basic = |text| web.ask("GET", "/api/runs", &[("Authorization", text)], "").status;
+    assert_eq!(basic("Basic YW55Ym9keTpjb3JyZWN0IGhvcnNl"), 200);
+    for _ in 0..3 {
+        let wrong = web.post("/login", "password=guess");
+        assert_eq!((wrong.status, wrong.header("set-cookie")), (401, ""));
+    }
+    assert_eq!(basic("Basic YW55Ym9keTpndWVzcw=="), 401);
+    let late = web.post("/login", "password=correct+horse");
+    assert_eq!(late.status, 429, "whoever guesses waits");
+    assert!(late.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds >= 1));
+}
+
+#[track_caller]
+fn signed_in(answer: &Answer) -> String {
+    assert_eq!((answer.status, answer.header("location")), (303, "/runs/last"));
+    let cookie = answer.header("set-cookie");
+    for part in ["HttpOnly", "Secure", "SameSite=Strict", "Path=/"] {
+        assert!(cookie.contains(part), "no {part} in {cookie}");
+    }
+    cookie.split(';').next().expect("it begins with its value").to_owned()
+}
+
+/// Whatever a test finds, nothing of it stays.
+struct Ended<'h>(&'h Home);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.run(&["web", "stop"]);
+    }
+}
+
+#[test]
+fn in_the_background_it_is_started_once_told_and_ended() {
+    let home = Home::new();
+    let _ended = Ended(&home);
+    home.run(&["web", "status"]).code(1).says(&["nothing serves this store"]);
+    let began = home.run(&["web", "start", "--listen=127.0.0.1:0"]).good();
+    assert!(began.out.starts_with("http://127.0.0.1:"), "{}", began.out);
+    let again = home.run(&["web", "start"]).good();
+    let address = began.out.split(' ').next().expect("it begins with the address");
+    assert!(again.out.starts_with(address), "{}", again.out);
+    home.run(&["web", "status"]).good().says(&[address]);
+    home.run(&["web"]).code(1).warns(&["shows this store already", "dbdyno web stop"]);
+    home.run(&["web", "stop"]).good().says(&["ended"]);
+    home.run(&["web", "status"]).code(1);
+    home.run(&["web", "stop"]).good().says(&["nothing serves this store"]);
+}
+
+#[test]
+fn a_password_given_in_the_background_is_in_no_list_of_processes_and_no_log() {
+    let home = Home::new();
+    let _ended = Ended(&home);
+    let mut command = home.dbdyno(&["web", "start", "--listen=127.0.0.1:0"]);
+    command.env("DBDYNO_WEB_PASSWORD", "correct horse battery");
+    let began = crate::waiting::Started::new(command).end().good();
+    assert!(began.out.starts_with("https://"), "{}", began.out);
+    let fingerprint = began.out.lines().last().expect("it tells its certificate");
+    assert_eq!(fingerprint.split(':').count(), 32, "{fingerprint}");
+    let told = fs::read(home.path("data/dbdyno/runs.sqlite-web.json")).expect("it is there");
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("it is JSON");
+    let pid = at(&told, "process.pid");
+    for what in ["cmdline", "environ"] {
+        let shown = fs::read(format!("/proc/{pid}/{what}")).expect("it lives");
+        assert!(!String::from_utf8_lossy(&shown).contains("horse"), "{what}");
+    }
+    let log = fs::read_to_string(home.path("data/dbdyno/runs.sqlite-web.log")).expect("a log");
+    assert!(!log.contains("horse"), "{log}");
+}
+
+#[test]
+fn a_port_that_is_taken_is_told_with_another() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = taken.local_addr().expect("it is bound").port();
+    let home = Home::new();
+    let listen = format!("--listen=127.0.0.1:{port}");
+    home.run(&["web", &listen]).code(1).warns(&["is taken by another program", "--listen"]);
+    let failed = home.run(&["web", "start", &listen]).code(1);
+    assert!(failed.err.contains("is taken by another program"), "{}", failed.err);
+    home.run(&["web", "--listen=nowhere:1"]).code(2).warns(&["write an address"]);
+}

@@ -1,0 +1,113 @@
+//! What a page is about: a run, an experiment, a search, a comparison or a history of the store,
+//! by the names that people give them.
+//!
+//! Not here: how it looks (results), and where it goes (dbdyno).
+
+use results::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
+use results::comparison::{GateResult, Judge};
+use results::experiment::Trialled;
+use results::render::html::{
+    Ink, comparison_body, experiment_body, history_body, run_body, seek_body,
+};
+use results::report::{Options, Report};
+use results::store::{Filter, Status, Store};
+use results::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
+
+use model::{Experiment, RunId};
+
+use crate::Trouble;
+use crate::compare::{Asked, compare};
+use crate::experiment::trialled;
+use crate::run::store_trouble;
+
+/// What a page is about.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A run.
+    Run(Box<Report>),
+    /// An experiment, and its trials.
+    Experiment(Box<ExperimentReport>, Vec<Trialled>),
+    /// A search.
+    Seek(Box<SeekReport>),
+    /// A comparison, and the limits that it was held against.
+    Comparison(Box<ComparisonReport>, Vec<GateResult>),
+    /// A history.
+    History(Box<HistoryReport>),
+}
+
+impl Subject {
+    /// What one name means, an experiment before a run; of several names their comparison.
+    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<Subject, Trouble> {
+        let [name] = names else {
+            let sides = Asked::Sides(names.to_vec());
+            let report = compare(store, &sides, judge)?;
+            return Ok(Subject::Comparison(Box::new(report), Vec::new()));
+        };
+        if name != "last"
+            && let Ok(experiment) = store.find_experiment(name)
+        {
+            return Subject::of_experiment(store, &experiment);
+        }
+        let run = store.find(name).map_err(store_trouble)?;
+        let report = run_report(store, &run, Options { per_client: true })?;
+        Ok(Subject::Run(Box::new(report)))
+    }
+
+    /// An experiment or a search.
+    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<Subject, Trouble> {
+        if experiment.seek.is_some() {
+            let report = crate::seek::report(store, experiment)?;
+            return Ok(Subject::Seek(Box::new(report)));
+        }
+        let report = crate::experiment::report(store, experiment)?;
+        Ok(Subject::Experiment(Box::new(report), trialled(store, experiment)?))
+    }
+
+    /// Its name, for the title of a page.
+    pub fn title(&self) -> String {
+        match self {
+            Subject::Run(report) if report.name.is_empty() => report.run_id.clone(),
+            Subject::Run(report) => report.name.clone(),
+            Subject::Experiment(report, _) => report.name.clone(),
+            Subject::Seek(report) => report.name.clone(),
+            Subject::Comparison(report, _) => {
+                let names: Vec<&str> = report.sides.iter().map(|side| side.name.as_str()).collect();
+                names.join(" against ")
+            }
+            Subject::History(report) => format!("history by {}", report.by),
+        }
+    }
+
+    /// Its charts.
+    pub fn charts(&self) -> Vec<Chart> {
+        match self {
+            Subject::Run(report) => of_run(report),
+            Subject::Experiment(report, trials) => of_experiment(report, trials),
+            Subject::Seek(report) => of_seek(report),
+            Subject::Comparison(report, _) => of_comparison(report),
+            Subject::History(report) => of_history(report),
+        }
+    }
+
+    /// The body of its page.
+    pub fn body(&self, ink: Ink<'_>) -> String {
+        match self {
+            Subject::Run(report) => run_body(report, ink),
+            Subject::Experiment(report, trials) => experiment_body(report, trials, ink),
+            Subject::Seek(report) => seek_body(report, ink),
+            Subject::Comparison(report, gates) => comparison_body(report, gates, ink),
+            Subject::History(report) => history_body(report, ink),
+        }
+    }
+}
+
+/// The report of a run, added up from its events: what each client did is not in the one that was
+/// kept.
+pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Trouble> {
+    let mut tally = Tally::new();
+    store.events(run, &mut |event| tally.add(&event)).map_err(store_trouble)?;
+    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
+    let rows = store.list(&filter).map_err(store_trouble)?;
+    let status = rows.first().map_or(Status::Interrupted, |row| row.status);
+    Ok(Report::with_status(&tally, options, status))
+}

@@ -1,0 +1,32 @@
+//! What was asked of the system each second, and what it finished: in open load the difference
+//! is a queue.
+
+use model::Load;
+
+use super::throughput::by_group;
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use crate::report::{Report, SecondReport};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "offered",
+    about: "arrivals against commits a second, in open load",
+    of: Of::Run(charts),
+};
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let is_open = report.groups.iter().any(|group| matches!(group.load, Load::Open { .. }));
+    if !is_open {
+        return Vec::new();
+    }
+    let axis = Axis::of("transactions", "1/s", Scale::FromZero);
+    let mut chart = Chart::of_time("offered", "Offered and finished", axis, report);
+    let sum = |of: &dyn Fn(&SecondReport) -> f64| -> Vec<Point> {
+        by_group(report, "", of).into_iter().next().map(|trace| trace.points).unwrap_or_default()
+    };
+    let offered = sum(&|row| row.offered as f64);
+    chart.traces = vec![
+        Trace::new("offered", Shape::Line, offered),
+        Trace::new("committed", Shape::Line, sum(&|row| row.tps)),
+    ];
+    chart.if_any()
+}

@@ -1,0 +1,16 @@
+//! How many wait for a free client, in open load.
+
+use super::probes::steps;
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
+use crate::report::Report;
+
+pub(super) const ENTRY: Entry =
+    Entry { name: "queue", about: "how many wait for a free client", of: Of::Run(charts) };
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let axis = Axis::of("waiting", "transactions", Scale::FromZero);
+    let mut chart = Chart::of_time("queue", "Queue", axis, report);
+    let points = steps(&report.probes, &|probe| probe.queue_mean);
+    chart.traces.push(Trace::new("mean of each probe", Shape::Steps, points));
+    chart.if_any()
+}

@@ -1,0 +1,53 @@
+//! Percentiles of response times, second by second, with what lies between them filled.
+
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+use crate::report::{Report, SecondReport};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "response",
+    about: "p50, p95, p99 and maximum of response times over time",
+    of: Of::Run(charts),
+};
+
+const NOTE: &str = "Each second's transactions are those that were intended in it. Of few samples \
+                    p99 is close to the maximum.";
+
+/// One a group: percentiles of several cannot be added up.
+fn charts(report: &Report) -> Vec<Chart> {
+    let one = |group: &str| {
+        let rows: Vec<&SecondReport> =
+            report.seconds.iter().filter(|row| row.group == group).collect();
+        let (id, title) = match report.groups.len() {
+            1 => ("response".to_owned(), "Response times".to_owned()),
+            _ => (format!("response-{}", super::slug(group)), format!("Response times of {group}")),
+        };
+        let all = rows.iter().flat_map(|row| [row.p50_ms, row.max_ms]).flatten();
+        let axis = Axis::of("response time", "ms", Scale::of_times(all));
+        let mut chart = Chart::of_time(id, title, axis, report);
+        chart.palette = Palette::Ordered;
+        chart.note = Some(NOTE.to_owned());
+        chart.traces = traces(&rows);
+        chart.if_any()
+    };
+    report.groups.iter().flat_map(|group| one(&group.name)).collect()
+}
+
+/// The highest first, so that it lies below the others; each filled down to the next.
+fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
+    type Quantile = fn(&SecondReport) -> Option<f64>;
+    let all: [(&str, Quantile); 4] = [
+        ("max", |row| row.max_ms),
+        ("p99", |row| row.p99_ms),
+        ("p95", |row| row.p95_ms),
+        ("p50", |row| row.p50_ms),
+    ];
+    let trace = |(index, (name, of)): (usize, &(&str, Quantile))| {
+        let below = all.get(index + 1).map(|(_, below)| *below);
+        let point = |row: &&SecondReport| {
+            let band = below.and_then(|below| below(row)).zip(of(row));
+            Point { band, ..Point::at(row.second as f64, of(row)) }
+        };
+        Trace::new(*name, Shape::Line, rows.iter().map(point).collect())
+    };
+    all.iter().enumerate().map(trace).collect()
+}

@@ -1,0 +1,34 @@
+//! What response time an experiment's points pay for their throughput.
+
+use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, curves, figure_axis};
+use crate::ExperimentReport;
+use crate::experiment::Trialled;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "tradeoff",
+    about: "p99 over throughput, a point for each of an experiment's",
+    of: Of::Experiment(charts),
+};
+
+/// Points in the order of the main axis, a line for the values of the others.
+fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+    let Some(main) = curves::main_axis(report) else { return Vec::new() };
+    let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
+    let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
+    let (x, y) = (figure_axis("tps", Scale::FromZero), figure_axis("p99_ms", scale));
+    let mut chart = Chart::new("tradeoff", "Response time over throughput", x, y);
+    for point in &report.points {
+        let figure = |name| point.figures.get(name).map(|figure| figure.mean);
+        let (Some(tps), Some(p99)) = (figure("tps"), figure("p99_ms")) else { continue };
+        let others = curves::line_of(point, main);
+        let name = if others.is_empty() { "points".to_owned() } else { others };
+        let label = point.values.0.get(main);
+        let label = label.map(|(name, value)| format!("{} {value}", super::short(name)));
+        let at = Point { label, ..Point::at(tps, Some(p99)) };
+        match chart.traces.iter_mut().find(|trace| trace.name == name) {
+            Some(trace) => trace.points.push(at),
+            None => chart.traces.push(Trace::new(name, Shape::Joined, vec![at])),
+        }
+    }
+    chart.if_any()
+}

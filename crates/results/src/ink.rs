@@ -1,0 +1,91 @@
+//! How charts look: values for plotly.js in a browser, SVG and PNG for pages, print and files.
+//!
+//! Colours are named by classes of CSS, whose rules are in `templates/chart-*.css`: eight that the
+//! colour-blind can tell apart (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
+//! shades of rising lightness. Not here: what is shown ([`crate::charts`]).
+
+mod plotly;
+mod png;
+mod ruler;
+mod svg;
+mod thin;
+
+use crate::charts::{Along, Chart, Palette};
+
+pub use plotly::plotly_js;
+
+/// How an SVG or PNG is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// Its width, in pixels of CSS.
+    pub width: u32,
+    /// Its height.
+    pub height: u32,
+    /// Its colours.
+    pub theme: Theme,
+}
+
+impl Drawn {
+    /// As on a wide page.
+    pub const WIDE: Drawn = Drawn { width: 680, height: 340, theme: Theme::Auto };
+    /// As on a telephone.
+    pub const NARROW: Drawn = Drawn { width: 368, height: 300, theme: Theme::Auto };
+    /// As in a file of its own.
+    pub const ALONE: Drawn = Drawn { width: 960, height: 480, theme: Theme::Auto };
+}
+
+/// The colours of an SVG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Theme {
+    /// Dark on white.
+    Light,
+    /// Light on black.
+    Dark,
+    /// As the reader's system has it.
+    Auto,
+    /// As the page that it stands in, which has the rules.
+    OfPage,
+}
+
+impl Chart {
+    /// All numbers that an axis must have room for: intervals too, and levels of the vertical one.
+    fn values(&self, along: Along) -> impl Iterator<Item = f64> {
+        let points = self.traces.iter().flat_map(|trace| &trace.points);
+        let values = points.flat_map(move |point| match along {
+            Along::X => [Some(point.x), None, None],
+            Along::Y => [point.y, point.band.map(|band| band.0), point.band.map(|band| band.1)],
+        });
+        let axis = if along == Along::X { &self.x } else { &self.y };
+        let range = axis.range.into_iter().flat_map(|(from, to)| [from, to]);
+        let levels = self.marks.iter().filter(move |mark| along == Along::Y && mark.along == along);
+        let levels = levels.flat_map(|mark| [mark.from, mark.to.unwrap_or(mark.from)]);
+        values.flatten().chain(range).chain(levels)
+    }
+}
+
+/// The rules of charts in light colours.
+const LIGHT: &str = include_str!("../templates/chart-light.css");
+/// The rules in which dark colours differ.
+const DARK: &str = include_str!("../templates/chart-dark.css");
+
+/// Colours beyond which they begin anew, with broken lines.
+const COLOURS: usize = 8;
+
+/// The name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots (`d-`).
+fn colour(chart: &Chart, index: usize) -> String {
+    match chart.palette {
+        Palette::Different => (index % COLOURS).to_string(),
+        Palette::Ordered => {
+            let last = chart.traces.len().saturating_sub(1).max(1);
+            format!("s{}", index * (COLOURS - 1) / last)
+        }
+    }
+}
+
+/// Whether a trace has a colour that another has before it.
+fn is_again(chart: &Chart, index: usize) -> bool {
+    chart.palette == Palette::Different && index / COLOURS % 2 == 1
+}
+
+#[cfg(test)]
+mod tests;

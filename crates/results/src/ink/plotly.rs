@@ -1,0 +1,195 @@
+//! Charts as plotly.js takes them: data and layout. Colours are left to who draws, by names in
+//! `meta`, since they go with the theme of the page.
+//!
+//! plotly.js reads names as a small language of marks (`<b>`, `<a>`): they are escaped.
+
+use plotly::Plot;
+use serde_json::{Map, Value, json};
+
+use super::thin::thin;
+use super::{colour, is_again};
+use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
+
+/// Points drawn of a trace.
+const POINTS_MOST: usize = 2_000;
+
+impl Chart {
+    /// As plotly.js takes it: `{"data": [...], "layout": {...}}`. Each trace's `meta` names its
+    /// colours by the classes of the page's style: `line`, and `area` of one that is filled.
+    pub fn to_plotly(&self) -> Value {
+        let data: Vec<Value> = self
+            .traces
+            .iter()
+            .enumerate()
+            .flat_map(|(index, trace)| traces(self, index, trace))
+            .collect();
+        let (shapes, annotations): (Vec<Value>, Vec<Value>) =
+            self.marks.iter().map(|mark| marked(self, mark)).unzip();
+        let is_over_time = self.x.unit == "s";
+        let layout = json!({
+            "title": {"text": escaped(&self.title)},
+            "xaxis": axis(&self.x, self.values(Along::X)),
+            "yaxis": axis(&self.y, self.values(Along::Y)),
+            "shapes": shapes,
+            "annotations": annotations,
+            "barmode": "group",
+            "hovermode": if is_over_time { "x unified" } else { "closest" },
+            "showlegend": true,
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
+        });
+        json!({"id": self.id, "data": data, "layout": layout, "note": self.note})
+    }
+}
+
+/// Of ratios 2 and 5 are named too, where the tens are few.
+const TENS_ALONE: f64 = 1_000.0;
+
+fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
+    let title = match axis.unit.is_empty() {
+        true => escaped(&axis.title),
+        false => escaped(&format!("{} ({})", axis.title, axis.unit)),
+    };
+    let mut told = json!({
+        "title": {"text": title},
+        "automargin": true,
+        "separatethousands": true,
+        "exponentformat": "none",
+        "hoverformat": ",.4~r",
+    });
+    if !axis.categories.is_empty() {
+        let names: Vec<String> = axis.categories.iter().map(|name| escaped(name)).collect();
+        let places: Vec<usize> = (0..names.len()).collect();
+        // By numbers, since two may have the same name.
+        told["tickmode"] = json!("array");
+        told["tickvals"] = json!(places);
+        told["ticktext"] = json!(names);
+        told["range"] = json!([-0.5, names.len() as f64 - 0.5]);
+        return told;
+    }
+    if let Some((from, to)) = axis.range.filter(|_| axis.scale == Scale::Linear) {
+        told["range"] = json!([from, to]);
+    }
+    match axis.scale {
+        Scale::Log => {
+            let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+            for value in values.filter(|value| *value > 0.0) {
+                (low, high) = (low.min(value), high.max(value));
+            }
+            told["type"] = json!("log");
+            told["dtick"] = if high > low * TENS_ALONE { json!(1) } else { json!("D2") };
+        }
+        Scale::FromZero => told["rangemode"] = json!("tozero"),
+        Scale::Linear => {}
+    }
+    told
+}
+
+/// A trace; before it the two edges of its area, where it has one.
+fn traces(chart: &Chart, index: usize, trace: &Trace) -> Vec<Value> {
+    let points = thin(&trace.points, POINTS_MOST);
+    let ink = colour(chart, index);
+    let is_line = matches!(trace.shape, Shape::Line | Shape::Steps);
+    let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
+    let dash = if is_again(chart, index) { "dash" } else { "solid" };
+    let name = escaped(&trace.name);
+    let mut told = json!({
+        "type": if trace.shape == Shape::Bars { "bar" } else { "scatter" },
+        "name": name,
+        "legendgroup": index.to_string(),
+        "x": points.iter().map(|point| point.x).collect::<Vec<f64>>(),
+        "y": points.iter().map(|point| point.y).collect::<Vec<Option<f64>>>(),
+        "meta": {"line": format!("l-{ink}")},
+    });
+    if trace.shape != Shape::Bars {
+        told["mode"] = json!(match trace.shape {
+            Shape::Points => "markers",
+            Shape::Joined => "lines+markers",
+            _ => "lines",
+        });
+        told["connectgaps"] = json!(false);
+        told["line"] = json!({"shape": shape, "dash": dash, "width": 1.6});
+    }
+    if points.iter().any(|point| point.label.is_some()) {
+        let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
+        told["text"] = json!(labels.collect::<Vec<Option<String>>>());
+    }
+    let has_bands = points.iter().any(|point| point.band.is_some());
+    if !has_bands {
+        return vec![told];
+    }
+    if !is_line {
+        told["error_y"] = whiskers(&points);
+        return vec![told];
+    }
+    let edge = |of: &dyn Fn(&Point) -> Option<f64>, fill: &str| {
+        let mut edge = told.clone();
+        edge["y"] = json!(points.iter().map(|point| of(point)).collect::<Vec<Option<f64>>>());
+        edge["line"] = json!({"shape": shape, "width": 0});
+        edge["meta"] = json!({"area": format!("l-{ink}")});
+        edge["fill"] = json!(fill);
+        edge["showlegend"] = json!(false);
+        edge["hoverinfo"] = json!("skip");
+        edge
+    };
+    let low = edge(&|point| point.band.map(|band| band.0), "none");
+    let high = edge(&|point| point.band.map(|band| band.1), "tonexty");
+    vec![low, high, told]
+}
+
+fn whiskers(points: &[&Point]) -> Value {
+    let reach = |of: &dyn Fn(f64, (f64, f64)) -> f64| -> Vec<Option<f64>> {
+        points.iter().map(|point| Some(of(point.y?, point.band?))).collect()
+    };
+    json!({
+        "type": "data",
+        "symmetric": false,
+        "array": reach(&|y, band| band.1 - y),
+        "arrayminus": reach(&|y, band| y - band.0),
+    })
+}
+
+/// A mark as a shape, and its words. Words on an axis of ratios stand by logarithms.
+fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
+    let (axis, along, across) = match mark.along {
+        Along::X => (&chart.x, "x", "y"),
+        Along::Y => (&chart.y, "y", "x"),
+    };
+    let to = mark.to.unwrap_or(mark.from);
+    let mut shape: Map<String, Value> = Map::new();
+    let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
+    put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
+    put("layer", json!("below"));
+    put("line", json!({"width": if mark.to.is_some() { 0 } else { 1 }, "dash": "dot"}));
+    put(&format!("{along}ref"), json!(along));
+    put(&format!("{across}ref"), json!("paper"));
+    put(&format!("{along}0"), json!(mark.from));
+    put(&format!("{along}1"), json!(to));
+    put(&format!("{across}0"), json!(0));
+    put(&format!("{across}1"), json!(1));
+    let at = if axis.scale == Scale::Log { to.log10() } else { mark.from };
+    let mut words = json!({
+        "text": escaped(&mark.text),
+        "showarrow": false,
+        "font": {"size": 11},
+        "xanchor": "left",
+        "yanchor": if mark.along == Along::X { "top" } else { "bottom" },
+    });
+    words[format!("{along}ref")] = json!(along);
+    words[format!("{across}ref")] = json!("paper");
+    words[along] = json!(at);
+    words[across] = json!(if mark.along == Along::X { 1 } else { 0 });
+    (Value::Object(shape), words)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The library plotly.js and nothing else, as carried by the `plotly` crate (MIT).
+pub fn plotly_js() -> String {
+    let sources = Plot::offline_js_sources();
+    // The crate gives elements, that of the library first; another is for formulas.
+    let begin = sources.find('>').map_or(0, |at| at + 1);
+    let end = sources.find("</script>").unwrap_or(sources.len());
+    sources[begin..end].to_owned()
+}

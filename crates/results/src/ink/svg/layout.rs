@@ -1,0 +1,185 @@
+//! Where everything stands in an SVG: legend, axes, and the room between.
+
+use super::words::{shortened, width_of};
+use crate::charts::{Along, Axis, Chart, Mark, Scale, Shape};
+use crate::ink::Drawn;
+use crate::ink::ruler::{Room, Ruler, Tick};
+
+const TEXT: f64 = 12.0;
+/// Right of everything that is drawn.
+const MARGIN: f64 = 16.0;
+/// From one line of the legend to the next.
+const LINE: f64 = 18.0;
+/// Between two names of the legend.
+const BETWEEN: f64 = 14.0;
+/// What stands before a name of the legend.
+const SWATCH: f64 = 21.0;
+/// Lines of the legend; what is beyond is left out.
+const LEGEND_LINES_MOST: usize = 5;
+/// Values that were varied stand at the axis as they are, up to so many.
+const OWN_TICKS_MOST: usize = 16;
+/// A slanted label's height for its width, with the sine of its angle.
+const SLANT: f64 = 0.62;
+/// The widest of slanted labels.
+const SLANTED_MOST: f64 = 110.0;
+
+/// Words and where they stand.
+type Placed = ((f64, f64), String);
+
+/// Where everything stands, in pixels.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
+    /// Of each trace that is named: where, and its name.
+    pub(super) legend: Vec<Placed>,
+    pub(super) x_ticks: Vec<(f64, String)>,
+    pub(super) y_ticks: Vec<(f64, String)>,
+    /// Whether the names along the horizontal axis are slanted.
+    pub(super) is_slanted: bool,
+    pub(super) x_title: String,
+    pub(super) x_title_at: f64,
+    pub(super) y_title: String,
+    pub(super) y_title_at: f64,
+    x: Ruler,
+    y: Ruler,
+}
+
+impl Layout {
+    pub(super) fn of(chart: &Chart, drawn: Drawn) -> Layout {
+        let (width, height) = (f64::from(drawn.width), f64::from(drawn.height));
+        let (legend, legend_end) = legend(chart, width);
+        let y_title_at = legend_end + 15.0;
+        let top = y_title_at + 13.0;
+        let n_y = ((height - top - 50.0) / 45.0).round().clamp(2.0, 8.0) as usize;
+        let y = Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
+        let y_labels = y.ticks(&chart.y, n_y);
+        let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
+        let (left, right) = (widest + 14.0, width - MARGIN);
+        let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
+        let x = Ruler::of(&chart.x, chart.values(Along::X), room, 6).between(left, right);
+        let (x_ticks, is_slanted) = x_ticks(chart, &x, right - left);
+        let deepest = x_ticks.iter().map(|(_, label)| width_of(label, TEXT)).fold(0.0, f64::max);
+        let below = if is_slanted { deepest * SLANT + 16.0 } else { 22.0 };
+        let bottom = height - below - 17.0;
+        let y = y.between(bottom, top);
+        let y_at = |tick: &Tick| Some((y.place(tick.at)?, tick.label.clone()));
+        Layout {
+            left,
+            right,
+            top,
+            bottom,
+            legend,
+            x_ticks,
+            y_ticks: y_labels.iter().filter_map(y_at).collect(),
+            is_slanted,
+            x_title: titled(&chart.x),
+            x_title_at: height - 5.0,
+            y_title: titled(&chart.y),
+            y_title_at,
+            x,
+            y,
+        }
+    }
+
+    pub(super) fn x(&self, value: f64) -> Option<f64> {
+        self.x.place(value)
+    }
+
+    /// What lies beyond an end stands at it: the low end of an interval among ratios.
+    pub(super) fn y(&self, value: f64) -> Option<f64> {
+        self.y.within(value)
+    }
+
+    /// From where to where a mark is, if it is in sight.
+    pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
+        let ruler = if mark.along == Along::X { &self.x } else { &self.y };
+        let to = mark.to.unwrap_or(mark.from);
+        let in_sight = ruler.has(mark.from) || ruler.has(to) || (ruler.is_within(mark.from, to));
+        in_sight.then(|| Some((ruler.within(mark.from)?, ruler.within(to)?))).flatten()
+    }
+}
+
+/// Whether all is drawn as lines that may begin at the edge.
+fn is_lines(chart: &Chart) -> bool {
+    chart.traces.iter().all(|trace| matches!(trace.shape, Shape::Line | Shape::Steps))
+}
+
+fn titled(axis: &Axis) -> String {
+    match axis.unit.is_empty() {
+        true => axis.title.clone(),
+        false => format!("{} ({})", axis.title, axis.unit),
+    }
+}
+
+/// The names of traces in lines, and where these end.
+fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
+    let mut places = Vec::new();
+    let (mut x, mut y) = (4.0, 17.0 + LINE);
+    let last = 17.0 + LINE * LEGEND_LINES_MOST as f64;
+    for trace in &chart.traces {
+        let name = shortened(&trace.name, TEXT, width - SWATCH - 8.0);
+        let length = SWATCH + width_of(&name, TEXT);
+        if x > 4.0 && x + length > width - 4.0 {
+            (x, y) = (4.0, y + LINE);
+        }
+        if y > last {
+            return (places, last);
+        }
+        places.push(((x, y), name));
+        x += length + BETWEEN;
+    }
+    (places, y)
+}
+
+/// The labels of the horizontal axis that do not meet, and whether they are slanted.
+fn x_ticks(chart: &Chart, x: &Ruler, width: f64) -> (Vec<(f64, String)>, bool) {
+    let named = chart.x.categories.iter().enumerate();
+    let named: Vec<(f64, String)> =
+        named.filter_map(|(index, name)| Some((x.place(index as f64)?, name.clone()))).collect();
+    if !named.is_empty() {
+        let slot = width / named.len() as f64;
+        let fits = named.iter().all(|(_, name)| width_of(name, TEXT) + 8.0 <= slot);
+        if fits {
+            return (named, false);
+        }
+        let every = (20.0 / slot).ceil().max(1.0) as usize;
+        let short = |(at, name): (f64, String)| {
+            // A slanted label reaches to the left of its place.
+            (at, shortened(&name, TEXT, SLANTED_MOST.min(at / 0.79)))
+        };
+        return (named.into_iter().step_by(every).map(short).collect(), true);
+    }
+    let n = (width / 80.0).round().clamp(3.0, 12.0) as usize;
+    let ticks = own_ticks(chart).unwrap_or_else(|| x.ticks(&chart.x, n));
+    let mut placed: Vec<(f64, String)> = Vec::new();
+    let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
+    for Tick { at, label } in ticks {
+        let Some(at) = x.place(at) else { continue };
+        let half = width_of(&label, TEXT) / 2.0;
+        if at - half >= end + 6.0 && at + half <= edge {
+            end = at + half;
+            placed.push((at, label));
+        }
+    }
+    (placed, false)
+}
+
+/// The values that were varied, where they are few: nobody asks for 100 clients if 64 and 128
+/// were measured.
+fn own_ticks(chart: &Chart) -> Option<Vec<Tick>> {
+    let is_varied = |shape: Shape| matches!(shape, Shape::Joined | Shape::Points);
+    let traces = chart.traces.iter().filter(|trace| is_varied(trace.shape));
+    if chart.x.unit == "s" || chart.x.scale == Scale::FromZero {
+        return None;
+    }
+    let mut places: Vec<f64> =
+        traces.flat_map(|trace| &trace.points).map(|point| point.x).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let tick = |at: &f64| Tick { at: *at, label: crate::render::figures::exact(*at) };
+    let are_few = (1..=OWN_TICKS_MOST).contains(&places.len());
+    are_few.then(|| places.iter().map(tick).collect())
+}

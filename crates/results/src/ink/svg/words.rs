@@ -1,0 +1,70 @@
+//! Words in an SVG: escaped, and as wide as they will be. Nobody knows the reader's font, so widths
+//! are those of a common one, rather too wide.
+
+/// Words as text of XML. What XML has no place for is shown as unknown.
+pub(super) fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => shown.push_str("&amp;"),
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '"' => shown.push_str("&quot;"),
+            '\'' => shown.push_str("&#39;"),
+            '\n' | '\t' | '\r' => shown.push(' '),
+            '\u{fffe}' | '\u{ffff}' => shown.push('\u{fffd}'),
+            letter if letter.is_control() => shown.push('\u{fffd}'),
+            letter => shown.push(letter),
+        }
+    }
+    shown
+}
+
+/// How wide words are in letters of `size` pixels.
+pub(super) fn width_of(text: &str, size: f64) -> f64 {
+    text.chars().map(|letter| size * share(letter)).sum()
+}
+
+/// A letter's width as a share of the height of letters.
+fn share(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.3,
+        ' ' | 'f' | 't' | 'r' | '(' | ')' | '/' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.92,
+        'A'..='Z' => 0.7,
+        '\u{1100}'.. => 1.05,
+        _ => 0.58,
+    }
+}
+
+/// Words of at most `most` pixels: what is too much is left out at the end.
+pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
+    if width_of(text, size) <= most {
+        return text.to_owned();
+    }
+    let mut width = size * share('…');
+    let fits = |letter: &char| {
+        width += size * share(*letter);
+        width <= most
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    kept.trim_end().to_owned() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_words_are_text() {
+        let expect = "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;\u{fffd}";
+        assert_eq!(escaped("<script>\"a\" & 'b'\u{1}"), expect);
+    }
+
+    #[test]
+    fn long_words_are_shortened_at_their_end() {
+        assert_eq!(shortened("short", 12.0, 100.0), "short");
+        let long = shortened(&"x".repeat(100), 12.0, 100.0);
+        assert!(long.ends_with('…') && width_of(&long, 12.0) <= 100.0, "{long}");
+    }
+}

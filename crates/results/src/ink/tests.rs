@@ -1,0 +1,143 @@
+//! What SVG and the values for plotly.js must be, whatever is drawn.
+
+use super::*;
+use crate::charts::{made, of_comparison, of_experiment, of_history, of_run, of_seek};
+
+fn everything() -> Vec<Chart> {
+    let (experiment, trials) = made::experiment();
+    let mut all = of_run(&made::closed());
+    all.extend(of_run(&made::open()));
+    all.extend(of_run(&made::hostile()));
+    all.extend(made::odd().iter().flat_map(of_run));
+    all.extend(of_experiment(&experiment, &trials));
+    all.extend(of_seek(&made::seek()));
+    all.extend(of_comparison(&made::comparison()));
+    all.extend(of_history(&made::history()));
+    all
+}
+
+#[test]
+fn an_svg_is_well_formed_and_has_no_script() {
+    for chart in everything() {
+        for drawn in [Drawn::WIDE, Drawn::NARROW, Drawn::ALONE] {
+            let svg = chart.to_svg(drawn);
+            let read = roxmltree::Document::parse(&svg);
+            let document = read.unwrap_or_else(|error| panic!("{}: {error}", chart.id));
+            let known = ["svg", "style", "rect", "text", "path", "circle", "title"];
+            for node in document.descendants().filter(|node| node.is_element()) {
+                assert!(known.contains(&node.tag_name().name()), "{node:?}");
+                for attribute in node.attributes() {
+                    assert!(!attribute.name().starts_with("on"), "{attribute:?}");
+                    assert!(!attribute.value().contains("NaN"), "{}: {attribute:?}", chart.id);
+                }
+            }
+            let title = document.descendants().find(|n| n.attribute("class") == Some("title"));
+            assert_eq!(title.and_then(|node| node.text()), Some(chart.title.as_str()));
+        }
+    }
+}
+
+#[test]
+fn everything_is_drawn_within_the_picture() {
+    for chart in everything() {
+        for drawn in [Drawn::WIDE, Drawn::NARROW] {
+            let svg = chart.to_svg(drawn);
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let (width, height) = (f64::from(drawn.width), f64::from(drawn.height));
+            for node in document.descendants() {
+                let number = |name: &str| node.attribute(name).and_then(|v| v.parse::<f64>().ok());
+                for (names, most) in [(["x", "cx"], width), (["y", "cy"], height)] {
+                    for at in names.iter().filter_map(|name| number(name)) {
+                        assert!((-0.1..=most + 0.1).contains(&at), "{}: {node:?}", chart.id);
+                    }
+                }
+                let Some(path) = node.attribute("d") else { continue };
+                let pairs = path.split(['M', 'L']).filter_map(|pair| pair.split_once(' '));
+                for (x, y) in pairs {
+                    let y: f64 = y.split(['H', 'V', 'Z', 'v']).next().unwrap().parse().unwrap();
+                    let x: f64 = x.parse().unwrap();
+                    let fits = (-0.1..=width + 0.1).contains(&x) && (-0.1..=height).contains(&y);
+                    assert!(fits, "{}: {x} {y} of {path}", chart.id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_of_an_axis_do_not_meet() {
+    for chart in everything() {
+        for drawn in [Drawn::WIDE, Drawn::NARROW] {
+            let svg = chart.to_svg(drawn);
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            let below = document
+                .descendants()
+                .filter(|node| node.attribute("text-anchor") == Some("middle"));
+            let mut end = f64::NEG_INFINITY;
+            for node in below {
+                let at: f64 = node.attribute("x").unwrap().parse().unwrap();
+                let half = 12.0 * 0.5 * node.text().unwrap_or("").chars().count() as f64 / 2.0;
+                assert!(at - half >= end, "{}: {:?}", chart.id, node.text());
+                end = at + half;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_chart_is_drawn_the_same() {
+    for chart in of_run(&made::closed()) {
+        assert_eq!(chart.to_svg(Drawn::WIDE), chart.to_svg(Drawn::WIDE));
+        assert_eq!(chart.to_plotly(), chart.to_plotly());
+    }
+}
+
+#[test]
+fn what_plotly_takes_for_marks_is_escaped() {
+    let mut n_hostile = 0;
+    for chart in of_run(&made::hostile()) {
+        let mut told = chart.to_plotly();
+        // Not for plotly.js: whoever shows it escapes it.
+        told["note"].take();
+        let text = told.to_string();
+        assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");
+        n_hostile += usize::from(text.contains("&lt;script&gt;"));
+    }
+    assert!(n_hostile > 3);
+}
+
+#[test]
+fn a_png_has_words() {
+    let charts = of_run(&made::closed());
+    let drawn = Drawn { width: 400, height: 300, theme: Theme::Light };
+    let with = charts[0].to_png(drawn, 1.0).expect("it is drawn");
+    assert!(with.starts_with(b"\x89PNG"));
+    let mut wordless = charts[0].clone();
+    wordless.title.clear();
+    // The same picture but for its title: a font that is missing would draw none.
+    assert_ne!(with, wordless.to_png(drawn, 1.0).expect("it is drawn"));
+}
+
+#[test]
+fn the_worst_second_of_a_long_run_is_drawn() {
+    let mut chart = of_run(&made::closed()).remove(0);
+    let point = |x: usize| crate::charts::Point {
+        x: x as f64,
+        y: Some(if x == 12_345 { 1.0 } else { 1_000.0 }),
+        ..Default::default()
+    };
+    chart.traces.truncate(1);
+    chart.traces[0].points = (0..86_400).map(point).collect();
+    chart.marks.clear();
+    let told = chart.to_plotly();
+    let drawn = told["data"][0]["y"].as_array().unwrap();
+    assert!(drawn.len() <= 2_000 && drawn.iter().any(|y| y == 1.0));
+    assert!(chart.to_svg(Drawn::WIDE).len() < 40_000);
+}
+
+#[test]
+fn the_library_is_plotly_alone() {
+    let js = plotly_js();
+    assert!(js.len() > 1_000_000, "{}", js.len());
+    assert!(!js.contains("<script") || !js.trim_start().starts_with('<'));
+}

@@ -1,0 +1,157 @@
+//! The page of a comparison: the verdict, and beside each other what changed and what it did.
+
+use super::Ink;
+use super::blocks::{Block, Body, Verdict, named};
+use crate::ComparisonReport;
+use crate::charts::of_comparison;
+use crate::comparison::{GateResult, Judged, PairReport, Passed, Verdict as Judgement};
+use crate::render::comparison as text;
+use crate::render::figures::{NONE, exact, significant};
+use crate::render::{Align, Column, Table, title};
+
+/// The body of a comparison's page.
+pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink<'_>) -> String {
+    let charts = of_comparison(report);
+    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
+    let baseline = &report.sides[0].name;
+    let mut body = Body::new("Comparison", format!("{} against {baseline}", names.join(", ")));
+    let floor = exact(report.floor * 100.0);
+    body.asked = vec![format!(
+        "Does {} differ by more than {floor} %, and how surely is that known?",
+        title(&report.primary)
+    )];
+    body.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
+    body.verdicts.extend(gates.iter().map(gate));
+    let changed = differences(report);
+    let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
+    let ratios = named(&charts, &["ratios"]);
+    body.section("changed", "What changed", &[changed]);
+    let mut blocks = vec![Block::charts(&ratios, ink)];
+    for (pair, table) in report.pairs.iter().zip(did) {
+        if report.pairs.len() > 1 {
+            blocks.push(Block::Words(vec![format!("{} against {baseline}", pair.side)]));
+        }
+        blocks.push(table);
+        blocks.push(Block::Words(text::caveats(report, pair)));
+    }
+    body.section("did", "What it did", &blocks);
+    let curves = named(&charts, &["sides"]);
+    let sweeps = sweeps(report).map(|table| Block::table(&table));
+    let mut blocks = vec![Block::charts(&curves, ink)];
+    blocks.extend(sweeps);
+    body.section("curves", "Curves", &blocks);
+    body.section(
+        "figures",
+        "All figures",
+        &[Block::folded("By point", &[Block::table(&all(report))])],
+    );
+    body.section("sides", "Sides", &sides(report));
+    body.html()
+}
+
+fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
+    let judged = match (&pair.overall, &pair.points[..]) {
+        (_, [point]) => Some(point.primary.verdict),
+        (overall, _) => overall.as_ref().map(|judged| judged.verdict),
+    };
+    let (class, word) = match judged {
+        Some(Judgement::Better) => ("good", "Better."),
+        Some(Judgement::Worse) => ("bad", "Worse."),
+        Some(Judgement::NoEvidence) => ("", "No evidence."),
+        Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged as a whole."),
+    };
+    Verdict { class, word: word.to_owned(), text: text::headline(report, pair) }
+}
+
+fn gate(gate: &GateResult) -> Verdict {
+    let class = match gate.passed {
+        Passed::Held => "good",
+        Passed::Broken => "bad",
+        Passed::Undecided => "warn",
+    };
+    Verdict { class, word: "Limit".to_owned(), text: text::gate_line(gate) }
+}
+
+fn differences(report: &ComparisonReport) -> Block {
+    if report.differences.is_empty() {
+        let words = "Plan, database, machine and build are the same on all sides.";
+        return Block::Words(vec![words.to_owned()]);
+    }
+    let mut columns = vec![Column::new("about", Align::Left), Column::new("what", Align::Left)];
+    columns.extend(report.sides.iter().map(|side| Column::new(side.name.clone(), Align::Left)));
+    let mut table = Table::new(columns);
+    for one in &report.differences {
+        let mut cells = vec![one.about.clone(), one.name.clone()];
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
+        cells.extend(one.values.iter().map(value));
+        table.row(cells);
+    }
+    Block::table(&table)
+}
+
+/// First, mean, peak and last of each side over an axis of numbers.
+fn sweeps(report: &ComparisonReport) -> Option<Table> {
+    let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
+    let (_, first) = curves().next()?;
+    let best = if crate::experiment::is_time(&first.figure) { "lowest" } else { "peak" };
+    let mut table = Table::new([
+        Column::new(format!("{} over {}", title(&first.figure), first.axis), Align::Left),
+        Column::new("first", Align::Right),
+        Column::new("mean", Align::Right),
+        Column::new(best, Align::Right),
+        Column::new("at", Align::Right),
+        Column::new("last", Align::Right),
+    ]);
+    let number = |value: f64| match value.is_infinite() {
+        true => "∞".to_owned(),
+        false => significant(value, 4),
+    };
+    for (side, curve) in curves() {
+        table.row([
+            side.name.clone(),
+            number(curve.first),
+            number(curve.mean),
+            number(curve.best),
+            curve.best_at.clone(),
+            number(curve.last),
+        ]);
+    }
+    Some(table)
+}
+
+/// Every figure of every side and point.
+fn all(report: &ComparisonReport) -> Table {
+    let mut table = Table::new([
+        Column::new("side", Align::Left),
+        Column::new("point", Align::Left),
+        Column::new("figure", Align::Left),
+        Column::new("baseline", Align::Right),
+        Column::new("side", Align::Right),
+        Column::new("ratio", Align::Left),
+        Column::spare("p", Align::Right, 2),
+        Column::spare("found from", Align::Right, 3),
+        Column::new("verdict", Align::Left),
+    ]);
+    for pair in &report.pairs {
+        for point in &pair.points {
+            let name = text::point_name(&point.values);
+            let judged = std::iter::once(&point.primary).chain(&point.others);
+            for judged in judged {
+                table.row(row(&pair.side, &name, judged));
+            }
+        }
+    }
+    table
+}
+
+fn row(side: &str, point: &str, judged: &Judged) -> Vec<String> {
+    [vec![side.to_owned()], text::row(point, judged).to_vec()].concat()
+}
+
+fn sides(report: &ComparisonReport) -> Vec<Block> {
+    let one = |(index, side): (usize, &crate::comparison::SideReport)| {
+        let words = Block::Text(side.runs.join("\n"));
+        Block::folded(text::side_line(index, side), &[words])
+    };
+    report.sides.iter().enumerate().map(one).collect()
+}

@@ -1,0 +1,78 @@
+//! The page of an experiment: its answer, its points, its curves, and what ran.
+
+use super::Ink;
+use super::blocks::{Block, Body, Verdict, named};
+use crate::ExperimentReport;
+use crate::charts::of_experiment;
+use crate::experiment::Trialled;
+use crate::render::experiment as text;
+use crate::render::list::started;
+use crate::render::text::sections;
+
+/// The body of an experiment's page.
+pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<'_>) -> String {
+    let charts = of_experiment(report, trials);
+    let what = format!("Experiment, begun {} UTC", started(report.started_unix_ms));
+    let mut body = Body::new(what, report.name.clone());
+    let headline = text::headline(report);
+    let mut lines = headline.lines().map(str::to_owned);
+    let word = lines.next().unwrap_or_default();
+    let left = report.trials.saturating_sub(report.trials_done);
+    let class = if left > 0 { "warn" } else { "good" };
+    body.asked = asked(report);
+    body.verdicts = vec![Verdict { class, word, text: lines.collect::<Vec<_>>().join(" ") }];
+    let figures = named(&charts, &["curves", "tradeoff", "law"]);
+    let words = [curve(report), report.no_scalability.clone()];
+    let blocks = [
+        Block::charts(&figures, ink),
+        Block::Words(words.into_iter().flatten().collect()),
+        Block::Text(law(report)),
+    ];
+    body.section("curves", "Curves", &blocks);
+    body.section("points", "Points", &[Block::table(&text::points(report))]);
+    let stability = named(&charts, &["stability"]);
+    body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
+    let findings = text::findings(report);
+    let findings = Block::Words(findings.into_iter().collect());
+    body.section("findings", "Can it be trusted?", &[findings]);
+    body.section("ran", "What ran", &ran(report, trials));
+    let command = format!("dbdyno experiments show {}", report.id);
+    body.section("repeat", "See it again", &[Block::Text(command)]);
+    body.html()
+}
+
+fn asked(report: &ExperimentReport) -> Vec<String> {
+    let told = |axis: &model::Axis| format!("{} ({})", axis.name, axis.values.join(", "));
+    let varied: Vec<String> = report.axes.iter().map(told).collect();
+    match varied.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("What follows from {}?", varied.join(" and "))],
+    }
+}
+
+fn curve(report: &ExperimentReport) -> Option<String> {
+    let curve = report.curve.as_ref()?;
+    let figure = text::title(&curve.figure);
+    Some(format!("{figure} over {}: {}.", curve.axis, text::in_words(curve)))
+}
+
+fn law(report: &ExperimentReport) -> String {
+    let lines = report.scalability.as_ref().map(|law| text::law_lines(report, law));
+    lines.map_or_else(String::new, |lines| lines.trim().to_owned())
+}
+
+/// The first trial tells of all: what was varied stands in the table.
+fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
+    let runs = report.points.iter().map(|point| {
+        let name = point.values.pairs(" ");
+        (if name.is_empty() { "all".to_owned() } else { name }, point.runs.join(", "))
+    });
+    let runs = Block::folded("Runs by point", &[Block::Pairs(runs.collect())]);
+    let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
+    let plan = Block::Text(first.plan.clone());
+    vec![
+        Block::Pairs(sections::ran(first)),
+        runs,
+        Block::folded("The plan of the first trial, as decided", &[plan]),
+    ]
+}

@@ -1,0 +1,42 @@
+//! The page of a history: a verdict and a curve for each point, then the builds.
+
+use super::Ink;
+use super::blocks::{Block, Body, Verdict};
+use crate::HistoryReport;
+use crate::charts::of_history;
+use crate::history::PointHistory;
+use crate::render::history as text;
+use crate::render::title;
+
+/// The body of a history's page.
+pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
+    let charts = of_history(report);
+    let figure = title(&report.figure);
+    let mut body = Body::new("History", format!("{figure} by {}", report.by));
+    body.asked = vec![format!("Has the level of {figure} changed, and with which {}?", report.by)];
+    body.verdicts = report.points.iter().map(verdict).collect();
+    let all: Vec<_> = charts.iter().collect();
+    body.section("builds", "Over builds", &[Block::charts(&all, ink)]);
+    let tables = report.points.iter().flat_map(|point| {
+        let name = Block::Words(vec![point.values.pairs(" ")]);
+        let mut blocks = if point.values.is_empty() { Vec::new() } else { vec![name] };
+        blocks.push(Block::table(&text::table(report, point)));
+        let last = point.last.as_ref().map(|last| text::last_line(point, last));
+        blocks.push(Block::Words(last.into_iter().collect()));
+        blocks
+    });
+    let tables: Vec<Block> = tables.collect();
+    body.section("figures", "Builds", &tables);
+    body.html()
+}
+
+fn verdict(point: &PointHistory) -> Verdict {
+    let class = match (point.has_regressed, &point.changes, &point.last) {
+        (true, ..) => "bad",
+        (false, None, None) => "warn",
+        _ => "good",
+    };
+    let at = point.values.pairs(" ");
+    let word = if at.is_empty() { String::new() } else { format!("{at}:") };
+    Verdict { class, word, text: text::verdict(point) }
+}

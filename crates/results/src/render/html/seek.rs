@@ -1,0 +1,34 @@
+//! The page of a search: its answer, its probes, and what it was asked.
+
+use super::Ink;
+use super::blocks::{Block, Body, Verdict};
+use crate::SeekReport;
+use crate::charts::of_seek;
+use crate::render::list::started;
+use crate::render::seek as text;
+use crate::seek::Answer;
+
+/// The body of a search's page.
+pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
+    let charts = of_seek(report);
+    let what = format!("Search, begun {} UTC", started(report.started_unix_ms));
+    let mut body = Body::new(what, report.name.clone());
+    let objectives = text::objectives(report);
+    body.asked = vec![format!("How much {} keeps {objectives}?", report.seek.axis)];
+    let class = match (report.answer, report.confirmed) {
+        (Answer::Found { .. } | Answer::Between { .. }, Some(false)) => "warn",
+        (Answer::Found { .. } | Answer::Between { .. } | Answer::HighestMeets { .. }, _) => "good",
+        (Answer::LowestFails { .. }, _) => "bad",
+        (Answer::Flat { .. } | Answer::Unfinished, _) => "warn",
+    };
+    let (word, text) = (text::answer(report), text::explained(report));
+    body.verdicts = vec![Verdict { class, word: format!("{word}."), text }];
+    let all: Vec<_> = charts.iter().collect();
+    body.section("curve", "Probes over the axis", &[Block::charts(&all, ink)]);
+    let mut blocks = vec![Block::table(&text::probes(report))];
+    blocks.push(Block::Words(text::broken(report)));
+    body.section("probes", "Probes", &blocks);
+    let command = format!("dbdyno experiments show {}", report.id);
+    body.section("repeat", "See it again", &[Block::Text(command)]);
+    body.html()
+}

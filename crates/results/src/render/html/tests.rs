@@ -1,0 +1,125 @@
+//! What pages must be, whatever they are about.
+
+use super::*;
+use crate::charts::made;
+
+fn bodies(ink: Ink<'_>) -> Vec<String> {
+    let (experiment, trials) = made::experiment();
+    let mut all = vec![
+        run_body(&made::closed(), ink),
+        run_body(&made::open(), ink),
+        run_body(&made::hostile(), ink),
+        experiment_body(&experiment, &trials, ink),
+        experiment_body(&experiment, &[], ink),
+        seek_body(&made::seek(), ink),
+        comparison_body(&made::comparison(), &[], ink),
+        history_body(&made::history(), ink),
+    ];
+    all.extend(made::odd().iter().map(|report| run_body(report, ink)));
+    all
+}
+
+#[test]
+fn a_page_loads_nothing() {
+    for body in bodies(Ink::Static) {
+        let page = page("a title", &body, Ink::Static);
+        for word in ["http:", "https:", "src=", "<link", "<script", "@import", "url("] {
+            assert!(!page.contains(word), "{word} in {}", &page[page.find(word).unwrap()..][..60]);
+        }
+    }
+}
+
+#[test]
+fn every_element_of_a_page_is_closed() {
+    for body in bodies(Ink::Static) {
+        // With its few elements without an end closed, and without names of letters.
+        let page = page("a title", &body, Ink::Static);
+        let page = page.replace("<!DOCTYPE html>", "");
+        let page = page.lines().map(|line| match line.starts_with("<meta") {
+            true => line.replace('>', "/>"),
+            false => line.to_owned(),
+        });
+        let page = page.collect::<Vec<String>>().join("\n");
+        if let Err(error) = roxmltree::Document::parse(&page) {
+            let line = page.lines().nth(error.pos().row as usize - 1).unwrap_or_default();
+            panic!("{error}: {}", line.chars().take(300).collect::<String>());
+        }
+    }
+}
+
+#[test]
+fn hostile_words_are_shown_and_do_nothing() {
+    let query = "?a=1";
+    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query }] {
+        let body = run_body(&made::hostile(), ink);
+        assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
+        assert!(body.contains("alert("), "{ink:?}");
+    }
+}
+
+#[test]
+fn a_place_tells_where_its_chart_is() {
+    let ink = Ink::Places { base: "/api/runs/7/charts/", query: "" };
+    let body = run_body(&made::closed(), ink);
+    assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
+    assert!(body.contains("href=\"/api/runs/7/charts/throughput.csv\""));
+    assert!(!body.contains("<svg"));
+}
+
+#[test]
+fn data_beside_a_place_are_json() {
+    let body = run_body(&made::hostile(), Ink::Embedded);
+    let mut n_read = 0;
+    for rest in body.split("<script type=\"application/json\">").skip(1) {
+        let json = rest.split("</script>").next().unwrap();
+        let chart: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        assert!(chart["data"].is_array());
+        n_read += 1;
+    }
+    assert!(n_read > 5);
+}
+
+#[test]
+fn a_run_that_failed_or_goes_on_says_so_first() {
+    let odd = made::odd();
+    let head = |index: usize| {
+        let body = run_body(&odd[index], Ink::Static);
+        let verdict = body.split("<p class=\"verdict").nth(1).expect("a verdict").to_owned();
+        verdict.split("</p>").next().unwrap_or_default().to_owned()
+    };
+    assert!(head(0).contains("It was interrupted"), "{}", head(0));
+    assert!(head(1).contains("It goes on"), "{}", head(1));
+    assert!(head(2).contains("It failed: the server went away."), "{}", head(2));
+}
+
+#[test]
+fn a_run_s_page_answers_what_is_asked_of_it() {
+    let body = run_body(&made::closed(), Ink::Static);
+    for word in [
+        "How much of tpcc does SQLite 3.54.1 do for 8 clients without pause?",
+        "<dt>NOPM</dt>",
+        "within this run</small>",
+        "transactions offered =",
+        "DROP TABLE big",
+        "id=\"chart-throughput\"",
+        "id=\"chart-distribution\"",
+        "Machine: cpu",
+        "dbdyno run plan.toml",
+        "seed = 7",
+        "Derived from TPC-C",
+    ] {
+        assert!(body.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_comparison_says_first_what_changed() {
+    let body = comparison_body(&made::comparison(), &[], Ink::Static);
+    let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
+    assert!(place("verdict good") < place("id=\"changed\""));
+    assert!(
+        place("id=\"changed\"") < place("id=\"did\"")
+            && place("id=\"did\"") < place("id=\"curves\"")
+    );
+    assert!(body.contains("<b>Better.</b>"));
+}
