@@ -231,7 +231,8 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
 /// and what changed meanwhile.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
-/// What is known of the server's settings.
+/// What is known of the server's settings: what facts tell, and all that the server itself was
+/// asked for before the run.
 pub fn settings(report: &Report) -> Sheet {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {
@@ -244,6 +245,10 @@ pub fn settings(report: &Report) -> Sheet {
             rows.extend(facts.iter().map(row));
         }
     }
+    let asked = report.settings.iter();
+    rows.extend(
+        asked.map(|(name, value)| vec![Cell::from("asked"), name.into(), value.as_str().into()]),
+    );
     let columns = vec![words("about", "about"), words("name", "name"), words("value", "value")];
     let title = format!("Settings of run {}", report.run_id);
     Sheet { name: "settings", title, columns, rows }
