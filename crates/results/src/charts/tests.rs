@@ -159,7 +159,7 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
-      mean of each probe (Steps, 7) 0: 859.0 .. 60.00: 984.0
+      mean of each probe (Steps, 7) 0: 869.0 .. 60.00: 994.0
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
