@@ -88,9 +88,10 @@ pub(super) fn line_of(point: &PointReport, axis: usize) -> String {
     words.join(" ")
 }
 
-/// A figure as a point with its interval.
+/// A figure as a point with its interval, which ends at zero: nothing that is drawn here, a rate,
+/// a time or a share, can be below.
 pub(super) fn of_figure(x: f64, figure: &Figure) -> Point {
-    let band = figure.half_width.map(|half| (figure.mean - half, figure.mean + half));
+    let band = figure.half_width.map(|half| ((figure.mean - half).max(0.0), figure.mean + half));
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 
