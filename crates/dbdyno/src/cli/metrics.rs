@@ -260,7 +260,7 @@ impl Collector for Figures {
         let run = "What runs; its labels name it";
         if !snapshot.run.is_empty() {
             let mut info = encoder.encode_descriptor("dbdyno_run", run, None, MetricType::Info)?;
-            info.encode_info(&escaped(&snapshot.run))?;
+            info.encode_info(&snapshot.run)?;
         }
         let help = "1 for the phase that the run is in";
         let mut phases =
@@ -283,7 +283,7 @@ impl Collector for Figures {
         let mut around =
             encoder.encode_descriptor("dbdyno_around", help, None, MetricType::Gauge)?;
         for (labels, value) in &snapshot.gauges {
-            around.encode_family(&escaped(labels))?.encode_gauge(value)?;
+            around.encode_family(labels)?.encode_gauge(value)?;
         }
         Ok(())
     }
@@ -314,7 +314,7 @@ fn transactions(
             ("unfinished", counts.unfinished),
         ];
         for (outcome, n) in outcomes {
-            let mut labels = escaped(&kind.labels);
+            let mut labels = kind.labels.clone();
             labels.push(("outcome", outcome.to_owned()));
             count(&mut family, &labels, n)?;
         }
@@ -323,14 +323,13 @@ fn transactions(
     let mut family =
         encoder.encode_descriptor("dbdyno_retries", help, None, MetricType::Counter)?;
     for kind in kinds {
-        count(&mut family, &escaped(&kind.labels), kind.counts.retried)?;
+        count(&mut family, &kind.labels, kind.counts.retried)?;
     }
     let help = "Response times of finished transactions, from the intended instant";
     let (name, unit) = ("dbdyno_response", Unit::Seconds);
     let mut family = encoder.encode_descriptor(name, help, Some(&unit), MetricType::Histogram)?;
     for kind in kinds {
-        let labels = escaped(&kind.labels);
-        let mut of = family.encode_family(&labels)?;
+        let mut of = family.encode_family(&kind.labels)?;
         of.encode_histogram::<NoLabelSet>(kind.sum_s, kind.count, &kind.buckets, None)?;
     }
     Ok(())
@@ -338,12 +337,6 @@ fn transactions(
 
 fn count(family: &mut MetricEncoder<'_>, labels: &Labels, n: u64) -> Result<(), fmt::Error> {
     family.encode_family(labels)?.encode_counter::<NoLabelSet, u64, f64>(&n, None)
-}
-
-/// Values as they are written between quotes (OpenMetrics 1.0, "Escaping").
-fn escaped(labels: &Labels) -> Labels {
-    let escape = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    labels.iter().map(|(name, value)| (*name, escape(value))).collect()
 }
 
 #[cfg(test)]
