@@ -55,7 +55,8 @@ fn crash(server: &mut Server, args: &[&str]) {
     assert_eq!(per_client.len(), 8, "a client ended");
 }
 
-const RUN: [&str; 3] = ["--clients=8", "--duration=10s", "--per-client"];
+/// PostgreSQL takes some five seconds to be back where other tests run beside it.
+const RUN: [&str; 3] = ["--clients=8", "--duration=15s", "--per-client"];
 
 fn durable(server: &TestServer) -> Server {
     let setting = match server.kind {
