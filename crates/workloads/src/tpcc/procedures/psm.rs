@@ -142,7 +142,8 @@ static NEW_ORDER: Body = Body {
         @dbdyno_brand, @dbdyno_lines;",
 };
 
-/// Clause 2.5.2.2. Without a number the customer is the middle one of the name.
+/// Clause 2.5.2.2. Without a number the customer is the middle one of the name. What the history
+/// is to say is put aside as what is shown is read.
 static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}, p_amount DECIMAL(6,2), p_date DATETIME(6)",
@@ -157,22 +158,20 @@ static PAYMENT: Body = Body {
         c_data = IF(c_credit = 'BC', LEFT(CONCAT(CONCAT_WS(' ', c_id, p_c_d_id, p_c_w_id, p_d_id,
             p_w_id, p_amount), '|', c_data), 500), c_data)
     WHERE c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id;
-    INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
-    SELECT c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_date, p_amount,
-        CONCAT(w_name, '    ', d_name)
-    FROM warehouse JOIN district ON d_w_id = w_id
-    JOIN customer ON c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id
-    WHERE w_id = p_w_id AND d_id = p_d_id;
-    IF v_missing OR ROW_COUNT() <> 1 THEN
-        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
-    END IF;
-    SELECT c_id, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, d_name, d_street_1,
-        d_street_2, d_city, d_state, d_zip, c_first, c_middle, c_last, c_street_1, c_street_2,
+    SET @dbdyno_names = NULL;
+    SELECT c_id, LEFT(@dbdyno_names := CONCAT(w_name, '    ', d_name), CHAR_LENGTH(w_name)),
+        w_street_1, w_street_2, w_city, w_state, w_zip, d_name, d_street_1, d_street_2, d_city,
+        d_state, d_zip, c_first, c_middle, c_last, c_street_1, c_street_2,
         c_city, c_state, c_zip, c_phone, c_since, c_credit, c_credit_lim, c_discount, c_balance,
         IF(c_credit = 'BC', LEFT(c_data, 200), '')
     FROM warehouse JOIN district ON d_w_id = w_id
     JOIN customer ON c_w_id = p_c_w_id AND c_d_id = p_c_d_id AND c_id = v_c_id
     WHERE w_id = p_w_id AND d_id = p_d_id;
+    IF v_missing OR @dbdyno_names IS NULL THEN
+        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'a warehouse, district or customer is missing';
+    END IF;
+    INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, h_data)
+    VALUES (v_c_id, p_c_d_id, p_c_w_id, p_d_id, p_w_id, p_date, p_amount, @dbdyno_names);
     COMMIT;",
 };
 
@@ -203,14 +202,14 @@ static ORDER_STATUS: Body = Body {
     COMMIT;",
 };
 
-/// Clause 2.7.4.2, all ten districts in order.
+/// Clause 2.7.4.2, all ten districts in order. An order's customer and the sum of its lines are put
+/// aside as they are written.
 static DELIVERY: Body = Body {
     takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
     writes: true,
     text: "    DECLARE v_o_id, v_c_id INT;
     DECLARE v_district INT DEFAULT 1;
     DECLARE v_n_delivered INT DEFAULT 0;
-    DECLARE v_amount DECIMAL(12,2);
     DECLARE v_orders VARCHAR(200){bin} DEFAULT '';
 {begin}
     WHILE v_district <= 10 DO
@@ -220,15 +219,13 @@ static DELIVERY: Body = Body {
         IF NOT v_missing THEN
             DELETE FROM new_order
             WHERE no_w_id = p_w_id AND no_d_id = v_district AND no_o_id = v_o_id;
-            UPDATE orders SET o_carrier_id = p_carrier_id
+            UPDATE orders SET o_carrier_id = p_carrier_id, o_c_id = LAST_INSERT_ID(o_c_id)
             WHERE o_w_id = p_w_id AND o_d_id = v_district AND o_id = v_o_id;
-            SELECT o_c_id INTO v_c_id FROM orders
-            WHERE o_w_id = p_w_id AND o_d_id = v_district AND o_id = v_o_id FOR UPDATE;
-            UPDATE order_line SET ol_delivery_d = p_date
+            SET v_missing = ROW_COUNT() <> 1, v_c_id = LAST_INSERT_ID(), @dbdyno_sum = 0.00;
+            UPDATE order_line SET ol_delivery_d = p_date,
+                ol_amount = ol_amount + 0 * (@dbdyno_sum := @dbdyno_sum + ol_amount)
             WHERE ol_w_id = p_w_id AND ol_d_id = v_district AND ol_o_id = v_o_id;
-            SELECT SUM(ol_amount) INTO v_amount FROM order_line
-            WHERE ol_w_id = p_w_id AND ol_d_id = v_district AND ol_o_id = v_o_id FOR UPDATE;
-            UPDATE customer SET c_balance = c_balance + v_amount,
+            UPDATE customer SET c_balance = c_balance + @dbdyno_sum,
                 c_delivery_cnt = c_delivery_cnt + 1
             WHERE c_w_id = p_w_id AND c_d_id = v_district AND c_id = v_c_id;
             IF v_missing THEN
