@@ -104,10 +104,25 @@ impl Subject {
 /// The report of a run, added up from its events: what each client did is not in the one that was
 /// kept.
 pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Trouble> {
+    report_of(store, run, &run_tally(store, run)?, options)
+}
+
+/// All that is known of a run, added up again from its events.
+pub fn run_tally(store: &Store, run: &RunId) -> Result<Tally, Trouble> {
     let mut tally = Tally::new();
     store.events(run, &mut |event| tally.add(&event)).map_err(store_trouble)?;
+    Ok(tally)
+}
+
+/// The report of a run that was added up again, with how the store knows it to stand.
+pub fn report_of(
+    store: &Store,
+    run: &RunId,
+    tally: &Tally,
+    options: Options,
+) -> Result<Report, Trouble> {
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let rows = store.list(&filter).map_err(store_trouble)?;
     let status = rows.first().map_or(Status::Interrupted, |row| row.status);
-    Ok(Report::with_status(&tally, options, status))
+    Ok(Report::with_status(tally, options, status))
 }

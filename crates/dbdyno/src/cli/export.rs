@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
+use lab::subject::run_report;
 use model::RunId;
 use results::render::{as_json, seconds_csv};
 use results::report::{Options, Report};
 use results::store::Store;
 use serde_json::{Value, json};
 
-use super::runs::{all_found, id, report_of, said, store, tally};
+use super::runs::{all_found, id, said, store};
 use super::{DONE, Outcome, flags, print};
 
 /// What a run can be written as.
@@ -116,7 +117,7 @@ fn wrote(path: &Path, n_runs: usize) -> Outcome {
 }
 
 fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
-    let report = |run| report_of(store, run, &tally(store, run)?, Options { per_client: true });
+    let report = |run| run_report(store, run, Options { per_client: true });
     runs.iter().map(report).collect()
 }
 

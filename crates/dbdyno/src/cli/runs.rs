@@ -3,8 +3,8 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::experiment::read_report;
+use lab::subject::{report_of, run_report, run_tally};
 use model::{NS_PER_S, RunId, Severity};
-use results::Tally;
 use results::render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use results::report::{Options, Report};
 use results::store::{BadQuery, Filter, Query, RunRow, Sort, Status, Store};
@@ -246,28 +246,8 @@ fn row_json(row: &RunRow) -> Value {
 fn report(store: &Store, run: &RunId) -> Result<Report, Trouble> {
     match read_report(store, run)? {
         Some(report) => Ok(report),
-        None => report_of(store, run, &tally(store, run)?, Options::default()),
+        None => run_report(store, run, Options::default()),
     }
-}
-
-/// All that is known of a run, added up again.
-pub(super) fn tally(store: &Store, run: &RunId) -> Result<Tally, Trouble> {
-    let mut tally = Tally::new();
-    store.events(run, &mut |event| tally.add(&event)).map_err(said)?;
-    Ok(tally)
-}
-
-/// The report of a run that was added up again, with how the store knows it to stand.
-pub(super) fn report_of(
-    store: &Store,
-    run: &RunId,
-    tally: &Tally,
-    options: Options,
-) -> Result<Report, Trouble> {
-    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
-    let rows = store.list(&filter).map_err(said)?;
-    let status = rows.first().map_or(Status::Interrupted, |row| row.status);
-    Ok(Report::with_status(tally, options, status))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {
@@ -279,8 +259,7 @@ fn show(matches: &ArgMatches) -> Outcome {
     let parts: Vec<&str> =
         PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
     if parts == ["per_client"] && flags::is_json(matches) {
-        let tally = tally(&store, &run)?;
-        let report = report_of(&store, &run, &tally, Options { per_client: true })?;
+        let report = run_report(&store, &run, Options { per_client: true })?;
         return print(&told(&report, matches));
     }
     if parts.is_empty() {
@@ -294,7 +273,7 @@ fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) 
     let is_of_all = |name: &&str| matches!(*name, "per_client" | "counter");
     // What was kept as a report is read at once; only what is not in it is added up again.
     let tally = match parts.iter().any(is_of_all) {
-        true => Some(tally(store, run)?),
+        true => Some(run_tally(store, run)?),
         false => None,
     };
     let report = match &tally {
