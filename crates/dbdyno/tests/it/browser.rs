@@ -56,7 +56,8 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
 fn opened_and_zoomed(tab: &mut Tab) {
     tab.follow(".runs .name a");
     assert!(tab.value("location.pathname").to_string().contains("/runs/"));
-    tab.until(&format!("{DRAWN} > 0"));
+    // Charts are drawn one after the other, the first not always first.
+    tab.until("document.querySelector('.chart')._fullLayout?.xaxis?.range !== undefined");
     let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
     let before = tab.value(range);
     tab.drag_over(".chart .nsewdrag");
