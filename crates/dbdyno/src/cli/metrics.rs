@@ -4,6 +4,7 @@
 //! Who measures never waits for a reader: figures are taken from the tally once a second, and a
 //! thread of its own writes them out when it is asked. Not here: runs that are over (store).
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -208,19 +209,25 @@ fn run_labels(tally: &Tally) -> Labels {
     ]
 }
 
-/// What gauges stood at when they were read last.
+/// What gauges stood at when they were read last. Each source tells its own of a second, a little
+/// before or after the others.
 fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
     let Some(last) = tally.readings.last() else { return Vec::new() };
-    let told = |(place, value): &(u16, f64)| {
-        let gauge = tally.gauges.get(usize::from(*place))?;
+    let mut values = BTreeMap::new();
+    let recent = tally.readings.iter().rev().take_while(|one| one.second + 1 >= last.second);
+    for (place, value) in recent.flat_map(|one| &one.values) {
+        values.entry(*place).or_insert(*value);
+    }
+    let told = |(place, value): (u16, f64)| {
+        let gauge = tally.gauges.get(usize::from(place))?;
         let labels = vec![
             ("about", gauge.about.clone()),
             ("name", gauge.name.clone()),
             ("unit", gauge.unit.clone()),
         ];
-        Some((labels, *value))
+        Some((labels, value))
     };
-    last.values.iter().filter_map(told).collect()
+    values.into_iter().filter_map(told).collect()
 }
 
 impl KindFigures {
@@ -234,8 +241,7 @@ impl KindFigures {
         ];
         let mut buckets: Vec<(f64, u64)> =
             BUCKETS_US.iter().map(|us| (*us as f64 / 1e6, 0)).collect();
-        // The library's way to write +Inf.
-        buckets.push((f64::MAX, 0));
+        buckets.push((f64::INFINITY, 0));
         let (mut sum_s, mut count, mut place) = (0.0, 0, 0);
         if let Some(response) = &of.response {
             (sum_s, count) = (response.sum() as f64 / NS_PER_S as f64, response.count());
@@ -354,6 +360,17 @@ mod tests {
         }
         let mut tally = Tally::new();
         tally.add(&Event::Second(second));
+        let gauge = |about: &str| model::Gauge {
+            about: about.to_owned(),
+            name: "cpu".to_owned(),
+            unit: "%".to_owned(),
+            help: String::new(),
+        };
+        tally.add(&Event::Gauges { gauges: vec![gauge("machine"), gauge("server")] });
+        for (second, place, value) in [(3, 0, 1.0), (4, 0, 2.0), (4, 1, 3.0)] {
+            let values = vec![(place, value)];
+            tally.add(&Event::Readings(model::Readings { second, values }));
+        }
         let mut snapshot = Snapshot::of(&tally);
         snapshot.run = vec![("name", "a\"b\\c\nd".to_owned())];
         let buckets: Vec<u64> = snapshot.kinds[0].buckets.iter().map(|(_, n)| *n).collect();
@@ -367,6 +384,9 @@ mod tests {
             "dbdyno_run_info{name=\"a\\\"b\\\\c\\nd\"} 1\n",
             "# UNIT dbdyno_response_seconds seconds\n",
             "dbdyno_response_seconds_count{group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
+            "dbdyno_response_seconds_bucket{le=\"+Inf\",group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
+            "dbdyno_around{about=\"machine\",name=\"cpu\",unit=\"%\"} 2.0\n",
+            "dbdyno_around{about=\"server\",name=\"cpu\",unit=\"%\"} 3.0\n",
             "phase=\"measure\",outcome=\"committed\"} 4\n",
             "dbdyno_phase{phase=\"measure\"} 0\n",
         ] {
