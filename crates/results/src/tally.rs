@@ -13,7 +13,7 @@ use model::{
     GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
     Second, StopReason, Traffic,
 };
-use stats::Histogram;
+use stats::{Histogram, Stability, stability, stability_against};
 
 pub use series::{Quantiles, SecondTally, Series};
 
@@ -304,6 +304,27 @@ impl Tally {
             }
         }
         slots
+    }
+
+    /// How steadily `groups` committed. What was due in open load is known, since arrivals wait for
+    /// nobody; of other loads only the commits tell.
+    pub fn stability(&self, groups: &[usize]) -> Stability {
+        let commits = self.commits_100ms(groups);
+        let is_open = |index: &usize| {
+            self.told(*index).is_some_and(|told| matches!(told.load, Load::Open { .. }))
+        };
+        if !groups.iter().all(is_open) {
+            return stability(&commits);
+        }
+        let mut due = vec![0.0; commits.len()];
+        for group in groups.iter().filter_map(|index| self.groups.get(*index)) {
+            for (second, tally) in group.series.iter() {
+                let Ok(first) = usize::try_from(second * 10) else { continue };
+                let of_second = due.iter_mut().skip(first).take(10);
+                of_second.for_each(|due| *due += tally.counts.offered() as f64 / 10.0);
+            }
+        }
+        stability_against(&commits, &due)
     }
 
     /// Commits of `groups` in each of `seconds`, none where nothing happened.

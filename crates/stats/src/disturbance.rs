@@ -68,9 +68,11 @@ pub enum Recovery {
 /// first `n_look` of them.
 ///
 /// A second has fallen if it is below `share` of the mean before, and by more than chance: below
-/// that mean less three standard deviations of the seconds before; or if nothing happened in it
-/// where 10 events or more are the rule. The rate is back in the first
-/// later second that reaches `share`, if it and the two after it do so on average.
+/// that mean less three standard deviations of the seconds before, or of arrivals at random, for
+/// which the root of the mean is one, whichever is more (a handful of seconds tells a standard
+/// deviation badly); or if nothing happened in it where 10 events or more are the rule. The rate
+/// is back in the first later second that has not fallen, if it and the two after it reach
+/// `share` on average.
 pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Recovery {
     let mut moments = Moments::default();
     before.iter().for_each(|&count| moments.record(count));
@@ -80,7 +82,7 @@ pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Rec
     }
     let sd = if before.len() > 1 { moments.sd() } else { 0.0 };
     let goal = share * mean;
-    let low = goal.min(mean - 3.0 * sd);
+    let low = goal.min(mean - 3.0 * sd.max(mean.sqrt()));
     let looked = &since[..n_look.min(since.len())];
     // Where seconds scatter so much that none is below chance, a standstill still is one.
     let is_standstill = |count: u64| count == 0 && mean >= MEAN_MIN;
@@ -91,7 +93,7 @@ pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Rec
     let is_back = |second: &usize| {
         let lasting = &since[*second..(*second + LASTING_S).min(since.len())];
         let sum: u64 = lasting.iter().sum();
-        since[*second] as f64 >= goal && sum as f64 >= goal * lasting.len() as f64
+        !has_fallen(&since[*second]) && sum as f64 >= goal * lasting.len() as f64
     };
     match (fell + 1..since.len()).find(is_back) {
         Some(second) => Recovery::Back { second },
@@ -149,6 +151,24 @@ mod tests {
         assert_eq!(recovery(&[1, 0, 3, 2], &[0, 0, 2], 10, 0.9), Recovery::NeverFell);
         assert_eq!(recovery(&[], &[0, 100], 10, 0.9), Recovery::Unknown);
         assert_eq!(recovery(&[0, 0], &[0], 10, 0.9), Recovery::Unknown);
+    }
+
+    #[test]
+    fn thin_arrivals_at_random_are_no_fall() {
+        use rand_core::{Rng, SeedableRng};
+        let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+        // Sixty a second at random, as sixty coins of a thousand would fall.
+        let mut second = || (0..1_000).filter(|_| random.next_u64() % 1_000 < 60).count() as u64;
+        let n_fell = (0..500).filter(|_| {
+            let before: Vec<u64> = (0..5).map(|_| second()).collect();
+            let since: Vec<u64> = (0..6).map(|_| second()).collect();
+            recovery(&before, &since, 6, 0.9) != Recovery::NeverFell
+        });
+        let n_fell = n_fell.count();
+        assert!(n_fell <= 15, "{n_fell} of 500 fell by chance");
+        // What falls by half still has fallen, and is back when it is back.
+        let half = [62, 28, 31, 30, 57, 66, 61];
+        assert_eq!(recovery(&[55, 68, 61, 52, 66], &half, 6, 0.9), Recovery::Back { second: 4 });
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
 pub use rate::{
-    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability, within_run,
+    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability,
+    stability_against, within_run,
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;

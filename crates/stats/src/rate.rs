@@ -226,6 +226,13 @@ pub struct Stall {
 ///
 /// Seconds are ten slots each; slots after the last full second count for stalls only.
 pub fn stability(counts_100ms: &[u64]) -> Stability {
+    stability_against(counts_100ms, &vec![level(counts_100ms); counts_100ms.len()])
+}
+
+/// The same where it is known how many events were due in each slot: the rules of a stall hold with
+/// what was due in place of the median and the mean, so that a load which pauses by itself does
+/// not stand still. A slot beyond `due_100ms` has nothing due.
+pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     let seconds: Vec<u64> = counts_100ms
         .chunks_exact(SLOTS_PER_S)
         .map(|slots| slots.iter().copied().fold(0, u64::saturating_add))
@@ -234,7 +241,7 @@ pub fn stability(counts_100ms: &[u64]) -> Stability {
     seconds.iter().for_each(|&count| of_seconds.record(count));
     let slowest = seconds.iter().copied().enumerate().min_by_key(|&(_, count)| count);
 
-    let mut stalls = stalls(counts_100ms);
+    let mut stalls = stalls(counts_100ms, due_100ms);
     let n_stalls = stalls.len();
     let stalled_slots: usize = stalls.iter().map(|stall| stall.length_slots).sum();
     let longest_slots = stalls.iter().map(|stall| stall.length_slots).max().unwrap_or(0);
@@ -252,34 +259,41 @@ pub fn stability(counts_100ms: &[u64]) -> Stability {
     }
 }
 
+/// How many events make a slot dense, and a span of nothing more than chance.
+const EVENTS_MIN: f64 = 10.0;
+
 /// All stalls, in the order of time.
-fn stalls(counts: &[u64]) -> Vec<Stall> {
-    let (quiet_below, length_slots_min) = stall_rule(counts);
+fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
+    let due = |index: usize| due.get(index).copied().unwrap_or(0.0);
+    let is_quiet = |index: usize| {
+        let due = due(index);
+        let few = if due >= EVENTS_MIN { (due / 10.0).ceil() as u64 } else { 1 };
+        due > 0.0 && counts[index] < few
+    };
     let mut stalls = Vec::new();
-    let mut start_index = 0;
-    for group in counts.chunk_by(|&a, &b| (a < quiet_below) == (b < quiet_below)) {
-        let length_slots = group.len();
-        if group[0] < quiet_below && length_slots >= length_slots_min {
-            stalls.push(Stall { start_index, length_slots });
+    let slots: Vec<usize> = (0..counts.len()).collect();
+    for span in slots.chunk_by(|&a, &b| is_quiet(a) == is_quiet(b)) {
+        let is_dense = span.iter().all(|&index| due(index) >= EVENTS_MIN);
+        let length_slots_min = if is_dense { 2 } else { SLOTS_PER_S };
+        // What sums of tenths lose must not decide.
+        let is_enough = span.iter().map(|&index| due(index)).sum::<f64>() > EVENTS_MIN - 1e-6;
+        if is_quiet(span[0]) && span.len() >= length_slots_min && is_enough {
+            stalls.push(Stall { start_index: span[0], length_slots: span.len() });
         }
-        start_index += length_slots;
     }
     stalls
 }
 
-/// The count below which a slot is quiet, and how many quiet slots are a stall.
-fn stall_rule(counts: &[u64]) -> (u64, usize) {
-    const EVENTS_MIN: f64 = 10.0;
+/// What is due in every slot, where only the counts themselves can tell: the median where it makes
+/// slots dense, else the mean. Of a run without any event, as much as makes a second of it a stall.
+fn level(counts: &[u64]) -> f64 {
     let median = median(counts.to_vec());
-    if median >= EVENTS_MIN {
-        return ((median / 10.0).ceil() as u64, 2);
-    }
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
-    if sum == 0.0 {
-        return (1, SLOTS_PER_S);
+    match sum / counts.len() as f64 {
+        _ if median >= EVENTS_MIN => median,
+        mean if mean > 0.0 => mean.min(EVENTS_MIN - 1.0),
+        _ => 1.0,
     }
-    let slots_of_events_min = EVENTS_MIN * counts.len() as f64 / sum;
-    (1, SLOTS_PER_S.max(slots_of_events_min.ceil() as usize))
 }
 
 /// The median; of an even number, the mean of the middle two; NaN of none.
@@ -447,6 +461,28 @@ mod tests {
         assert_eq!((silent(44), silent(60)), (0, 1));
         assert_eq!(stability(&[0; 9]).n_stalls, 0);
         assert_eq!(stability(&[0; 30]).stalled_ns, 3_000_000_000);
+    }
+
+    #[test]
+    fn a_load_that_pauses_by_itself_does_not_stand_still() {
+        let check = |due: &[(f64, usize)], counts: &[(u64, usize)], expect: &[(usize, usize)]| {
+            let due: Vec<f64> = due.iter().flat_map(|&(x, n)| vec![x; n]).collect();
+            let counts: Vec<u64> = counts.iter().flat_map(|&(x, n)| vec![x; n]).collect();
+            let found = stability_against(&counts, &due).stalls;
+            let found: Vec<_> = found.iter().map(|s| (s.start_index, s.length_slots)).collect();
+            assert_eq!(found, expect, "{due:?} {counts:?}");
+        };
+        // A step to nothing and back, and one into which a standstill fell.
+        check(&[(50.0, 50), (0.0, 30), (50.0, 20)], &[(50, 50), (0, 30), (50, 20)], &[]);
+        check(&[(50.0, 50), (0.0, 30), (50.0, 20)], &[(50, 50), (0, 40), (50, 10)], &[(80, 10)]);
+        // A ramp: few come while few are due.
+        check(&[(0.2, 20), (1.5, 10), (30.0, 60)], &[(0, 20), (1, 10), (30, 60)], &[]);
+        check(&[(1.0, 20), (30.0, 60)], &[(0, 20), (30, 60)], &[(0, 20)]);
+        // Less than a second of a thin load, and two slots of a dense one.
+        check(&[(5.0, 50)], &[(5, 20), (0, 9), (5, 21)], &[]);
+        check(&[(20.0, 50)], &[(20, 20), (1, 2), (20, 28)], &[(20, 2)]);
+        // Nothing is known to be due beyond the end.
+        check(&[(50.0, 10)], &[(50, 10), (0, 30)], &[]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
 use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason};
-use stats::{Stability, stability, trend};
+use stats::{Stability, trend};
 
 use super::{Words, about, count, percent_text};
 use crate::render::figures;
@@ -149,9 +149,10 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     let slots = tally.commits_100ms(&groups);
     if slots.iter().any(|&n| n > 0) {
         let seconds = tally.commits_per_second(&groups, tally.whole_seconds());
-        let trend = if is_planned_to_change(tally) { None } else { drifting(&seconds) };
-        all.extend(trend.or_else(|| uneven(&seconds)));
-        let found = stability(&slots);
+        if !is_planned_to_change(tally) {
+            all.extend(drifting(&seconds).or_else(|| uneven(&seconds)));
+        }
+        let found = tally.stability(&groups);
         let stalled_percent = super::percent(found.stalled_ns, tally.measured_ns());
         let stalls = found.n_stalls > 0;
         all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));

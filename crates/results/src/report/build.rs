@@ -8,7 +8,7 @@ use model::{
     KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, Severity, StopReason,
     Traffic,
 };
-use stats::{Histogram, Offered, order_statistic_interval, stability, within_run};
+use stats::{Histogram, Offered, order_statistic_interval, within_run};
 
 use super::times::{known, ms, too_few};
 use super::{
@@ -558,7 +558,7 @@ fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {
 }
 
 fn steadiness(tally: &Tally, groups: &[usize]) -> StabilityReport {
-    let found = stability(&tally.commits_100ms(groups));
+    let found = tally.stability(groups);
     let stall = |stall: &stats::Stall| StallReport {
         at_s: stall.start_index as f64 * SLOT_NS as f64 / NS_PER_S as f64,
         ms: ms(stall.length_slots as u64 * SLOT_NS),
