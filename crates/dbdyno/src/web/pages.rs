@@ -8,6 +8,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use lab::compare::{Asked, compare as hold, history as hold_history};
+use model::RunId;
 use results::comparison::Judge;
 use results::render::html::{Ink, comparison_body, history_body, run_body};
 use results::store::Store;
@@ -17,7 +18,7 @@ use serde_json::json;
 use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
 use super::list::{LabelView, RowView, label_view};
-use super::live::{Standing, row_of};
+use super::live::Standing;
 use super::query::Pairs;
 use super::tables;
 
@@ -122,23 +123,36 @@ pub(super) async fn run_live(
     .await
 }
 
+/// Changes a run as a form says, and leads to where that shows.
+async fn changed(
+    app: App,
+    name: String,
+    form: String,
+    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, NoPage> + Send + 'static,
+) -> Result<Response, NoPage> {
+    app.read(move |store, _| {
+        let run = store.find(&name)?;
+        let place = change(store, &run, &Pairs::of(&form))?;
+        Ok(Redirect::to(&place).into_response())
+    })
+    .await
+}
+
 /// `POST /runs/ID/label`: `label=KEY=VALUE` sets, `remove=KEY` takes it off.
 pub(super) async fn label(
     State(app): State<App>,
     Path(name): Path<String>,
     form: String,
 ) -> Result<Response, NoPage> {
-    let form = Pairs::of(&form);
-    app.read(move |store, _| {
-        let run = store.find(&name)?;
+    changed(app, name, form, |store, run, form| {
         if let Some(key) = form.get("remove") {
-            store.unlabel(&run, key)?;
+            store.unlabel(run, key)?;
         }
         if let Some(label) = form.get("label") {
             let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
             let is_good = |text: &str| !text.is_empty() && text.len() <= LABEL_LETTERS_MAX;
             match pair.filter(|(key, value)| is_good(key) && is_good(value)) {
-                Some((key, value)) => store.label(&run, key, value)?,
+                Some((key, value)) => store.label(run, key, value)?,
                 None => {
                     return Err(NoPage::bad(format!(
                         "'{label}' is not a label: write key=value, each of at most \
@@ -147,7 +161,7 @@ pub(super) async fn label(
                 }
             }
         }
-        Ok(Redirect::to(&format!("/runs/{run}")).into_response())
+        Ok(format!("/runs/{run}"))
     })
     .await
 }
@@ -158,15 +172,12 @@ pub(super) async fn remove(
     Path(name): Path<String>,
     form: String,
 ) -> Result<Response, NoPage> {
-    let form = Pairs::of(&form);
-    app.read(move |store, _| {
-        let run = store.find(&name)?;
+    changed(app, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
             return Err(NoPage::bad("tick that it is to be removed for good"));
         }
-        let row = row_of(store, &run)?;
-        store.remove(&[row.run])?;
-        Ok(Redirect::to("/").into_response())
+        store.remove(std::slice::from_ref(run))?;
+        Ok("/".to_owned())
     })
     .await
 }

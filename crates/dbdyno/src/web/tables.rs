@@ -67,9 +67,9 @@ struct SheetPage {
     table: String,
     title: String,
     query: String,
-    /// Each with whether it is of numbers.
-    headings: Vec<(&'static str, bool)>,
-    rows: Vec<Vec<String>>,
+    /// Made by the report's own template, which escapes.
+    html: String,
+    is_empty: bool,
 }
 
 /// `GET /runs/ID/TABLE`
@@ -82,12 +82,11 @@ pub(super) async fn page(
     app.read(move |store, shared| {
         let run = store.find(&name)?;
         let sheet = sheet_of(store, shared, &run, &table, &asked)?;
-        let (headings, rows) = sheet.shown();
         answer::page(&SheetPage {
             frame: Frame::new(sheet.title.clone(), "runs", shared.door.is_some()),
             id: run.0,
-            headings,
-            rows,
+            html: sheet.html(),
+            is_empty: sheet.rows.is_empty(),
             title: sheet.title,
             query: asked.text(),
             table,

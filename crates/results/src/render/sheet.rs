@@ -103,12 +103,9 @@ impl Sheet {
         super::csv_of(titles, self.rows.iter().map(row))
     }
 
-    /// What people see: each title with whether numbers stand below it, and the rows.
-    pub fn shown(&self) -> (Vec<(&'static str, bool)>, Vec<Vec<String>>) {
-        let shown = || self.columns.iter().enumerate().filter(|(_, c)| !c.title.is_empty());
-        let titles = shown().map(|(_, column)| (column.title, column.holds != Holds::Words));
-        let row = |row: &Vec<Cell>| shown().map(|(place, c)| row[place].shown(c.holds)).collect();
-        (titles.collect(), self.rows.iter().map(row).collect())
+    /// The table in HTML, as people see it.
+    pub fn html(&self) -> String {
+        self.table().html()
     }
 
     /// The rows as objects by column.

@@ -23,6 +23,23 @@ const fn number(key: &'static str, title: &'static str, digits: usize) -> SheetC
     SheetColumn { key, title, holds: Holds::Number(digits) }
 }
 
+/// What a table of times begins with.
+const TIMES: [SheetColumn; 7] = [
+    number("elapsed_s", "", 4),
+    counted("calls", "calls"),
+    counted("failed", "failed"),
+    number("min_ms", "min", 3),
+    number("avg_ms", "avg", 3),
+    number("max_ms", "max", 3),
+    number("total_ms", "total", 4),
+];
+
+/// And what it ends with.
+const SPREAD: [SheetColumn; 2] = [
+    number("sd_ms", "sd", 3),
+    SheetColumn { key: "ratio_percent", title: "ratio %", holds: Holds::Percent },
+];
+
 fn elapsed(report: &Report) -> String {
     figures::seconds(report.measured_seconds)
 }
@@ -30,20 +47,11 @@ fn elapsed(report: &Report) -> String {
 /// What each kind of transaction took: response times of the finished ones of the measured
 /// phase; `total` is time with the database, and `ratio` its share of all kinds'.
 pub fn timing(report: &Report) -> Sheet {
-    let columns = vec![
-        words("transaction", "transaction"),
-        number("elapsed_s", "", 4),
-        counted("calls", "calls"),
-        counted("failed", "failed"),
-        number("min_ms", "min", 3),
-        number("avg_ms", "avg", 3),
-        number("max_ms", "max", 3),
-        number("total_ms", "total", 4),
-        number("p50_ms", "p50", 3),
-        number("p95_ms", "p95", 3),
-        number("p99_ms", "p99", 3),
-        number("sd_ms", "sd", 3),
-        SheetColumn { key: "ratio_percent", title: "ratio %", holds: Holds::Percent },
+    let columns = [
+        &[words("transaction", "transaction")][..],
+        &TIMES,
+        &[number("p50_ms", "p50", 3), number("p95_ms", "p95", 3), number("p99_ms", "p99", 3)],
+        &SPREAD,
     ];
     let mut rows = Vec::new();
     for (name, of) in report.block.transactions.iter() {
@@ -65,25 +73,14 @@ pub fn timing(report: &Report) -> Sheet {
         ]);
     }
     let title = format!("Timing of run {} over {}, in ms", report.run_id, elapsed(report));
-    Sheet { name: "timing", title, columns, rows }
+    Sheet { name: "timing", title, columns: columns.concat(), rows }
 }
 
 /// The same of each client: what is kept of a client has no quantiles. Empty unless the report
 /// was made with what each client did.
 pub fn per_client(report: &Report) -> Sheet {
-    let columns = vec![
-        counted("client", "client"),
-        words("transaction", "transaction"),
-        number("elapsed_s", "", 4),
-        counted("calls", "calls"),
-        counted("failed", "failed"),
-        number("min_ms", "min", 3),
-        number("avg_ms", "avg", 3),
-        number("max_ms", "max", 3),
-        number("total_ms", "total", 4),
-        number("sd_ms", "sd", 3),
-        SheetColumn { key: "ratio_percent", title: "ratio %", holds: Holds::Percent },
-    ];
+    let columns =
+        [&[counted("client", "client"), words("transaction", "transaction")][..], &TIMES, &SPREAD];
     let mut rows = Vec::new();
     for client in report.block.per_client.iter().flatten() {
         let all_ms: f64 = client.transactions.iter().map(|(_, of)| of.total_ms).sum();
@@ -105,7 +102,7 @@ pub fn per_client(report: &Report) -> Sheet {
     }
     let title =
         format!("Timing by client of run {} over {}, in ms", report.run_id, elapsed(report));
-    Sheet { name: "per_client", title, columns, rows }
+    Sheet { name: "per_client", title, columns: columns.concat(), rows }
 }
 
 /// Counts and response times of stretches of `every_s` seconds, all groups together, those of the
