@@ -86,6 +86,7 @@ pub(crate) fn changed(
 /// Settings by name. Their values may be secrets: they are shown by [`InForce::told`] alone.
 #[derive(Clone, Default)]
 pub(crate) struct InForce {
+    /// In the order of names.
     settings: Vec<(String, String)>,
 }
 
@@ -131,17 +132,14 @@ impl InForce {
 
     /// What is another now, as facts.
     pub(crate) fn changes_to(&self, after: &InForce) -> Vec<Fact> {
-        let value = |of: &InForce, name: &str| {
-            let found = of.settings.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.clone())
-        };
         let changed = |(name, was): &(String, String)| {
-            let is = value(after, name)?;
+            let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
+            let (_, is) = &after.settings[place];
             let text = match is_secret(name) {
                 true => "to another value, which is not kept".to_owned(),
-                false => format!("from {} to {}", shown(was), shown(&is)),
+                false => format!("from {} to {}", shown(was), shown(is)),
             };
-            (is != *was).then(|| Fact::new("changed", name, text))
+            (is != was).then(|| Fact::new("changed", name, text))
         };
         self.settings.iter().filter_map(changed).collect()
     }
