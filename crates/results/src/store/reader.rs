@@ -63,13 +63,13 @@ pub struct RunRow {
     pub database: String,
     /// How many clients, all groups together.
     pub clients: u64,
-    /// Commits a second, once it has ended.
+    /// Commits a second; of one that has not ended, so far.
     pub tps: Option<f64>,
     /// New orders a minute, where the workload has them.
     pub nopm: Option<f64>,
     /// The 99th percentile of response times.
     pub p99_ns: Option<u64>,
-    /// The length of the measured window.
+    /// The length of the measured window; of one that has not ended, so far.
     pub measured_ns: Option<u64>,
     /// The worst of its findings.
     pub worst_finding: Option<Severity>,

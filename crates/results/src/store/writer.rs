@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use model::{Description, Event, Fact, Finding, RunId, Severity};
+use model::{Description, Event, Fact, Finding, NS_PER_S, RunId, Second, Severity};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::error::{StoreError, StoreErrorKind};
@@ -133,6 +133,9 @@ impl Writer {
         if matches!(event, Event::Begun { .. }) {
             return;
         }
+        if let Event::Second(second) = &event {
+            self.shared.desk().so_far.add(second);
+        }
         match Body::of(event) {
             Ok(body) => self.shared.append(body),
             Err(why) => {
@@ -230,8 +233,34 @@ struct Desk {
     /// The `seq` given last.
     seq: i64,
     n_lost: u64,
+    so_far: SoFar,
     trouble: Option<StoreError>,
     close: Option<Close>,
+}
+
+/// What a run that goes on is listed by: the measured phase as far as it was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct SoFar {
+    commits: u64,
+    seconds: i64,
+}
+
+impl SoFar {
+    fn add(&mut self, part: &Second) {
+        if part.second >= 0 {
+            self.commits += part.kinds.iter().map(|kind| kind.commits).sum::<u64>();
+            self.seconds = self.seconds.max(part.second + 1);
+        }
+    }
+
+    /// Commits a second; none before the first second is over.
+    fn tps(self) -> Option<f64> {
+        (self.seconds > 0).then(|| self.commits as f64 / self.seconds as f64)
+    }
+
+    fn measured_ns(self) -> Option<i64> {
+        (self.seconds > 0).then(|| self.seconds.saturating_mul(NS_PER_S as i64))
+    }
 }
 
 impl Desk {
@@ -428,7 +457,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// Commits the batch and a heartbeat; what fails stays in the batch.
+    /// Commits the batch, a heartbeat and how far it is; what fails stays in the batch.
     fn commit_all(&mut self, batch: &mut Vec<Row>, shared: &Shared) -> Result<(), StoreError> {
         loop {
             let mut bytes = 0;
@@ -438,7 +467,8 @@ impl Pen {
             };
             let n = batch.iter().take_while(fits).count().max(1).min(batch.len());
             let bytes = batch[..n].iter().map(Row::bytes).sum();
-            let result = self.commit(&batch[..n]);
+            let so_far = shared.desk().so_far;
+            let result = self.commit(&batch[..n], so_far);
             let result = result.map_err(|error| StoreError::of(&self.path, &error));
             if result.is_err() {
                 shared.settle(0, batch.len(), &result);
@@ -452,13 +482,18 @@ impl Pen {
         }
     }
 
-    fn commit(&self, rows: &[Row]) -> rusqlite::Result<()> {
+    fn commit(&self, rows: &[Row], so_far: SoFar) -> rusqlite::Result<()> {
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         for row in rows {
             row.insert(&all, self.run)?;
         }
-        all.prepare_cached("UPDATE run SET heartbeat_unix_ms = ? WHERE number = ?")?
-            .execute(params![unix_ms(), self.run])?;
+        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, measured_ns = ? WHERE number = ?";
+        all.prepare_cached(sql)?.execute(params![
+            unix_ms(),
+            so_far.tps(),
+            so_far.measured_ns(),
+            self.run
+        ])?;
         all.commit()
     }
 

@@ -71,6 +71,23 @@ fn a_run_can_be_followed_while_it_is_written() {
 }
 
 #[test]
+fn a_run_that_goes_on_is_listed_with_what_it_did_so_far() {
+    let (_folder, store) = new_store();
+    let writer = store.writer_with(&begun("0197-aaaa", 1), quick()).expect("a writer");
+    let first = only(&store);
+    assert_eq!((first.tps, first.measured_ns), (None, None));
+    // What is of the ramp-up counts for nothing.
+    for second in [-1, 0, 1] {
+        writer.send(Event::Second(second_of(second, 1000)));
+    }
+    writer.send(Event::Second(second_of(1, 500)));
+    until("two seconds are told", || only(&store).measured_ns == Some(2_000_000_000));
+    until("all of them are", || only(&store).tps == Some(1250.0));
+    drop(writer);
+    assert_eq!(only(&store).tps, Some(1250.0), "a run that was given up keeps them");
+}
+
+#[test]
 fn a_finished_run_is_listed_with_its_figures() {
     let (_folder, store) = new_store();
     let begun = begun_with("0197-aaaa", 1_700_000_000_000, &["tpcc", "arm", "tpcc"]);
