@@ -14,13 +14,13 @@ use results::ExperimentReport;
 use results::render::{
     as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
 };
-use results::store::{Status, Store};
+use results::store::{ExperimentFilter, Status, Store};
 use serde_json::{Value, json};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::run::own_target;
-use super::runs::{said, store};
+use super::runs::{asked, bad, said, store};
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
 
 pub(crate) fn command() -> Command {
@@ -46,10 +46,24 @@ pub(crate) fn command() -> Command {
         .arg(flags::quiet("No live view, no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
-        .subcommand(Command::new("list").about("Lists experiments, newest first"))
+        .subcommand(list_command())
         .subcommand(Command::new("show").about("Shows what an experiment has shown").arg(id()))
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
+}
+
+fn list_command() -> Command {
+    Command::new("list")
+        .about("Lists experiments, newest first")
+        .after_help(
+            "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
+             started>-7d' --sort -done\n\nColumns: id, started, name, axis, workload, trials, \
+             done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and brackets.",
+        )
+        .args(asked(
+            "Those of which this holds, such as 'workload=tpcc and axis=clients'",
+            "What comes first, such as name; -done is from the highest down",
+        ))
 }
 
 pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
@@ -57,8 +71,8 @@ pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
         Some(("show", sub)) => show(sub),
         Some(("resume", sub)) => go_on(sub),
         Some(("rm", sub)) => remove(sub),
-        Some((_, sub)) => list(sub),
-        None => list(matches),
+        Some((_, sub)) => list(sub, &filter(sub)?),
+        None => list(matches, &ExperimentFilter::default()),
     }
 }
 
@@ -147,12 +161,24 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
     store.find_experiment(name).map_err(said)
 }
 
-fn list(matches: &ArgMatches) -> Outcome {
+/// Which experiments are asked for.
+fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Trouble> {
+    let mut filter = ExperimentFilter::default();
+    if let Some(text) = matches.get_one::<String>("where") {
+        filter = filter.that(text, lab::unix_ms()).map_err(bad("--where"))?;
+    }
+    if let Some(text) = matches.get_one::<String>("sort") {
+        filter = filter.by(text).map_err(bad("--sort"))?;
+    }
+    Ok(filter)
+}
+
+fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
     let store = store(matches)?;
     if flags::is_json(matches) {
-        return print(&format!("{:#}\n", experiments_json(&store)?));
+        return print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
-    let all = with_trials_done(&store)?;
+    let all = with_trials_done(&store, filter)?;
     print(&match flags::output_of(matches) {
         "csv" => experiment_list_csv(&all),
         "markdown" => experiment_list_markdown(&all),
@@ -160,10 +186,13 @@ fn list(matches: &ArgMatches) -> Outcome {
     })
 }
 
-/// Every experiment, and how many of its trials have completed.
-fn with_trials_done(store: &Store) -> Result<Vec<(Experiment, u64)>, Trouble> {
+/// The experiments that are asked for, and how many of the trials of each have completed.
+fn with_trials_done(
+    store: &Store,
+    filter: &ExperimentFilter,
+) -> Result<Vec<(Experiment, u64)>, Trouble> {
     let mut all = Vec::new();
-    for experiment in store.experiments().map_err(said)? {
+    for experiment in store.experiments(filter).map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;
         let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
         all.push((experiment, n_done as u64));
@@ -172,7 +201,7 @@ fn with_trials_done(store: &Store) -> Result<Vec<(Experiment, u64)>, Trouble> {
 }
 
 /// The list as others read it.
-pub(crate) fn experiments_json(store: &Store) -> Result<Value, Trouble> {
+pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Trouble> {
     let row = |(experiment, n_done): &(Experiment, u64)| {
         json!({
             "id": experiment.id,
@@ -183,7 +212,7 @@ pub(crate) fn experiments_json(store: &Store) -> Result<Value, Trouble> {
             "trials_completed": n_done,
         })
     };
-    let rows: Vec<Value> = with_trials_done(store)?.iter().map(row).collect();
+    let rows: Vec<Value> = with_trials_done(store, filter)?.iter().map(row).collect();
     Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
 }
 

@@ -65,19 +65,10 @@ fn list_command() -> Command {
              experiment, label.KEY. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' \
              and brackets.",
         )
-        .arg(
-            Arg::new("where")
-                .long("where")
-                .value_name("CONDITIONS")
-                .help("Those of which this holds, such as 'workload=tpcc and p99<20ms'"),
-        )
-        .arg(
-            Arg::new("sort")
-                .long("sort")
-                .value_name("COLUMN,...")
-                .allow_hyphen_values(true)
-                .help("What comes first, such as tps; -tps is from the highest down"),
-        )
+        .args(asked(
+            "Those of which this holds, such as 'workload=tpcc and p99<20ms'",
+            "What comes first, such as tps; -tps is from the highest down",
+        ))
         .arg(Arg::new("workload").long("workload").value_name("NAME").help("Of this workload"))
         .arg(
             Arg::new("status")
@@ -94,6 +85,17 @@ fn list_command() -> Command {
                 .default_value(LISTED)
                 .help("At most so many; 0 lists all"),
         )
+}
+
+/// What a list is asked for: conditions, and an order.
+pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
+    let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
+    [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
+}
+
+/// A mistake in what a flag says.
+pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Trouble {
+    move |bad| Trouble::Usage(format!("{flag}: {bad}"))
 }
 
 fn show_command() -> Command {
@@ -186,7 +188,6 @@ fn list(matches: &ArgMatches) -> Outcome {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),
     });
-    let bad = |flag: &'static str| move |bad: BadQuery| Trouble::Usage(format!("{flag}: {bad}"));
     let now_unix_ms = lab::unix_ms();
     let query = text("where").map(|text| Query::parse(&text, now_unix_ms)).transpose();
     let sort = text("sort").map(|text| Sort::parse(&text)).transpose();

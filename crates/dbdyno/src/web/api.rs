@@ -9,7 +9,7 @@ use lab::experiment::report as experiment_report;
 use results::Report;
 use results::charts::{of_comparison, of_history, of_run};
 use results::render::{as_json, comparison_csv, run_list_csv};
-use results::store::Store;
+use results::store::{ExperimentFilter, Store};
 use serde::Serialize;
 
 use super::App;
@@ -77,7 +77,11 @@ pub(super) async fn run_chart(
 
 /// `GET /api/experiments`
 pub(super) async fn experiments(State(app): State<App>) -> Answered {
-    app.read(|store, _| Ok(Json(experiments_json(store)?).into_response())).await
+    app.read(|store, _| {
+        let all = ExperimentFilter::default();
+        Ok(Json(experiments_json(store, &all)?).into_response())
+    })
+    .await
 }
 
 /// `GET /api/experiments/ID`

@@ -11,7 +11,7 @@ use model::Experiment;
 use results::charts::Chart;
 use results::render::html::Ink;
 use results::render::list::{short_id, started};
-use results::store::{Status, Store, TrialRow};
+use results::store::{ExperimentFilter, Status, Store, TrialRow};
 
 use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
@@ -64,7 +64,7 @@ fn view(experiment: &Experiment, trials: &[TrialRow]) -> ExperimentView {
 pub(super) async fn list(State(app): State<App>) -> Result<Response, NoPage> {
     app.read(|store, shared| {
         let mut all = Vec::new();
-        for experiment in store.experiments()? {
+        for experiment in store.experiments(&ExperimentFilter::default())? {
             all.push(view(&experiment, &store.trials(&experiment)?));
         }
         let frame = Frame::new("Experiments", "experiments", shared.door.is_some());

@@ -36,6 +36,10 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
     assert_eq!(at(&shown, "points"), at(&told, "points"));
     home.run(&["experiments", "show", "last"]).good().says(&["most TPS at clients=", "peak"]);
     home.run(&["experiments"]).good().says(&["clients=1,2,4,8,16,32", "18 of 18"]);
+    let list = |condition: &str| home.run(&["experiments", "list", "--where", condition]);
+    list("workload=empty and axis=clients and done>=18").good().says(&["18 of 18"]);
+    list("axis=rate").good().says(&["no experiments"]);
+    list("axes=rate").code(2).warns(&["--where", "did you mean 'axis'"]).is_a_sentence();
 }
 
 #[test]

@@ -17,7 +17,7 @@ use rusqlite::{
 
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::{self, IfMissing};
-use super::{Filter, Status, Store};
+use super::{ExperimentFilter, Filter, Status, Store};
 use crate::Report;
 
 /// The longest id that is taken from others: a UUID has 36 characters.
@@ -308,7 +308,7 @@ impl Aside {
         for row in &rows {
             self.is_whole(&theirs, &row.run)?;
         }
-        theirs.experiments()?;
+        theirs.experiments(&ExperimentFilter::default())?;
         Ok(rows.into_iter().map(|row| row.run).collect())
     }
 

@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 
 use model::{Experiment, Trial};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::error::{StoreError, StoreErrorKind};
+use super::query::Sql;
 use super::reader::RunRow;
-use super::{Filter, Store, codec};
+use super::{ExperimentFilter, Filter, Store, codec};
 
 /// A trial as it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +35,12 @@ impl Store {
         inserted.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// All experiments, newest first.
-    pub fn experiments(&self) -> Result<Vec<Experiment>, StoreError> {
-        let sql = "SELECT body FROM experiment ORDER BY started_unix_ms DESC, id DESC";
+    /// The experiments that `filter` lets through, newest first unless it says otherwise.
+    pub fn experiments(&self, filter: &ExperimentFilter) -> Result<Vec<Experiment>, StoreError> {
+        let Sql { text, values } = filter.to_sql();
         let read = || -> rusqlite::Result<Vec<String>> {
-            let mut select = self.connection.prepare(sql)?;
-            select.query_map((), |row| row.get(0))?.collect()
+            let mut select = self.connection.prepare(&text)?;
+            select.query_map(params_from_iter(values), |row| row.get(0))?.collect()
         };
         let bodies = read().map_err(|error| self.reader().said(&error))?;
         bodies.iter().map(|body| self.read_experiment(body)).collect()

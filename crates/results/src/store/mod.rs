@@ -34,7 +34,7 @@ pub use self::error::{StoreError, StoreErrorKind};
 pub use self::exchange::Imported;
 pub use self::experiments::TrialRow;
 pub use self::process::{Fate, Process};
-pub use self::query::{BadQuery, Query, Sort};
+pub use self::query::{BadQuery, ExperimentFilter, Query, Sort};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
 pub use self::writer::{Summary, Writer};

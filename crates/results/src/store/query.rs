@@ -1,5 +1,6 @@
 //! Which runs are meant: conditions on what a list of runs shows, such as
-//! `workload=tpcc and nopm>50000 and label.build=12`, and an order such as `-nopm`.
+//! `workload=tpcc and nopm>50000 and label.build=12`, and an order such as `-nopm`. The same of
+//! experiments.
 //!
 //! A text is parsed once into a value that cannot be wrong; SQLite is asked with parameters, and
 //! nothing that was written becomes a part of its SQL. Not here: the list itself (reader).
@@ -40,11 +41,11 @@ impl fmt::Display for BadQuery {
 
 impl std::error::Error for BadQuery {}
 
-/// Conditions on runs.
+/// Conditions on the members of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query(Condition);
 
-/// An order of runs.
+/// Their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sort(Vec<Key>);
 
@@ -134,39 +135,88 @@ struct Column {
 
 const STATUS: &str = "status";
 
-static COLUMNS: [Column; 15] = [
-    Column { name: "id", kind: Kind::Id, sql: "run.id" },
-    Column { name: "started", kind: Kind::Instant, sql: "run.started_unix_ms" },
-    Column {
-        name: STATUS,
-        kind: Kind::Word(&["running", "completed", "interrupted", "failed"]),
-        sql: "CASE WHEN run.status <> 'running' THEN run.status \
-              WHEN run.number IN (SELECT value FROM json_each(?)) THEN 'running' \
-              ELSE 'interrupted' END",
-    },
-    Column { name: "name", kind: Kind::Text, sql: "run.name" },
-    Column { name: "workload", kind: Kind::Names, sql: "run.workload" },
-    Column { name: "target", kind: Kind::Text, sql: "run.target" },
-    Column { name: "database", kind: Kind::Text, sql: r#"run."database""# },
-    Column { name: "clients", kind: Kind::Count, sql: "run.clients" },
-    Column { name: "duration", kind: Kind::Duration, sql: "run.measured_ns" },
-    Column { name: "tps", kind: Kind::Number, sql: "run.tps" },
-    Column { name: "nopm", kind: Kind::Number, sql: "run.nopm" },
-    Column { name: "p99", kind: Kind::Duration, sql: "run.p99_ns" },
-    Column {
-        name: "trust",
-        kind: Kind::Word(&["good", "note", "warning", "invalid"]),
-        sql: "coalesce(run.worst_finding, 'good')",
-    },
-    Column { name: "finding", kind: Kind::Finding, sql: "" },
-    Column { name: "dbdyno", kind: Kind::Text, sql: "run.dbdyno" },
-];
+/// What may be asked of the members of a list.
+#[derive(Debug, PartialEq)]
+struct Listed {
+    columns: &'static [Column],
+    has_labels: bool,
+    /// A condition, for whoever wrote none.
+    example: &'static str,
+}
 
-static EXPERIMENT: Column = Column {
-    name: "experiment",
-    kind: Kind::Id,
-    sql: "(SELECT experiment.id FROM trial JOIN experiment \
-          ON experiment.number = trial.experiment WHERE trial.run = run.number)",
+static RUNS: Listed = Listed {
+    columns: &[
+        Column { name: "id", kind: Kind::Id, sql: "run.id" },
+        Column { name: "started", kind: Kind::Instant, sql: "run.started_unix_ms" },
+        Column {
+            name: STATUS,
+            kind: Kind::Word(&["running", "completed", "interrupted", "failed"]),
+            sql: "CASE WHEN run.status <> 'running' THEN run.status \
+                  WHEN run.number IN (SELECT value FROM json_each(?)) THEN 'running' \
+                  ELSE 'interrupted' END",
+        },
+        Column { name: "name", kind: Kind::Text, sql: "run.name" },
+        Column { name: "workload", kind: Kind::Names, sql: "run.workload" },
+        Column { name: "target", kind: Kind::Text, sql: "run.target" },
+        Column { name: "database", kind: Kind::Text, sql: r#"run."database""# },
+        Column { name: "clients", kind: Kind::Count, sql: "run.clients" },
+        Column { name: "duration", kind: Kind::Duration, sql: "run.measured_ns" },
+        Column { name: "tps", kind: Kind::Number, sql: "run.tps" },
+        Column { name: "nopm", kind: Kind::Number, sql: "run.nopm" },
+        Column { name: "p99", kind: Kind::Duration, sql: "run.p99_ns" },
+        Column {
+            name: "trust",
+            kind: Kind::Word(&["good", "note", "warning", "invalid"]),
+            sql: "coalesce(run.worst_finding, 'good')",
+        },
+        Column { name: "finding", kind: Kind::Finding, sql: "" },
+        Column { name: "dbdyno", kind: Kind::Text, sql: "run.dbdyno" },
+        Column {
+            name: "experiment",
+            kind: Kind::Id,
+            sql: "(SELECT experiment.id FROM trial JOIN experiment \
+                  ON experiment.number = trial.experiment WHERE trial.run = run.number)",
+        },
+    ],
+    has_labels: true,
+    example: "workload=tpcc and nopm>50000",
+};
+
+static EXPERIMENTS: Listed = Listed {
+    columns: &[
+        Column { name: "id", kind: Kind::Id, sql: "experiment.id" },
+        Column { name: "started", kind: Kind::Instant, sql: "experiment.started_unix_ms" },
+        Column { name: "name", kind: Kind::Text, sql: "experiment.name" },
+        Column {
+            name: "axis",
+            kind: Kind::Names,
+            sql: "coalesce((SELECT group_concat(axis.value ->> '$.name', '+') \
+                  FROM json_each(experiment.body, '$.axes') AS axis), \
+                  experiment.body ->> '$.seek.axis')",
+        },
+        // What is DISTINCT is joined by commas alone; no workload has one in its name.
+        Column {
+            name: "workload",
+            kind: Kind::Names,
+            sql: "(SELECT replace(group_concat(DISTINCT run.workload), ',', '+') FROM trial \
+                  JOIN run ON run.number = trial.run WHERE trial.experiment = experiment.number)",
+        },
+        Column {
+            name: "trials",
+            kind: Kind::Count,
+            sql: "CASE WHEN experiment.body ->> '$.seek' IS NULL THEN \
+                  json_array_length(experiment.body, '$.points') \
+                  * (experiment.body ->> '$.repeats') END",
+        },
+        Column {
+            name: "done",
+            kind: Kind::Count,
+            sql: "(SELECT count(*) FROM trial JOIN run ON run.number = trial.run \
+                  WHERE trial.experiment = experiment.number AND run.status = 'completed')",
+        },
+    ],
+    has_labels: false,
+    example: "workload=tpcc and axis=clients",
 };
 
 /// What stands before a label's key.
@@ -180,21 +230,21 @@ enum Field {
 }
 
 impl Field {
-    fn named(name: &str, at: usize) -> Result<Field, BadQuery> {
-        if let Some(key) = name.strip_prefix(LABEL) {
+    fn named(name: &str, at: usize, of: &'static Listed) -> Result<Field, BadQuery> {
+        if let Some(key) = name.strip_prefix(LABEL).filter(|_| of.has_labels) {
             return match key.is_empty() {
                 true => Err(BadQuery::at(at, "a label's key is missing: write label.build")),
                 false => Ok(Field::Label(key.to_owned())),
             };
         }
-        let columns = || COLUMNS.iter().chain([&EXPERIMENT]);
         let lower = name.to_ascii_lowercase();
-        columns().find(|column| column.name == lower).map(Field::Column).ok_or_else(|| {
-            let names: Vec<&str> = columns().map(|column| column.name).collect();
+        let found = of.columns.iter().find(|column| column.name == lower);
+        found.map(Field::Column).ok_or_else(|| {
+            let mut names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
             let meant = did_you_mean(&lower, names.iter().copied());
+            names.extend(of.has_labels.then_some("label.KEY"));
             let all = names.join(", ");
-            let why = format!("there is no column '{name}'{meant}; there are {all}, label.KEY");
-            BadQuery::at(at, why)
+            BadQuery::at(at, format!("there is no column '{name}'{meant}; there are {all}"))
         })
     }
 
@@ -209,10 +259,14 @@ impl Field {
 impl Query {
     /// Reads conditions; `now_unix_ms` is what `started>-7d` counts back from.
     pub fn parse(text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
-        Parser::new(text, now_unix_ms)?.query().map(Query)
+        Query::of(&RUNS, text, now_unix_ms)
     }
 
-    /// As a condition in SQL on rows of `run`; `alive` are the numbers of the runs whose process
+    fn of(listed: &'static Listed, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
+        Parser::new(listed, text, now_unix_ms)?.query().map(Query)
+    }
+
+    /// As a condition in SQL on rows of the list; `alive` are the numbers of the runs whose process
     /// lives, as a list in JSON.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
@@ -222,6 +276,10 @@ impl Query {
 impl Sort {
     /// Reads `-nopm,started`: columns, the first one decides first; `-` is from the highest down.
     pub fn parse(text: &str) -> Result<Sort, BadQuery> {
+        Sort::of(&RUNS, text)
+    }
+
+    fn of(listed: &'static Listed, text: &str) -> Result<Sort, BadQuery> {
         let mut at = 1;
         let mut keys = Vec::new();
         for written in text.split(',') {
@@ -230,7 +288,7 @@ impl Sort {
                 Some(name) => (true, name),
                 None => (false, name.strip_prefix('+').unwrap_or(name)),
             };
-            let field = Field::named(name, at)?;
+            let field = Field::named(name, at, listed)?;
             if matches!(&field, Field::Column(column) if column.kind == Kind::Finding) {
                 return Err(BadQuery::at(at, "a run has several findings: sort by trust"));
             }
@@ -246,6 +304,41 @@ impl Sort {
             to.put_field(&key.field, alive);
             to.text += if key.is_descending { " DESC NULLS LAST, " } else { " NULLS LAST, " };
         }
+    }
+}
+
+/// Which experiments are listed, and in which order. The default is all, newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExperimentFilter {
+    query: Option<Query>,
+    sort: Sort,
+}
+
+impl ExperimentFilter {
+    /// Those of which conditions hold; `now_unix_ms` is what `started>-7d` counts back from.
+    pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
+        Ok(ExperimentFilter { query: Some(Query::of(&EXPERIMENTS, text, now_unix_ms)?), ..self })
+    }
+
+    /// In this order; those that it does not tell apart are listed newest first.
+    pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
+        Ok(ExperimentFilter { sort: Sort::of(&EXPERIMENTS, text)?, ..self })
+    }
+
+    /// The stored forms of the experiments, as they are listed.
+    pub(super) fn to_sql(&self) -> Sql {
+        // No column of theirs is about what lives.
+        let alive = "[]";
+        let mut sql = Sql::default();
+        sql.put("SELECT body FROM experiment WHERE TRUE");
+        if let Some(query) = &self.query {
+            sql.put(" AND ");
+            query.to_sql(alive, &mut sql);
+        }
+        sql.put(" ORDER BY ");
+        self.sort.to_sql(alive, &mut sql);
+        sql.put("started_unix_ms DESC, id DESC");
+        sql
     }
 }
 

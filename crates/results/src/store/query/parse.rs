@@ -2,7 +2,7 @@
 //! `and` less than `not`. Not here: what a value may be (value).
 
 use super::value::Value;
-use super::{BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
+use super::{BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Listed, Operator};
 
 /// A word, sign or bracket, and the character at which it begins, from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ enum What {
 }
 
 pub(super) struct Parser {
+    /// What the columns are of.
+    listed: &'static Listed,
     tokens: Vec<Token>,
     next: usize,
     /// Behind the last character.
@@ -33,18 +35,23 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(text: &str, now_unix_ms: i64) -> Result<Parser, BadQuery> {
+    pub(super) fn new(
+        listed: &'static Listed,
+        text: &str,
+        now_unix_ms: i64,
+    ) -> Result<Parser, BadQuery> {
         let end = text.chars().count() + 1;
         if end > CHARACTERS_MAX {
             let why = format!("it is longer than {CHARACTERS_MAX} characters");
             return Err(BadQuery::at(CHARACTERS_MAX, why));
         }
-        Ok(Parser { tokens: tokens(text)?, next: 0, end, depth: 0, now_unix_ms })
+        Ok(Parser { listed, tokens: tokens(text)?, next: 0, end, depth: 0, now_unix_ms })
     }
 
     pub(super) fn query(mut self) -> Result<Condition, BadQuery> {
         if self.tokens.is_empty() {
-            return Err(BadQuery::at(1, "it is empty: write workload=tpcc and nopm>50000"));
+            let why = format!("it is empty: write {}", self.listed.example);
+            return Err(BadQuery::at(1, why));
         }
         let condition = self.any()?;
         match self.tokens.get(self.next) {
@@ -98,7 +105,7 @@ impl Parser {
 
     fn comparison(&mut self) -> Result<Condition, BadQuery> {
         let (at, name) = self.word("a column such as nopm")?;
-        let field = Field::named(&name, at)?;
+        let field = Field::named(&name, at, self.listed)?;
         let Some(Token { at: operator_at, what: What::Operator(operator) }) =
             self.tokens.get(self.next).cloned()
         else {

@@ -1,5 +1,6 @@
 //! What a query means, held against made-up runs, and what is said of one that means nothing.
 
+use model::{Axis, DataPolicy, Experiment, Order, Point, Seek};
 use rusqlite::{Connection, params};
 
 use super::super::schema::{self, IfMissing};
@@ -15,7 +16,7 @@ type Figures = (Option<f64>, Option<f64>, Option<i64>);
 /// id, days ago, status, workload, clients, figures, finding.
 type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Figures, &'a str);
 
-const RUNS: [Made<'static>; 5] = [
+const MADE: [Made<'static>; 5] = [
     ("0001-aaaa", 1, "completed", "tpcc", 8, (Some(900.0), Some(54_000.0), Some(12)), ""),
     ("0002-bbbb", 3, "completed", "tpcc", 16, (Some(1200.0), Some(72_000.0), Some(40)), "stalled"),
     ("0003-cccc", 9, "failed", "oltp-read-only", 8, (None, None, None), "run_failed"),
@@ -28,7 +29,7 @@ fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.sqlite");
     let connection = schema::open(&path, IfMissing::Create).expect("a store");
-    for (number, run) in RUNS.iter().enumerate() {
+    for (number, run) in MADE.iter().enumerate() {
         put(&connection, number as i64 + 1, run);
     }
     let label = "INSERT INTO label VALUES (?, ?, ?)";
@@ -230,7 +231,7 @@ fn every_condition_that_can_be_written_can_be_asked() {
         Kind::Duration => "5ms",
         Kind::Instant => "2026-01-01",
     };
-    for column in COLUMNS.iter().chain([&EXPERIMENT]) {
+    for column in RUNS.columns {
         for (sign, _) in Operator::ALL {
             let text = format!("{}{sign}{}", column.name, values(column.kind));
             if let Ok(query) = Query::parse(&text, NOW_MS) {
@@ -240,4 +241,95 @@ fn every_condition_that_can_be_written_can_be_asked() {
             }
         }
     }
+}
+
+/// An experiment over clients, and a search for a rate that is younger and has no trial.
+fn with_experiments() -> (tempfile::TempDir, Store) {
+    let (folder, store) = store();
+    let clear = "DELETE FROM trial; DELETE FROM experiment;";
+    store.connection.execute_batch(clear).expect("no experiments");
+    let point = || Point { values: vec!["1".to_owned()], plan: String::new() };
+    let sweep = Experiment {
+        id: "0001-sweep".to_owned(),
+        name: "sweep".to_owned(),
+        started_unix_ms: NOW_MS - 5 * DAY_MS,
+        axes: vec![Axis { name: "clients".to_owned(), values: vec!["1".to_owned()] }],
+        points: vec![point(), point()],
+        repeats: 3,
+        order: Order::Interleaved,
+        data: DataPolicy::Keep,
+        pause_ns: 0,
+        until: None,
+        seed: 7,
+        seek: None,
+    };
+    let seek = Seek {
+        axis: "rate".to_owned(),
+        low: 1.0,
+        high: 9.0,
+        is_whole: false,
+        objectives: Vec::new(),
+        budget_ns: 1,
+    };
+    let search = Experiment {
+        id: "0002-search".to_owned(),
+        name: "limit".to_owned(),
+        started_unix_ms: NOW_MS - DAY_MS,
+        axes: Vec::new(),
+        points: vec![point()],
+        seek: Some(seek),
+        ..sweep.clone()
+    };
+    for experiment in [&sweep, &search] {
+        store.add_experiment(experiment).expect("room");
+    }
+    let bind = "INSERT INTO trial SELECT run.number, experiment.number, 0, run.number
+                FROM run, experiment WHERE experiment.name = 'sweep' AND run.number IN (1, 2, 3)";
+    store.connection.execute(bind, ()).expect("trials");
+    (folder, store)
+}
+
+#[test]
+fn experiments_are_found_by_what_their_list_shows() {
+    let (_folder, store) = with_experiments();
+    let check = |query: &str, sort: &str, expect: &[&str]| {
+        let mut filter = ExperimentFilter::default();
+        if !query.is_empty() {
+            filter = filter.that(query, NOW_MS).expect(query);
+        }
+        if !sort.is_empty() {
+            filter = filter.by(sort).expect(sort);
+        }
+        let found = store.experiments(&filter).expect(query);
+        let names: Vec<&str> = found.iter().map(|of| of.name.as_str()).collect();
+        assert_eq!(names, expect, "{query} {sort}");
+    };
+    check("", "", &["limit", "sweep"]);
+    check("", "started", &["sweep", "limit"]);
+    check("", "-done", &["sweep", "limit"]);
+    check("axis=clients", "", &["sweep"]);
+    check("axis=rate or axis~CLI", "", &["limit", "sweep"]);
+    check("workload=tpcc and workload=oltp-read-only", "", &["sweep"]);
+    check("not workload=tpcc", "", &["limit"]);
+    check("done=2 and trials=6", "", &["sweep"]);
+    check("trials", "", &["sweep"]);
+    check("done=0", "", &["limit"]);
+    check("started>-2d", "", &["limit"]);
+    check("id=sweep", "", &["sweep"]);
+    check("name!=sweep", "", &["limit"]);
+    for column in EXPERIMENTS.columns {
+        check(&format!("{} and name=x", column.name), column.name, &[]);
+    }
+}
+
+#[test]
+fn what_only_runs_have_cannot_be_asked_of_experiments() {
+    let said = |text: &str| {
+        let read = ExperimentFilter::default().that(text, NOW_MS);
+        read.expect_err("it is no column of theirs").to_string()
+    };
+    let of_label = said("label.build=1");
+    assert!(of_label.contains("there is no column 'label.build'"), "{of_label}");
+    assert!(said("nopm>5").ends_with("there are id, started, name, axis, workload, trials, done"));
+    assert!(said("").contains("workload=tpcc and axis=clients"));
 }

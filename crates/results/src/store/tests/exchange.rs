@@ -74,7 +74,10 @@ fn what_comes_in_is_what_went_out() {
     assert_eq!(other.list(&all).expect("a list"), store.list(&all).expect("a list"));
     let trials = |store: &Store| store.trials(&experiment()).expect("trials");
     assert_eq!(trials(&other), trials(&store));
-    assert_eq!(other.experiments().expect("experiments"), [experiment()]);
+    assert_eq!(
+        other.experiments(&ExperimentFilter::default()).expect("experiments"),
+        [experiment()]
+    );
     let left = fs::read_dir(other_folder.path().join("deep/down")).expect("a folder");
     let left: Vec<String> =
         left.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect();
@@ -88,7 +91,7 @@ fn a_run_comes_in_once_and_an_export_has_just_the_runs_that_were_asked_for() {
     store.export_to(&file, &runs[1..]).expect("room");
     let (_folder, other) = new_store();
     assert_eq!(other.import(&file).expect("a file of ours").new, runs[1..]);
-    assert!(other.experiments().expect("experiments").is_empty());
+    assert!(other.experiments(&ExperimentFilter::default()).expect("experiments").is_empty());
     other.label(&runs[1], "mine", "yes").expect("a label");
     // A whole store is imported the same way, and while it is open.
     let imported = other.import(store.path()).expect("a store");
