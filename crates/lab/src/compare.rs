@@ -9,12 +9,12 @@
 use model::{Dice, Load, RunId, Stream};
 use results::comparison::{Judge, Side, SidePoint};
 use results::experiment::{Trialled, counts};
-use results::report::{Named, Report};
+use results::report::{Field, Named, Report};
 use results::store::{Filter, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
-use crate::experiment::{kept_report, trialled};
+use crate::experiment::{kept_report_but, trialled};
 use crate::run::store_trouble;
 
 /// What is held against what.
@@ -42,14 +42,21 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
 
 /// The history of a label's values.
 pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
-    let builds = labelled(store, key, None)?;
+    let figures = [&Report::AT_LENGTH[..], &Report::SET_UP].concat();
+    let builds = labelled(store, key, None, &figures)?;
     let mut dice = Dice::new(1, Stream::Order, u64::MAX);
     HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits()).map_err(Trouble::Usage)
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One
-/// that was killed has no report; one that goes on does not count.
-fn labelled(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Found>, Trouble> {
+/// that was killed has no report; one that goes on does not count. Reports come with some of their
+/// fields empty.
+fn labelled(
+    store: &Store,
+    key: &str,
+    value: Option<&str>,
+    emptied: &[Field],
+) -> Result<Vec<Found>, Trouble> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));
     let mut rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
     rows.retain(|row| row.status != Status::Running);
@@ -62,7 +69,7 @@ fn labelled(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Found>,
         }
         let of = all.iter_mut().find(|(name, ..)| name == value);
         let (_, reports, n_lost) = of.expect("it was put there");
-        match kept_report(store, &row.run)? {
+        match kept_report_but(store, &row.run, emptied)? {
             Some(report) => reports.push(report),
             None => *n_lost += 1,
         }
@@ -199,8 +206,8 @@ fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
 
 fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
     if let Some((key, value)) = name.split_once('=') {
-        let Found::Runs(_, reports, n_lost) = labelled(store, key, Some(value))?.swap_remove(0)
-        else {
+        let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH)?;
+        let Found::Runs(_, reports, n_lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");
         };
         return Ok(Found::Runs(name.to_owned(), reports, n_lost));
@@ -227,7 +234,7 @@ fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
 
 fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
     let kept = runs.iter().map(|run| {
-        kept_report(store, run)?.ok_or_else(|| {
+        kept_report_but(store, run, &Report::AT_LENGTH)?.ok_or_else(|| {
             Trouble::Usage(format!("the run {run} has not ended, and so has no report"))
         })
     });

@@ -16,7 +16,7 @@ use model::{
 };
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts};
-use results::report::Report;
+use results::report::{Field, Report};
 use results::store::Store;
 
 use crate::build::{BuildOptions, drop_data};
@@ -176,10 +176,23 @@ pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble
 
 /// The report of a run as it was kept: of the gauges their means alone. None of one that has not
 /// ended.
-pub(crate) fn kept_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
-    let Some(text) = store.report_json(run).map_err(store_trouble)? else { return Ok(None) };
-    serde_json::from_str(&text)
-        .map(Some)
+fn kept_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
+    parsed(run, store.report_json(run).map_err(store_trouble)?)
+}
+
+/// The same with some of its fields empty.
+pub(crate) fn kept_report_but(
+    store: &Store,
+    run: &RunId,
+    emptied: &[Field],
+) -> Result<Option<Report>, Trouble> {
+    parsed(run, store.report_json_but(run, emptied).map_err(store_trouble)?)
+}
+
+fn parsed(run: &RunId, text: Option<String>) -> Result<Option<Report>, Trouble> {
+    let read = |text: String| serde_json::from_str(&text);
+    text.map(read)
+        .transpose()
         .map_err(|error| Trouble::Failed(format!("the report of run {run} is damaged: {error}")))
 }
 

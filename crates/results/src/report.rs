@@ -141,6 +141,18 @@ pub struct Report {
     pub output: Vec<String>,
 }
 
+/// A field of a report at its top, and what stands there when it is empty, in JSON.
+pub type Field = (&'static str, &'static str);
+
+impl Report {
+    /// What is told second by second, by kind and by gauge: half of a report, and no part of what
+    /// whole runs are compared by.
+    pub const AT_LENGTH: [Field; 4] =
+        [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+    /// What was set up, for those who ask for figures alone.
+    pub const SET_UP: [Field; 3] = [("settings", "{}"), ("facts", "{}"), ("plan", "\"\"")];
+}
+
 /// How long each phase was to last.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhasesReport {

@@ -26,6 +26,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use model::{Event, Gauge, Readings, RunId, Second};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use crate::report::Field;
+
 use self::reader::Reader;
 use self::schema::IfMissing;
 use self::writer::Options;
@@ -184,6 +186,16 @@ impl Store {
     /// The run's report, once it has ended.
     pub fn report_json(&self, run: &RunId) -> Result<Option<String>, StoreError> {
         self.reader().text(run, "report")
+    }
+
+    /// The same with some of its fields empty: where many runs are asked for, reading takes most
+    /// of the time, and of most of what is read nothing is wanted.
+    pub fn report_json_but(
+        &self,
+        run: &RunId,
+        emptied: &[Field],
+    ) -> Result<Option<String>, StoreError> {
+        self.reader().report_but(run, emptied)
     }
 
     /// The run's plan as decided, in TOML.

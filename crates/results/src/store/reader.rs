@@ -13,6 +13,7 @@ use super::process::{Fate, Process};
 use super::query::{Query, Sort, Sql};
 use super::schema::VERSION;
 use super::{Status, unix_ms};
+use crate::report::Field;
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
 /// between heartbeats, and as long as a writer pauses at most when the disk is full.
@@ -270,6 +271,32 @@ impl Reader<'_> {
         let sql = format!("SELECT {column} FROM run WHERE number = ?");
         let text = self.connection.query_row(&sql, [number], |row| row.get(0));
         text.map_err(|e| self.said(&e))
+    }
+
+    /// The run's report with some of its fields empty.
+    pub(super) fn report_but(
+        &self,
+        run: &RunId,
+        emptied: &[Field],
+    ) -> Result<Option<String>, StoreError> {
+        let number = self.number(run)?;
+        let mut sql = Sql::default();
+        sql.put("SELECT json_replace(report");
+        for (field, empty) in emptied {
+            sql.put(", ?, json(?)");
+            sql.bind(format!("$.{field}"));
+            sql.bind((*empty).to_owned());
+        }
+        sql.put(") FROM run WHERE number = ?");
+        sql.bind(number);
+        let read = || {
+            let mut select = self.connection.prepare_cached(&sql.text)?;
+            select.query_row(params_from_iter(&sql.values), |row| row.get(0))
+        };
+        // Of what it is asked for only a report that is no JSON can be wrong.
+        read().map_err(|error| {
+            StoreError::damaged(self.path, format!("the report of run {run}: {error}"))
+        })
     }
 
     /// The run's labels, by key.

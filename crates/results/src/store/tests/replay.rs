@@ -1,6 +1,8 @@
 //! Laws of a run and its replay.
 
 use super::*;
+use crate::made_up::Made;
+use crate::report::{Field, Named, Report};
 
 #[test]
 fn a_run_is_replayed_exactly_as_it_was_sent() {
@@ -142,4 +144,33 @@ fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
     raw(&store).execute("UPDATE around SET kind = 'moved' WHERE seq = 4", ()).expect("an event");
     let error = store.events(&run_of(&begun), &mut |_| ()).expect_err("it is unknown");
     assert!(error.message.contains("'moved'"), "{error}");
+}
+
+#[test]
+fn a_report_is_read_without_what_is_not_wanted() {
+    let (_folder, store) = new_store();
+    let mut report = Report::of(&Made::closed().tally());
+    report.settings.push("fsync", "on".to_owned());
+    let whole = serde_json::to_string(&report).expect("JSON");
+    let begun = begun("0197-aaaa", 1);
+    let writer = store.writer(&begun).expect("a writer");
+    writer.finish(Some(whole.clone()), Status::Completed, Summary::default()).expect("written");
+    let read = |emptied: &[Field]| {
+        let text = store.report_json_but(&run_of(&begun), emptied).expect("a run");
+        text.expect("it has ended")
+    };
+    assert_eq!(read(&[]), whole);
+    assert!(!report.seconds.is_empty() && !report.block.transactions.is_empty());
+    report.seconds.clear();
+    report.probes.clear();
+    report.gauges.clear();
+    report.block.transactions = Named::default();
+    let short = read(&Report::AT_LENGTH);
+    assert!(short.len() < whole.len() / 2, "{} of {}", short.len(), whole.len());
+    assert_eq!(serde_json::from_str::<Report>(&short).expect("a report"), report);
+    report.settings = Named::default();
+    report.facts.clear();
+    report.plan.clear();
+    let figures = read(&[&Report::AT_LENGTH[..], &Report::SET_UP].concat());
+    assert_eq!(serde_json::from_str::<Report>(&figures).expect("a report"), report);
 }
