@@ -6,6 +6,7 @@
 'use strict';
 
 const dbdynoDrawn = new Map();
+const dbdynoOnPaper = matchMedia('print');
 
 function dbdynoColour(name, property) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
@@ -73,12 +74,21 @@ function dbdynoColoured(chart) {
 function dbdynoDraw(place, chart) {
   dbdynoDrawn.set(place, chart);
   const coloured = dbdynoColoured(chart);
+  if (dbdynoOnPaper.matches) {
+    // The page is laid out for paper, and at once: there is no time to look at it again.
+    Object.assign(coloured.layout, { width: place.clientWidth, height: place.clientHeight });
+  }
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['select2d', 'lasso2d'] };
   return Plotly.react(place, coloured.data, coloured.layout, config);
 }
 
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+function dbdynoDrawAgain() {
   for (const [place, chart] of dbdynoDrawn) {
     if (place.isConnected) dbdynoDraw(place, chart); else dbdynoDrawn.delete(place);
   }
-});
+}
+
+// On paper there is another width, and no dark.
+for (const query of [matchMedia('(prefers-color-scheme: dark)'), dbdynoOnPaper]) {
+  query.addEventListener('change', dbdynoDrawAgain);
+}
