@@ -31,6 +31,7 @@ fn runs_are_found_followed_zoomed_and_compared_without_a_complaint() {
     opened_and_zoomed(&mut tab);
     compared(&mut tab, &web);
     live(&mut tab, &home, &web);
+    grown(&mut tab, &home, &web);
     dark(&mut tab, &web);
     assert_eq!(tab.complaints(), Vec::<String>::new());
     let own = format!("{}/", web.base);
@@ -95,6 +96,31 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     run.interrupt();
     run.end().code(130);
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
+}
+
+/// An experiment's page follows its trials.
+fn grown(tab: &mut Tab, home: &Home, web: &Web) {
+    let vary = ["--vary=clients=1,2,3", "--duration=3s", "--ramp-up=0s"];
+    let target = "--target=sim:?service=constant:5ms";
+    let experiment = home.start(&[&["run", "empty", "--quiet", target], &vary[..]].concat());
+    tab.go(&format!("{}/experiments", web.base));
+    let link = "document.querySelector('.runs .name a')";
+    while tab.value(&format!("{link} === null")) == true {
+        tab.go(&format!("{}/experiments", web.base));
+    }
+    tab.follow(".runs .name a");
+    assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
+    let done = "document.querySelector('.standing progress').value";
+    let first = tab.value(done).as_f64().expect("a number");
+    assert!(first < 3.0, "it was looked at before its end");
+    // Nobody loads the page again: a mark on its window stays.
+    tab.value("window.isTheSame = true");
+    tab.until(&format!("{done} === 3"));
+    let told = tab.value("document.querySelector('main').innerText").to_string();
+    assert!(told.contains("3 of 3 trials are done"), "{told}");
+    tab.until(&format!("{DRAWN} > 0"));
+    assert_eq!(tab.value("window.isTheSame"), true);
+    experiment.end().good();
 }
 
 fn dark(tab: &mut Tab, web: &Web) {
