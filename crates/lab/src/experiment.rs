@@ -17,7 +17,7 @@ use model::{
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts};
 use results::report::{Field, Report};
-use results::store::Store;
+use results::store::{self, Status, Store};
 
 use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
@@ -138,14 +138,15 @@ pub fn resume(
     watcher: &mut dyn ExperimentWatcher,
 ) -> Result<ExperimentResult, Trouble> {
     let Planned { experiment, plans } = planned;
-    let mut walk = Walk::new(options, experiment, plans)?;
+    let mut walk = Walk::new(options, experiment.clone(), plans)?;
     let walked = walk.rehearse(stop, watcher).and_then(|()| {
         walk.place(stop, watcher)?;
         walk.all(stop, watcher)
     });
-    walk.release(stop, watcher);
+    walk.end(&walked, stop, watcher);
     let is_interrupted = walked?;
-    let report = walk.report()?;
+    let store = Store::open_existing(&options.store).map_err(store_trouble)?;
+    let report = report(&store, &experiment)?;
     let is_good = report.trials_done == report.trials;
     Ok(ExperimentResult { report, is_good, is_interrupted })
 }
@@ -154,7 +155,15 @@ pub fn resume(
 pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Trouble> {
     let trials = trialled(store, experiment)?;
     let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
-    Ok(ExperimentReport::new(experiment, &trials, &mut || dice.bits()))
+    let told = ExperimentReport::new(experiment, &trials, &mut || dice.bits());
+    Ok(ExperimentReport { status: status(store, experiment)?, ..told })
+}
+
+/// Whether an experiment's trials are being made, and how that ended; none of one of which the
+/// store does not know it.
+pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, Trouble> {
+    let walked = store.walked(experiment).map_err(store_trouble)?;
+    Ok(walked.map(|walked| walked.status))
 }
 
 /// The trials that have ended, with what they measured.
@@ -199,6 +208,8 @@ fn parsed(run: &RunId, text: Option<String>) -> Result<Option<Report>, Trouble> 
 /// Makes trials, one after the other.
 pub(crate) struct Walk<'o> {
     pub(crate) store: Store,
+    /// Nobody else makes any meanwhile.
+    alone: store::Walk,
     pub(crate) experiment: Experiment,
     /// By point.
     pub(crate) plans: Vec<Plan>,
@@ -231,13 +242,27 @@ impl<'o> Walk<'o> {
         plans: Vec<Plan>,
     ) -> Result<Walk<'o>, Trouble> {
         let store = Store::open(&options.store).map_err(store_trouble)?;
+        // First: whoever had it before may have made more trials until then.
+        let alone = store.walk(&experiment).map_err(store_trouble)?;
         let trials = trialled(&store, &experiment)?;
         let counted = trials.iter().filter(|trial| counts(&trial.report));
         let done = counted.map(|trial| (trial.point, trial.repeat)).collect();
         let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
         let (site, spent_ns) = (None, Vec::new());
         let held = None;
-        Ok(Walk { store, experiment, plans, options, site, spent_ns, done, hold, held })
+        Ok(Walk { store, alone, experiment, plans, options, site, spent_ns, done, hold, held })
+    }
+
+    /// Refuses to go on if somebody else does, who could not see that this process lives.
+    pub(crate) fn is_alone(&self) -> Result<(), Trouble> {
+        match self.store.has(&self.alone).map_err(store_trouble)? {
+            true => Ok(()),
+            false => Err(Trouble::Failed(format!(
+                "experiment {} was taken over by another process while this one stood still: let \
+                 that one go on",
+                self.experiment.id
+            ))),
+        }
     }
 
     /// Sets what each point wants of a server that is not ours, once: what it refuses is told
@@ -297,9 +322,22 @@ impl<'o> Walk<'o> {
         Ok(())
     }
 
-    /// Sets back what was changed of servers that are not ours.
-    pub(crate) fn release(&mut self, stop: &Stop, watcher: &mut dyn ExperimentWatcher) {
+    /// Sets back what was changed of servers that are not ours, and lets others go on.
+    pub(crate) fn end(
+        mut self,
+        walked: &Result<bool, Trouble>,
+        stop: &Stop,
+        watcher: &mut dyn ExperimentWatcher,
+    ) {
         self.hold.release(stop).iter().for_each(|note| watcher.note(note));
+        let ended = self.alone.end(match walked {
+            Ok(false) => Status::Completed,
+            Ok(true) | Err(Trouble::Interrupted(_)) => Status::Interrupted,
+            Err(Trouble::Usage(_) | Trouble::Failed(_)) => Status::Failed,
+        });
+        if let Err(error) = ended {
+            watcher.note(&format!("the experiment's end could not be kept: {error}"));
+        }
     }
 
     /// One placement for all points: else what is varied would not be all that differs.
@@ -361,6 +399,7 @@ impl<'o> Walk<'o> {
                     return Ok(true);
                 }
                 is_first = false;
+                self.is_alone()?;
                 let values = self.values(place.0);
                 let left = of - nth as u64;
                 watcher.trial(nth as u64 + 1, of, &values, self.left_ns(left, place.0));
@@ -586,10 +625,6 @@ impl<'o> Walk<'o> {
             }
         };
         Ok(&mut self.site.insert((plan.target.clone(), site)).1)
-    }
-
-    fn report(&self) -> Result<ExperimentReport, Trouble> {
-        report(&self.store, &self.experiment)
     }
 }
 

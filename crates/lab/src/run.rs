@@ -171,6 +171,9 @@ fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
 }
 
 pub(crate) fn store_trouble(error: store::StoreError) -> Trouble {
+    if error.kind == store::StoreErrorKind::Taken {
+        return Trouble::Usage(error.to_string());
+    }
     Trouble::Failed(format!("{error}; name another with --store, or run with --no-store"))
 }
 

@@ -9,6 +9,7 @@ use stats::{Mean, NoFit, Scalability};
 
 use crate::findings::judge_order;
 use crate::report::{Named, Report, Status};
+use crate::store;
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
@@ -39,6 +40,9 @@ pub struct ExperimentReport {
     pub name: String,
     /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
+    /// Whether its trials are being made, and how that ended; null where that is not known.
+    #[serde(default)]
+    pub status: Option<store::Status>,
     /// What was varied.
     pub axes: Vec<model::Axis>,
     /// In which order trials are made.
@@ -188,7 +192,8 @@ pub fn counts(report: &Report) -> bool {
 }
 
 impl ExperimentReport {
-    /// What the trials so far have shown. `bits` draw the resamples of the law's intervals.
+    /// What the trials so far have shown; whether there will be more, the store knows. `bits` draw
+    /// the resamples of the law's intervals.
     pub fn new(
         experiment: &Experiment,
         trials: &[Trialled],
@@ -210,6 +215,7 @@ impl ExperimentReport {
             id: experiment.id.clone(),
             name: experiment.name.clone(),
             started_unix_ms: experiment.started_unix_ms,
+            status: None,
             axes: experiment.axes.clone(),
             order: experiment.order,
             data: experiment.data,

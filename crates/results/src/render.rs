@@ -22,7 +22,9 @@ use serde::Serialize;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
 pub(crate) use experiment::title;
-pub use experiment::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
+pub use experiment::{
+    ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
+};
 pub use history::{history, history_csv};
 pub use list::{run_list, run_list_csv, run_list_markdown};
 pub use seconds::seconds_csv;

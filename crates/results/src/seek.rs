@@ -11,6 +11,7 @@ use stats::{binomial_interval, students_t};
 
 use crate::experiment::counts;
 use crate::report::{Named, Report, SecondReport};
+use crate::store;
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
@@ -185,6 +186,9 @@ pub struct SeekReport {
     pub name: String,
     /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
+    /// Whether its probes are being made, and how that ended; null where that is not known.
+    #[serde(default)]
+    pub status: Option<store::Status>,
     /// What was sought, within what, and with what objectives.
     pub seek: model::Seek,
     /// What was found.

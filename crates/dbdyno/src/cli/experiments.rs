@@ -5,14 +5,15 @@ use lab::Trouble;
 use lab::build::BuildOptions;
 use lab::experiment::{
     ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
-    run as run_experiment,
+    run as run_experiment, status,
 };
 use lab::plan::{Draft, decide_all};
 use lab::run::Watcher;
 use model::{DataPolicy, Experiment};
 use results::ExperimentReport;
 use results::render::{
-    as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
+    ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
+    experiment_list_markdown,
 };
 use results::store::{ExperimentFilter, Status, Store};
 use serde_json::{Value, json};
@@ -178,7 +179,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
-    let all = with_trials_done(&store, filter)?;
+    let all = lines(&store, filter)?;
     print(&match flags::output_of(matches) {
         "csv" => experiment_list_csv(&all),
         "markdown" => experiment_list_markdown(&all),
@@ -186,33 +187,34 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
     })
 }
 
-/// The experiments that are asked for, and how many of the trials of each have completed.
-fn with_trials_done(
-    store: &Store,
-    filter: &ExperimentFilter,
-) -> Result<Vec<(Experiment, u64)>, Trouble> {
+/// The experiments that are asked for, how many of the trials of each have completed, and whether
+/// it goes on.
+fn lines(store: &Store, filter: &ExperimentFilter) -> Result<Vec<ExperimentLine>, Trouble> {
     let mut all = Vec::new();
     for experiment in store.experiments(filter).map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;
-        let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
-        all.push((experiment, n_done as u64));
+        let done = trials.iter().filter(|trial| trial.run.status == Status::Completed);
+        let (trials_completed, status) = (done.count() as u64, status(store, &experiment)?);
+        all.push(ExperimentLine { experiment, trials_completed, status });
     }
     Ok(all)
 }
 
 /// The list as others read it.
 pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Trouble> {
-    let row = |(experiment, n_done): &(Experiment, u64)| {
+    let row = |line: &ExperimentLine| {
+        let ExperimentLine { experiment, trials_completed, status } = line;
         json!({
             "id": experiment.id,
             "name": experiment.name,
             "started_unix_ms": experiment.started_unix_ms,
             "axes": experiment.axes,
             "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
-            "trials_completed": n_done,
+            "trials_completed": trials_completed,
+            "status": status,
         })
     };
-    let rows: Vec<Value> = with_trials_done(store, filter)?.iter().map(row).collect();
+    let rows: Vec<Value> = lines(store, filter)?.iter().map(row).collect();
     Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
 }
 

@@ -39,7 +39,8 @@ struct ListPage {
     all: Vec<ExperimentView>,
 }
 
-fn view(experiment: &Experiment, trials: &[TrialRow]) -> ExperimentView {
+fn view(of: &Standing) -> ExperimentView {
+    let Standing { experiment, trials, .. } = of;
     let axis = |axis: &model::Axis| {
         let values = axis.values.join(", ");
         format!("{}: {values}", axis.name)
@@ -56,7 +57,7 @@ fn view(experiment: &Experiment, trials: &[TrialRow]) -> ExperimentView {
         },
         n_done: trials.iter().filter(|trial| trial.run.status == Status::Completed).count(),
         n_trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
-        is_running: trials.iter().any(|trial| trial.run.status == Status::Running),
+        is_running: of.is_going(),
     }
 }
 
@@ -65,7 +66,7 @@ pub(super) async fn list(State(app): State<App>) -> Result<Response, NoPage> {
     app.read(|store, shared| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
-            all.push(view(&experiment, &store.trials(&experiment)?));
+            all.push(view(&Standing::of(store, experiment)?));
         }
         let frame = Frame::new("Experiments", "experiments", shared.door.is_some());
         answer::page(&ListPage { frame, all })
@@ -77,33 +78,30 @@ pub(super) async fn list(State(app): State<App>) -> Result<Response, NoPage> {
 struct Standing {
     experiment: Experiment,
     trials: Vec<TrialRow>,
+    status: Option<Status>,
 }
 
 impl Standing {
-    fn of(store: &Store, name: &str) -> Result<Standing, NoPage> {
-        let experiment = store.find_experiment(name)?;
+    fn of(store: &Store, experiment: Experiment) -> Result<Standing, NoPage> {
         let trials = store.trials(&experiment)?;
-        Ok(Standing { experiment, trials })
+        let status = store.walked(&experiment)?.map(|walked| walked.status);
+        Ok(Standing { experiment, trials, status })
     }
 
     /// What tells this state from others.
     fn place(&self) -> String {
         let state = |trial: &TrialRow| format!("{}{}", trial.run.run, trial.run.status.name());
-        let states: Vec<String> = self.trials.iter().map(state).collect();
+        let states = self.trials.iter().map(state);
+        let states: Vec<String> = states.chain([self.is_going().to_string()]).collect();
         super::assets::tag(states.concat().as_bytes())
     }
 
-    /// Whether more may come: between two trials none is under way, so it is while trials are
-    /// missing and the last one was not stopped.
+    fn is_going(&self) -> bool {
+        self.status == Some(Status::Running)
+    }
+
     fn next_ms(&self) -> Option<u64> {
-        let n_trials = self.experiment.points.len() * self.experiment.repeats as usize;
-        let is_missing = self.experiment.seek.is_some() || self.trials.len() < n_trials;
-        let is_going = match self.trials.last().map(|trial| trial.run.status) {
-            None | Some(Status::Completed) => is_missing,
-            Some(Status::Running) => true,
-            Some(Status::Interrupted | Status::Failed) => false,
-        };
-        is_going.then_some(NEXT_MS)
+        self.is_going().then_some(NEXT_MS)
     }
 }
 
@@ -130,12 +128,12 @@ struct ExperimentPage {
 }
 
 fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
-    let Standing { experiment, trials } = standing;
+    let Standing { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let ink = Ink::Places { base: &base, query: "" };
     let body = Subject::of_experiment(store, experiment)?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
-    let view = view(experiment, trials);
+    let view = view(standing);
     rendered(&StandingPart {
         n_done: view.n_done,
         n_trials: view.n_trials,
@@ -159,7 +157,7 @@ pub(super) async fn page(
     Path(name): Path<String>,
 ) -> Result<Response, NoPage> {
     app.read(move |store, shared| {
-        let standing = Standing::of(store, &name)?;
+        let standing = Standing::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
             return Ok(Redirect::to(&format!("/experiments/{id}")).into_response());
@@ -168,7 +166,7 @@ pub(super) async fn page(
         let axes = &standing.experiment.axes;
         answer::page(&ExperimentPage {
             frame: Frame::new(title, "experiments", shared.door.is_some()).with_charts(),
-            view: view(&standing.experiment, &standing.trials),
+            view: view(&standing),
             axes: axes.iter().map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             body: standing_part(store, &standing)?,
             place: standing.place(),
@@ -186,7 +184,7 @@ pub(super) async fn live(
 ) -> Result<Response, NoPage> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, _| {
-        let standing = Standing::of(store, &name)?;
+        let standing = Standing::of(store, store.find_experiment(&name)?)?;
         let (place, next_ms) = (standing.place(), standing.next_ms());
         let seen = asked.get("after").unwrap_or_default();
         if place == seen && next_ms.is_some() {

@@ -6,6 +6,7 @@ use servers::for_tests::MARIADB;
 
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
+use crate::waiting::Started;
 
 const SIM: &str = "--target=sim:?service=exponential:2ms&servers=4";
 
@@ -73,13 +74,29 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     ];
     let mut killed = home.start(&args);
     killed.wait_until("a second trial", |said| said.contains("trial 2 of 4"));
+    let resume = ["experiments", "resume", "last"];
+    home.run(&["experiments", "list"]).good().says(&["1 of 4", "running"]);
+    let words = format!("is being run by process {} (since ", killed.id());
+    home.run(&resume).code(2).warns(&[&words, "wait for it or end it"]);
+    home.run(&["experiments", "rm", "last"]).code(1).warns(&["is under way: stop it first"]);
     killed.kill();
-    home.run(&["experiments", "list"]).good().says(&["1 of 4"]);
-    let told = home.json(&["experiments", "resume", "last"]);
+    killed.end();
+    home.run(&["experiments", "list"]).good().says(&["of 4", "interrupted"]);
+    let words = ["interrupted; again:", "on with: dbdyno experiments resume "];
+    home.run(&["experiments", "show", "last"]).good().says(&words);
+    // Two go on with it at the same time: one does.
+    let both = [home.start(&resume), home.start(&resume)].map(Started::end);
+    let mut codes = both.each_ref().map(|ran| ran.code);
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(2)], "{both:#?}");
+    home.run(&["experiments", "list"]).good().says(&["4 of 4", "completed"]);
+    let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
+    assert_eq!(number_in(&home.store(), completed), Some(4), "none is made twice");
+    let told = home.json(&["experiments", "show", "last"]);
     assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (4.0, 4.0));
     // Nothing is left to be done, and nothing is done again.
-    let again = home.json(&["experiments", "resume", "last"]);
-    assert_eq!(at(&again, "points"), at(&told, "points"));
+    let again = home.json(&resume);
+    assert_eq!(again, told);
 }
 
 #[test]

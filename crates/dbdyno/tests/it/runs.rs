@@ -157,8 +157,9 @@ fn an_experiment_comes_along_with_its_runs() {
     let show = |home: &Home| home.json(&["experiments", "show", "last"]);
     assert_eq!(show(&colleague), show(&home));
     let csv = colleague.run(&["experiments", "list", "--output=csv"]).good().out;
-    assert!(csv.starts_with("experiment_id,started,name,axes,trials,trials_completed\n"), "{csv}");
-    assert!(csv.ends_with(",\"clients=1,2\",2,2\n"), "{csv}");
+    let titles = "experiment_id,started,name,axes,trials,trials_completed,status\n";
+    assert!(csv.starts_with(titles), "{csv}");
+    assert!(csv.ends_with(",\"clients=1,2\",2,2,completed\n"), "{csv}");
     let found = colleague.json(&["runs", "list", "--where=experiment"]);
     assert_eq!(names(&found).len(), 2);
 }

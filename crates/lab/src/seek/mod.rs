@@ -18,7 +18,7 @@ use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
 use results::store::Store;
 
 use crate::experiment::{
-    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, forget_unbegun, trialled,
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, forget_unbegun, status, trialled,
 };
 use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
@@ -142,16 +142,14 @@ impl Search {
         // One placement for all probes: that of the highest, which is the most demanding one.
         let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
         let mut walk = Walk::new(options, self.experiment.clone(), ends)?;
-        let placed = walk.rehearse(stop, watcher).and_then(|()| walk.place(stop, watcher));
-        if placed.is_err() {
-            walk.release(stop, watcher);
-        }
-        placed?;
-        let placement = walk.plans[1].placement;
-        walk.plans.clear();
-        walk.experiment.points.clear();
-        let probed = self.probe_all(&mut walk, &course, placement, stop, watcher);
-        walk.release(stop, watcher);
+        let probed = walk.rehearse(stop, watcher).and_then(|()| {
+            walk.place(stop, watcher)?;
+            let placement = walk.plans[1].placement;
+            walk.plans.clear();
+            walk.experiment.points.clear();
+            self.probe_all(&mut walk, &course, placement, stop, watcher)
+        });
+        walk.end(&probed, stop, watcher);
         let is_interrupted = probed?;
         let report = report(store, &self.experiment)?;
         let is_good = report.confirmed == Some(true);
@@ -172,6 +170,7 @@ impl Search {
             if stop.is_asked() {
                 return Ok(true);
             }
+            walk.is_alone()?;
             let nth = made.len();
             let mut plan = self.plan(ask.at, ask.measure_ns)?;
             plan.placement = placement;
@@ -271,6 +270,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trou
         id: experiment.id.clone(),
         name: experiment.name.clone(),
         started_unix_ms: experiment.started_unix_ms,
+        status: status(store, experiment)?,
         seek,
         answer: concluded.answer,
         confidence: CONFIDENCE,

@@ -178,6 +178,7 @@ pub(crate) fn seek() -> SeekReport {
         id: "019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d".to_owned(),
         name: "how much".to_owned(),
         started_unix_ms: 1_772_000_000_000,
+        status: None,
         seek: model::Seek {
             axis: "rate".to_owned(),
             low: 300.0,

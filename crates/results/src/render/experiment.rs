@@ -10,6 +10,7 @@ use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
     Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better, is_time, number,
 };
+use crate::store::Status;
 
 const WIDTH: usize = 96;
 /// Points beyond which no block of the curve is told apart.
@@ -39,13 +40,22 @@ pub fn experiment(report: &ExperimentReport) -> String {
     if let Some(text) = findings(report) {
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
     }
-    page.push_str(&named(&report.id));
+    page.push_str(&named(&report.id, report.status));
     page
 }
 
-/// Which experiment it is, and how to see it again.
-pub(super) fn named(id: &str) -> String {
-    format!("\nexperiment  {id}; again: dbdyno experiments show {}\n", short_id(id))
+/// Which experiment it is, whether it goes on, and how to see it again.
+pub(super) fn named(id: &str, status: Option<Status>) -> String {
+    let short = short_id(id);
+    let (state, on) = match status {
+        None | Some(Status::Completed) => (String::new(), String::new()),
+        Some(Status::Running) => (", running".to_owned(), String::new()),
+        Some(status @ (Status::Interrupted | Status::Failed)) => (
+            format!(", {}", status.name()),
+            format!("; on with: dbdyno experiments resume {short}"),
+        ),
+    };
+    format!("\nexperiment  {id}{state}; again: dbdyno experiments show {short}{on}\n")
 }
 
 /// A figure's name on the page.
@@ -241,8 +251,19 @@ pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
     ))
 }
 
-/// The experiments, one a line, with how many of their trials have begun.
-pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
+/// An experiment as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentLine {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// How many of its trials have completed.
+    pub trials_completed: u64,
+    /// Whether its trials are being made, and how that ended.
+    pub status: Option<Status>,
+}
+
+/// The experiments, one a line, with how many of their trials have completed.
+pub fn experiment_list(all: &[ExperimentLine]) -> String {
     if all.is_empty() {
         return "no experiments\n".to_owned();
     }
@@ -250,19 +271,23 @@ pub fn experiment_list(all: &[(Experiment, u64)]) -> String {
 }
 
 /// The same in Markdown.
-pub fn experiment_list_markdown(all: &[(Experiment, u64)]) -> String {
+pub fn experiment_list_markdown(all: &[ExperimentLine]) -> String {
     list(all).markdown()
 }
 
 /// The same as CSV, with ids and instants in full.
-pub fn experiment_list_csv(all: &[(Experiment, u64)]) -> String {
-    let titles = ["experiment_id", "started", "name", "axes", "trials", "trials_completed"];
-    let row = |(of, n_done): &(Experiment, u64)| {
+pub fn experiment_list_csv(all: &[ExperimentLine]) -> String {
+    let titles =
+        ["experiment_id", "started", "name", "axes", "trials", "trials_completed", "status"];
+    let row = |line: &ExperimentLine| {
+        let of = &line.experiment;
         let instant = jiff::Timestamp::from_millisecond(of.started_unix_ms).unwrap_or_default();
         let trials = of.points.len() as u64 * u64::from(of.repeats);
         let trials = if of.seek.is_some() { String::new() } else { trials.to_string() };
         let (id, name) = (of.id.clone(), of.name.clone());
-        [id, instant.to_string(), name, axes(of), trials, n_done.to_string()]
+        let status = line.status.map_or("", Status::name).to_owned();
+        let n_done = line.trials_completed.to_string();
+        [id, instant.to_string(), name, axes(of), trials, n_done, status]
     };
     super::rows_of_text(titles, all.iter().map(row))
 }
@@ -279,15 +304,16 @@ fn axes(of: &Experiment) -> String {
     axes.join(" ")
 }
 
-fn list(all: &[(Experiment, u64)]) -> Table {
+fn list(all: &[ExperimentLine]) -> Table {
     let mut table = Table::new([
         Column::new("id", Align::Left),
         Column::new("started (UTC)", Align::Left),
         Column::new("name", Align::Left),
         Column::new("axes", Align::Left),
         Column::new("trials", Align::Right),
+        Column::new("status", Align::Left),
     ]);
-    for (experiment, n_done) in all {
+    for ExperimentLine { experiment, trials_completed: n_done, status } in all {
         let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
         let trials = match experiment.seek {
             Some(_) => n_done.to_string(),
@@ -299,6 +325,7 @@ fn list(all: &[(Experiment, u64)]) -> Table {
             name.clone(),
             axes(experiment),
             trials,
+            status.map_or(NONE, Status::name).to_owned(),
         ]);
     }
     table

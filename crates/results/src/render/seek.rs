@@ -25,7 +25,7 @@ pub fn seek(report: &SeekReport) -> String {
     }
     page.push_str(&curve(report));
     broken(report).iter().for_each(|line| page.push_str(&format!("{line}\n")));
-    page.push_str(&named(&report.id));
+    page.push_str(&named(&report.id, report.status));
     page
 }
 

@@ -27,6 +27,8 @@ pub enum StoreErrorKind {
     DiskFull,
     /// Another process holds it for longer than we wait.
     Busy,
+    /// A process that lives makes the trials of the experiment.
+    Taken,
     /// No run is called that.
     UnknownRun,
     /// More than one run is called that.

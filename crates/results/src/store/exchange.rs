@@ -222,7 +222,7 @@ impl Tables {
     }
 }
 
-/// Binds a run to its experiment, which is copied unless it is there.
+/// Binds a run to its experiment, which is copied unless it is there, and how that ended.
 fn copy_trial(
     all: &Connection,
     from: &str,
@@ -244,7 +244,21 @@ fn copy_trial(
          JOIN {to}.experiment AS mine ON mine.id = theirs.id
          WHERE trial.run = ?"
     );
-    all.execute(&sql, params![new, old]).map(drop)
+    all.execute(&sql, params![new, old])?;
+    // Nobody goes on with it here, whatever it says of a process elsewhere.
+    let sql = format!(
+        "INSERT INTO {to}.walk (experiment, started_unix_ms, heartbeat_unix_ms, status, boot_id,
+                                pid_namespace, pid, pid_start_time)
+         SELECT mine.experiment, walk.started_unix_ms, walk.heartbeat_unix_ms,
+                CASE walk.status WHEN ?2 THEN ?3 ELSE walk.status END, walk.boot_id,
+                walk.pid_namespace, walk.pid, walk.pid_start_time
+         FROM {to}.trial AS mine, {from}.trial AS theirs
+         JOIN {from}.walk AS walk ON walk.experiment = theirs.experiment
+         WHERE mine.run = ?1 AND theirs.run = ?4
+           AND mine.experiment NOT IN (SELECT experiment FROM {to}.walk)"
+    );
+    let (running, ended) = (Status::Running.name(), Status::Interrupted.name());
+    all.execute(&sql, params![new, running, ended, old]).map(drop)
 }
 
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {

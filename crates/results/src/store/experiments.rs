@@ -6,12 +6,14 @@
 use std::collections::HashMap;
 
 use model::{Experiment, Trial};
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use rusqlite::{
+    Connection, OptionalExtension, Transaction, TransactionBehavior, params, params_from_iter,
+};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::query::Sql;
 use super::reader::RunRow;
-use super::{ExperimentFilter, Filter, Store, codec};
+use super::{ExperimentFilter, Filter, Store, codec, walks};
 
 /// A trial as it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,11 +83,22 @@ impl Store {
         Ok(trials.filter_map(trial).collect())
     }
 
-    /// Removes an experiment; its runs stay, as runs of their own, unless they are removed.
+    /// Removes an experiment; its runs stay, as runs of their own, unless they are removed. One
+    /// whose trials are being made is not removed.
     pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
-        let sql = "DELETE FROM experiment WHERE id = ?";
-        let removed = self.connection.execute(sql, [&experiment.id]);
-        removed.map(drop).map_err(|error| self.reader().said(&error))
+        let removed = || -> rusqlite::Result<bool> {
+            let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            if !walks::is_free(&all, experiment)? {
+                return Ok(false);
+            }
+            all.execute("DELETE FROM experiment WHERE id = ?", [&experiment.id])?;
+            all.commit().map(|()| true)
+        };
+        if removed().map_err(|error| self.reader().said(&error))? {
+            return Ok(());
+        }
+        let message = format!("the experiment {} is under way: stop it first", experiment.id);
+        Err(StoreError::new(StoreErrorKind::Busy, message))
     }
 }
 

@@ -18,6 +18,7 @@ mod schema;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod walks;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::{Event, Gauge, Readings, RunId, Second};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
 
 use crate::report::Field;
 
@@ -39,10 +41,12 @@ pub use self::process::{Fate, Process};
 pub use self::query::{BadQuery, ExperimentFilter, Query, Sort};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
+pub use self::walks::{Walk, WalkRow};
 pub use self::writer::{Summary, Writer};
 
-/// Whether a run goes on, and how it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// Whether a run or an experiment goes on, and how it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is under way.
     Running,

@@ -6,6 +6,7 @@
 
 use std::fs;
 
+use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 /// A process, told from all others of its machine, past ones too.
@@ -41,6 +42,17 @@ impl Process {
             Seen::Nothing | Seen::Dead => 0,
         };
         Process { boot_id: boot_id(), pid_namespace: pid_namespace(), pid, start_ticks }
+    }
+
+    /// The one that a row of the store names.
+    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Process> {
+        let start: i64 = row.get("pid_start_time")?;
+        Ok(Process {
+            boot_id: row.get("boot_id")?,
+            pid_namespace: row.get("pid_namespace")?,
+            pid: row.get("pid")?,
+            start_ticks: u64::try_from(start).unwrap_or(0),
+        })
     }
 
     /// What has become of it, as seen from `here`.

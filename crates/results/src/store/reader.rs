@@ -17,7 +17,7 @@ use crate::report::Field;
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
 /// between heartbeats, and as long as a writer pauses at most when the disk is full.
-const SILENCE_MS_MAX: i64 = 30_000;
+pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 
 /// The fewest characters that name a run: a slip of the finger must not choose one.
 const NAME_CHARACTERS_MIN: usize = 4;
@@ -502,13 +502,7 @@ fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {
         return Ok(false);
     }
-    let process = Process {
-        boot_id: row.get("boot_id")?,
-        pid_namespace: row.get("pid_namespace")?,
-        pid: row.get("pid")?,
-        start_ticks: row.get("pid_start_time").map(unsigned)?,
-    };
-    Ok(process.fate(here) != Fate::Gone)
+    Ok(Process::of(row)?.fate(here) != Fate::Gone)
 }
 
 fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {

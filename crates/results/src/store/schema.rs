@@ -24,7 +24,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 4] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const MIGRATIONS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -148,6 +148,22 @@ CREATE TABLE around (
     body BLOB NOT NULL,
     PRIMARY KEY (run, seq)
 ) STRICT, WITHOUT ROWID;
+"#;
+
+/// Who makes the trials of an experiment, or did last. A walk has a number that is never used
+/// again, so that whoever has lost one notices.
+const VERSION_5: &str = r#"
+CREATE TABLE walk (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    experiment INTEGER NOT NULL UNIQUE REFERENCES experiment (number) ON DELETE CASCADE,
+    started_unix_ms INTEGER NOT NULL,
+    heartbeat_unix_ms INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    boot_id TEXT NOT NULL,
+    pid_namespace TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    pid_start_time INTEGER NOT NULL
+) STRICT;
 "#;
 
 /// The newest version of the format that is known here.

@@ -54,16 +54,7 @@ impl Store {
                    FROM changed_setting ORDER BY server, name";
         let read = || -> rusqlite::Result<Vec<(String, Process)>> {
             let mut select = self.connection.prepare(sql)?;
-            let rows = select.query_map((), |row| {
-                let start: i64 = row.get(4)?;
-                let process = Process {
-                    boot_id: row.get(1)?,
-                    pid_namespace: row.get(2)?,
-                    pid: row.get(3)?,
-                    start_ticks: u64::try_from(start).unwrap_or(0),
-                };
-                Ok((row.get(0)?, process))
-            })?;
+            let rows = select.query_map((), |row| Ok((row.get("body")?, Process::of(row)?)))?;
             rows.collect()
         };
         let us = Process::current();

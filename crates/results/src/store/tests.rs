@@ -12,6 +12,7 @@ mod names;
 mod processes;
 mod replay;
 mod trouble;
+mod walks;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,10 +21,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, Description, Dice, ErrorCount, Event, Fact, Finding, Gauge,
-    GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, MeasureKind,
-    MeasureSecond, Phase, Phases, Placement, Readings, RefusalKind, RunId, Second, Severity,
-    StopReason, Stream, Until,
+    CheckResult, ClientMoments, DataPolicy, Description, Dice, ErrorCount, Event, Experiment, Fact,
+    Finding, Gauge, GroupDescription, HeadlineDescription, KindDescription, Load,
+    MeasureDescription, MeasureKind, MeasureSecond, Order, Phase, Phases, Placement, Point,
+    Readings, RefusalKind, RunId, Second, Severity, StopReason, Stream, Until,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -91,6 +92,23 @@ fn begun_with(id: &str, started_unix_ms: i64, workloads: &[&str]) -> Event {
 
 pub(super) fn begun(id: &str, started_unix_ms: i64) -> Event {
     begun_with(id, started_unix_ms, &["tpcc"])
+}
+
+fn experiment() -> Experiment {
+    Experiment {
+        id: "0198-exp".to_owned(),
+        name: "sweep".to_owned(),
+        started_unix_ms: 1_700_000_000_000,
+        axes: Vec::new(),
+        points: vec![Point { values: Vec::new(), plan: "seed = 7".to_owned() }],
+        repeats: 3,
+        order: Order::Interleaved,
+        data: DataPolicy::Keep,
+        pause_ns: 0,
+        until: None,
+        seed: 7,
+        seek: None,
+    }
 }
 
 fn histogram(n: u64, mean_ns: f64, number: u64) -> Option<Histogram> {
@@ -335,6 +353,7 @@ fn the_child_of_other_tests() {
     let path = Path::new(path);
     match task {
         "hang" => child_that_hangs(path),
+        "walk" => child_that_walks(path),
         "open" => match Store::open(path) {
             Ok(_) => say("opened: well"),
             Err(error) => say(&format!("opened: {:?}, {error}", error.kind)),
@@ -361,4 +380,18 @@ fn child_that_hangs(path: &Path) {
     (100..102).for_each(|n| writer.send(Event::Second(full_second(n))));
     say("written");
     let _ = std::io::stdin().read(&mut [0]);
+}
+
+fn child_that_walks(path: &Path) {
+    let store = Store::open(path).expect("a store");
+    say("ready");
+    std::io::stdin().read_exact(&mut [0]).expect("a word");
+    match store.walk(&experiment()) {
+        Ok(walk) => {
+            say("walk: taken");
+            let _ = std::io::stdin().read(&mut [0]);
+            walk.end(Status::Completed).expect("there is room");
+        }
+        Err(error) => say(&format!("walk: {:?}, {error}", error.kind)),
+    }
 }

@@ -1,6 +1,6 @@
 //! Laws of runs that leave a store and come into another.
 
-use model::{DataPolicy, Experiment, Order, Point, Trial};
+use model::Trial;
 
 use super::*;
 
@@ -30,23 +30,6 @@ fn write_with_report(store: &Store, begun: &Event, events: Vec<Event>) {
     let json = serde_json::to_string(&crate::Report::of(&tally)).expect("a report is JSON");
     let summary = Summary { tps: Some(17.5), ..Summary::default() };
     writer.finish(Some(json), Status::Completed, summary).expect("written");
-}
-
-fn experiment() -> Experiment {
-    Experiment {
-        id: "0198-exp".to_owned(),
-        name: "sweep".to_owned(),
-        started_unix_ms: 1_700_000_000_000,
-        axes: Vec::new(),
-        points: vec![Point { values: Vec::new(), plan: "seed = 7".to_owned() }],
-        repeats: 3,
-        order: Order::Interleaved,
-        data: DataPolicy::Keep,
-        pause_ns: 0,
-        until: None,
-        seed: 7,
-        seek: None,
-    }
 }
 
 fn message(result: Result<Imported, StoreError>) -> String {
