@@ -15,7 +15,7 @@ use model::{
     RunId, Target, format_duration, server_of,
 };
 use results::ExperimentReport;
-use results::experiment::{Trialled, counts};
+use results::experiment::{Trialled, counts, is_settled, why_not};
 use results::report::{Field, Report};
 use results::store::{self, Status, Store};
 
@@ -205,6 +205,18 @@ fn parsed(run: &RunId, text: Option<String>) -> Result<Option<Report>, Trouble> 
         .map_err(|error| Trouble::Failed(format!("the report of run {run} is damaged: {error}")))
 }
 
+/// What became of a trial.
+pub(crate) enum Tried {
+    /// It counts.
+    Counts,
+    /// It does not, and why.
+    Not(String),
+    /// It does not, and would end in the same way again.
+    Settled(String),
+    /// Somebody interrupted it.
+    Interrupted,
+}
+
 /// Makes trials, one after the other.
 pub(crate) struct Walk<'o> {
     pub(crate) store: Store,
@@ -218,7 +230,7 @@ pub(crate) struct Walk<'o> {
     pub(crate) site: Option<(Target, Site)>,
     /// What each trial took.
     spent_ns: Vec<u64>,
-    /// Point and repeat of the trials that count.
+    /// Point and repeat of the trials that count, or would end in the same way again.
     done: BTreeSet<(u32, u32)>,
     /// Settings of servers that are not ours.
     hold: Hold,
@@ -245,8 +257,8 @@ impl<'o> Walk<'o> {
         // First: whoever had it before may have made more trials until then.
         let alone = store.walk(&experiment).map_err(store_trouble)?;
         let trials = trialled(&store, &experiment)?;
-        let counted = trials.iter().filter(|trial| counts(&trial.report));
-        let done = counted.map(|trial| (trial.point, trial.repeat)).collect();
+        let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
+        let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
         let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
         let (site, spent_ns) = (None, Vec::new());
         let held = None;
@@ -403,10 +415,22 @@ impl<'o> Walk<'o> {
                 let values = self.values(place.0);
                 let left = of - nth as u64;
                 watcher.trial(nth as u64 + 1, of, &values, self.left_ns(left, place.0));
-                if self.try_once(place, &values, stop, watcher)? {
-                    return Ok(true);
-                }
+                let at = if values.is_empty() { values } else { format!(" at {values}") };
                 failures += 1;
+                match self.try_once(place, stop, watcher)? {
+                    Tried::Interrupted => return Ok(true),
+                    Tried::Counts => {}
+                    Tried::Settled(why) => watcher.note(&format!(
+                        "a trial{at} does not count, and would end so again: {why}"
+                    )),
+                    Tried::Not(why) => {
+                        let next = match failures < FAILURES_MOST {
+                            true => "it is made again",
+                            false => "it is given up",
+                        };
+                        watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
+                    }
+                }
                 if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
                     return Ok(true);
                 }
@@ -415,33 +439,26 @@ impl<'o> Walk<'o> {
         Ok(false)
     }
 
-    /// Makes one trial, which may fail; whether somebody interrupted it.
+    /// Makes one trial, which may fail.
     fn try_once(
         &mut self,
         place: (u32, u32),
-        values: &str,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Tried, Trouble> {
         let begun_ms = wall::unix_ms();
-        let at = if values.is_empty() { String::new() } else { format!(" at {values}") };
         match self.one(place, stop, watcher) {
-            Ok(true) => return Ok(true),
-            Ok(false) => {
-                let spent_ms = u64::try_from(wall::unix_ms() - begun_ms).unwrap_or(0);
-                self.spent_ns.push(spent_ms * NS_PER_MS);
-                if !self.done.contains(&place) {
-                    watcher.note(&format!("a trial{at} does not count: its findings say why"));
-                }
-            }
             Err(Trouble::Failed(why)) => {
                 // The server may have gone: whoever comes next looks for it anew.
                 self.site = None;
-                watcher.note(&format!("a trial{at} failed: {why}"));
+                Ok(Tried::Not(why))
             }
-            Err(trouble) => return Err(trouble),
+            tried => {
+                let spent_ms = u64::try_from(wall::unix_ms() - begun_ms).unwrap_or(0);
+                self.spent_ns.push(spent_ms * NS_PER_MS);
+                tried
+            }
         }
-        Ok(false)
     }
 
     /// Waits until a server that is not ours answers again, or not any more; false if somebody
@@ -507,13 +524,13 @@ impl<'o> Walk<'o> {
         Some(each * n_left)
     }
 
-    /// Makes one trial; whether it was interrupted.
+    /// Makes one trial.
     pub(crate) fn one(
         &mut self,
         place: (u32, u32),
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<Tried, Trouble> {
         let mut plan = self.plans[place.0 as usize].clone();
         // Each repeat draws anew, all points of a repeat alike: else it would show no variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
@@ -544,8 +561,19 @@ impl<'o> Walk<'o> {
             let mut after = result.report.checks.after.iter().flatten();
             let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
             self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);
+            return Ok(Tried::Counts);
         }
-        Ok(result.is_interrupted)
+        if result.is_interrupted {
+            return Ok(Tried::Interrupted);
+        }
+        let why = why_not(&result.report);
+        Ok(match is_settled(&result.report) {
+            true => {
+                self.done.insert(place);
+                Tried::Settled(why)
+            }
+            false => Tried::Not(why),
+        })
     }
 
     /// Makes the data be as the experiment wants them before a trial, where the run does not.

@@ -191,6 +191,25 @@ pub fn counts(report: &Report) -> bool {
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
 }
 
+/// Whether a trial that does not count would end in the same way again: the plan lets a full queue
+/// end it.
+pub fn is_settled(report: &Report) -> bool {
+    report.status == Status::QueueFull
+}
+
+/// Why a trial does not count, in the words of what was found.
+pub fn why_not(report: &Report) -> String {
+    let is_told = |finding: &&Finding| {
+        finding.severity == model::Severity::Invalid || finding.id == report.status.name()
+    };
+    let told: Vec<&str> =
+        report.findings.iter().filter(is_told).map(|finding| finding.text.as_str()).collect();
+    match told.is_empty() {
+        true => format!("it is {}", report.status.name()),
+        false => told.join(" "),
+    }
+}
+
 impl ExperimentReport {
     /// What the trials so far have shown; whether there will be more, the store knows. `bits` draw
     /// the resamples of the law's intervals.

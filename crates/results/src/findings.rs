@@ -17,7 +17,7 @@ mod samples;
 mod steadiness;
 mod surroundings;
 
-use model::{Finding, GroupDescription, Order, Severity};
+use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 use crate::tally::{GroupTally, Sum, Tally};
 
@@ -90,6 +90,13 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
     );
     let (id, severity) = ("points_not_interleaved", Severity::Warning);
     is_blocked.then(|| Words { id, severity, text }.finding(None))
+}
+
+/// Whether a full queue ended the run, as the plan asks, before anything was measured: then what
+/// speaks of the measured phase would mislead.
+fn is_full_early(tally: &Tally) -> bool {
+    let reason = tally.ended.as_ref().map(|ended| &ended.reason);
+    reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
 }
 
 /// A share of a whole in percent; 0 of nothing.

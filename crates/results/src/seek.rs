@@ -9,7 +9,7 @@ use model::{Bound, Comparison, Load, Metric, Objective};
 use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
-use crate::experiment::counts;
+use crate::experiment::{counts, is_settled};
 use crate::report::{Named, Report, SecondReport};
 use crate::store;
 
@@ -217,6 +217,10 @@ pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
         lacks: None,
         reasons: Vec::new(),
     };
+    if is_settled(report) {
+        judged.breaks("the queue was full, and the run stopped".to_owned());
+        return judged;
+    }
     if !counts(report) {
         judged.breaks("it does not count as a run".to_owned());
     }
@@ -456,6 +460,18 @@ mod tests {
         for word in ["achieved", "p99 infinite", "errors"] {
             assert!(all.contains(word), "{all}");
         }
+    }
+
+    #[test]
+    fn a_probe_whose_queue_was_full_fails_for_that_alone() {
+        let mut made = Made::open_overloaded();
+        (made.reason, made.measured_ns) = (Some(model::StopReason::QueueFull), 0);
+        let judged = judged(&Report::of(&made.tally()), &["p99<20ms"]);
+        assert_eq!(
+            (judged.verdict, judged.is_broken, &judged.lacks),
+            (Verdict::Fails, true, &None)
+        );
+        assert_eq!(judged.reasons, ["the queue was full, and the run stopped"]);
     }
 
     #[test]

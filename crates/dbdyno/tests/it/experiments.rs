@@ -100,6 +100,30 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
 }
 
 #[test]
+fn why_a_trial_does_not_count_is_told_and_one_that_would_end_so_again_is_made_once() {
+    let home = Home::new();
+    let load = ["--load=open", "--clients=4", "--queue=100", "--queue-full=stop", "--repeat=2"];
+    let args = sim(&[&load[..], &["--vary=rate=1000,9000", "--ramp-up=1s"]].concat());
+    let args: Vec<&str> = args.into_iter().filter(|word| *word != "--ramp-up=0s").collect();
+    let ran = home.run(&args).code(1);
+    let why = "does not count, and would end so again: The queue was full during the ramp-up";
+    assert_eq!(ran.err.matches(why).count(), 2, "{}", ran.err);
+    let runs = "SELECT count(*) FROM run";
+    assert_eq!(number_in(&home.store(), runs), Some(4));
+    // Nothing is left to be done.
+    home.run(&["experiments", "resume", "last"]).code(1);
+    assert_eq!(number_in(&home.store(), runs), Some(4));
+    // Too short a trial is made three times, and the reason is told with each.
+    let args = sim(&["--vary=clients=1"]).into_iter().filter(|word| *word != "--duration=4s");
+    let args: Vec<&str> = args.chain(["--duration=500ms"]).collect();
+    let ran = home.run(&args).code(1);
+    for (words, count) in [("does not count, it is made again: ", 2), ("it is given up: ", 1)] {
+        assert_eq!(ran.err.matches(words).count(), count, "{}", ran.err);
+    }
+    assert!(ran.err.contains("were measured"), "{}", ran.err);
+}
+
+#[test]
 fn a_plan_varies_a_servers_settings_and_its_data_stay() {
     let home = Home::new();
     let plan = home.write(

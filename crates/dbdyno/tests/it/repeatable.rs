@@ -108,11 +108,19 @@ fn a_queue_that_may_not_fill_ends_the_run_as_asked() {
     let args = ["run", "empty", "--target=sim:?service=constant:10ms", "--placement=simulated"];
     let load = ["--load=open", "--rate=1000", "--queue=200", "--queue-full=stop", "--clients=1"];
     let ran = home.run(&[&args[..], &load, &["--duration=10s", "--output=json"]].concat());
-    // Less than a second was measured, which is not valid.
+    // It is full in the ramp-up: nothing was measured, which is not valid.
     let report = ran.code(1).json();
     assert_eq!(report["status"], "queue_full");
-    assert!(number(&report, "measured_seconds") < 1.0);
+    assert_eq!(number(&report, "measured_seconds"), 0.0);
     nothing_is_lost(&report);
+    let findings = at(&report, "findings").as_array().unwrap();
+    let invalid: Vec<&Value> = findings.iter().filter(|f| f["severity"] == "invalid").collect();
+    assert_eq!(invalid.len(), 1, "{findings:#?}");
+    let text = invalid[0]["text"].as_str().unwrap();
+    for words in ["full during the ramp-up", "nothing was measured", "Lower the rate"] {
+        assert!(text.contains(words), "{text}");
+    }
+    home.run(&["runs", "show", "last"]).says(&["queue full before anything was measured"]);
 }
 
 #[test]

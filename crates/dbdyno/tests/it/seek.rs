@@ -45,6 +45,21 @@ fn the_example_that_seeks_finds_what_theory_says() {
 }
 
 #[test]
+fn a_queue_that_is_full_is_an_answer_to_a_search() {
+    let home = Home::new();
+    let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
+    let queue = ["--load=open", "--queue=50", "--queue-full=stop", "--output=json"];
+    // Whether the answer is confirmed is not the question here.
+    let told = home.run(&sim(&[&search[..], &queue].concat())).json();
+    let full = "the queue was full, and the run stopped";
+    let n_full =
+        probes(&told).iter().filter(|p| at(p, "judged.reasons").to_string().contains(full));
+    assert!(n_full.count() > 0, "{told:#}");
+    let kind = at(&told, "answer.kind");
+    assert!(["between", "found"].contains(&kind.as_str().unwrap()), "{:#}", at(&told, "answer"));
+}
+
+#[test]
 fn a_killed_search_goes_on_and_ends_with_the_same_answer() {
     let home = Home::new();
     let search = ["--seek=rate=50..1000", "--objective=p50<12ms", "--seek-budget=5m"];

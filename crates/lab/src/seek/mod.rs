@@ -12,13 +12,14 @@ use std::sync::Arc;
 use engine::Stop;
 use model::{Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Seek, Target};
 use results::SeekReport;
-use results::experiment::{Trialled, counts};
+use results::experiment::{Trialled, counts, is_settled};
 use results::report::Report;
 use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
 use results::store::Store;
 
 use crate::experiment::{
-    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Walk, forget_unbegun, status, trialled,
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
+    trialled,
 };
 use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
@@ -188,8 +189,11 @@ impl Search {
             let (n, left_ns) = course.left(&probes_of(&made));
             watcher.trial(nth as u64 + 1, nth as u64 + n, &told, Some(left_ns));
             match walk.one((nth as u32, 0), stop, watcher) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {}
+                Ok(Tried::Interrupted) => return Ok(true),
+                Ok(Tried::Counts | Tried::Settled(_)) => {}
+                Ok(Tried::Not(why)) => {
+                    watcher.note(&format!("a probe at {told} does not count: {why}"));
+                }
                 Err(Trouble::Failed(why)) => {
                     walk.site = None;
                     watcher.note(&format!("a probe at {told} failed: {why}"));
@@ -233,8 +237,9 @@ fn replay(
     let mut made: Vec<(Probe, Report)> = Vec::new();
     while let Some(ask) = course.next(&probes_of(&made)) {
         let is_here = |trial: &&Trialled| trial.point as usize == made.len();
-        let Some(trial) = trials.iter().rfind(|trial| is_here(trial) && counts(&trial.report))
-        else {
+        // That its queue was full is an answer, too.
+        let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
+        let Some(trial) = trials.iter().rfind(|trial| is_here(trial) && is_made(trial)) else {
             break;
         };
         let judged = judge(&trial.report, &seek.objectives);

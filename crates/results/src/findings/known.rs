@@ -202,9 +202,9 @@ pub static KNOWN: &[Known] = &[
     },
     Known {
         id: "queue_full",
-        severity: "warning",
-        raised: "the run ended at a full queue, as the plan asks",
-        advice: "Lower the rate or add clients.",
+        severity: "warning, invalid",
+        raised: "the run ended at a full queue, as the plan asks: in the measured phase, before it",
+        advice: "Lower the rate, add clients, or allow a longer queue (--queue).",
     },
     Known {
         id: "unknown_commits",

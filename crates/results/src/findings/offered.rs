@@ -105,7 +105,8 @@ fn carried_in(view: &View) -> Option<Offer> {
     let told = view.told?;
     let carried_in = view.group.carried_in();
     let open = matches!(told.load, Load::Open { .. });
-    let backlog = open && carried_in > u64::from(told.clients);
+    let is_measured = !super::is_full_early(view.tally);
+    let backlog = open && is_measured && carried_in > u64::from(told.clients);
     backlog.then_some(Offer::CarriedIn { carried_in, clients: told.clients })
 }
 

@@ -35,6 +35,7 @@ const STALLED_PERCENT_NOTED: f64 = 1.0;
 enum Time {
     Failed { why: String },
     QueueFull { at_ns: u64 },
+    QueueFullEarly,
     Interrupted { measured_ns: u64, planned_ns: u64 },
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
@@ -61,6 +62,14 @@ impl Time {
                      the plan asks: the system cannot take this rate.",
                     seconds(at_ns)
                 ),
+            },
+            Time::QueueFullEarly => Words {
+                id: "queue_full",
+                severity: Severity::Invalid,
+                text:
+                    "The queue was full during the ramp-up, and the run ended there, as the plan \
+                       asks: nothing was measured, since the system cannot take this rate."
+                        .to_owned(),
             },
             Time::Interrupted { measured_ns, planned_ns } => Words {
                 id: "interrupted",
@@ -197,6 +206,7 @@ fn ended(tally: &Tally) -> Option<Time> {
     match &tally.ended.as_ref()?.reason {
         StopReason::Completed => None,
         StopReason::Failed { why } => Some(Time::Failed { why: why.clone() }),
+        StopReason::QueueFull if super::is_full_early(tally) => Some(Time::QueueFullEarly),
         StopReason::QueueFull => Some(Time::QueueFull { at_ns: measured_ns }),
         StopReason::Interrupted => {
             let planned_ns = tally.description.as_ref()?.phases.measure_ns;
@@ -208,6 +218,7 @@ fn ended(tally: &Tally) -> Option<Time> {
 fn short(tally: &Tally) -> Option<Time> {
     tally.ended.as_ref()?;
     match tally.measured_ns() {
+        _ if super::is_full_early(tally) => None,
         measured_ns @ ..MEASURED_NS_MIN => Some(Time::TooShort { measured_ns }),
         measured_ns @ ..MEASURED_NS_SHORT => Some(Time::Short { measured_ns }),
         _ => None,

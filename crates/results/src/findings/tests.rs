@@ -251,6 +251,9 @@ fn a_run_that_did_not_go_as_planned_says_so() {
         made.reason = Some(StopReason::Failed { why: "all connections were lost".to_owned() });
     });
     raises("queue_full", Severity::Warning, |made| made.reason = Some(StopReason::QueueFull));
+    raises("queue_full", Severity::Invalid, |made| {
+        (made.reason, made.measured_ns) = (Some(StopReason::QueueFull), 0);
+    });
     raises("interrupted", Severity::Note, |made| made.reason = Some(StopReason::Interrupted));
     raises("too_short", Severity::Invalid, |made| made.measured_ns = 900 * NS_PER_MS);
     raises("too_short", Severity::Invalid, |made| made.measured_ns = 0);
@@ -260,6 +263,19 @@ fn a_run_that_did_not_go_as_planned_says_so() {
         made.description.phases.ramp_up_ns = 2 * NS_PER_S;
         made.fact("client", "connecting_s", "2.001");
     });
+}
+
+#[test]
+fn a_queue_that_is_full_in_the_ramp_up_is_all_that_is_said_of_the_measured_phase() {
+    let mut made = Made::open_overloaded();
+    (made.reason, made.measured_ns) = (Some(StopReason::QueueFull), 0);
+    made.seconds.retain(|second| second.second < 0);
+    made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| kind.carried += 9);
+    let found = ids(&made);
+    assert!(found.contains(&"queue_full".to_owned()), "{found:?}");
+    for misleading in ["too_short", "nothing_finished", "carried_in", "unfinished"] {
+        assert!(!found.contains(&misleading.to_owned()), "{misleading} in {found:?}");
+    }
 }
 
 #[test]

@@ -109,6 +109,9 @@ pub fn headline(report: &Report) -> String {
         Status::Completed => None,
         Status::Running => Some("still running".to_owned()),
         Status::Failed => Some("FAILED".to_owned()),
+        Status::QueueFull if report.measured_seconds == 0.0 => {
+            Some("queue full before anything was measured".to_owned())
+        }
         Status::Interrupted | Status::QueueFull => {
             let why = if report.status == Status::QueueFull { "queue full" } else { "interrupted" };
             Some(format!("{why} after {}", figures::seconds(report.measured_seconds)))
