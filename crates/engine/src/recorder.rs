@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Counts, ErrorCount, KindIndex, Load, Measure, MeasureKind, MeasureSecond, NS_PER_S, Outcome,
-    Recording, Refusal, Sample, Second, Traffic, WINDOW_SECONDS,
+    Recording, Refusal, Sample, Second, Traffic,
 };
 use stats::{Histogram, Range, Sparse};
 
@@ -160,7 +160,7 @@ impl GroupCells {
             has_parts: shape.has_parts,
             kinds: (0..shape.n_kinds).map(|_| None).collect(),
             tenths: Vec::new(),
-            lag: Spans::new(recording, WINDOW_SECONDS),
+            lag: Spans::new(recording, recording.window_seconds.into()),
             measures: shape.measures.iter().map(measure).collect(),
             errors: Vec::new(),
         }
@@ -168,6 +168,7 @@ impl GroupCells {
 
     fn kind(&mut self, kind: KindIndex) -> &mut KindCells {
         let (recording, has_parts) = (self.recording, self.has_parts);
+        let window = i64::from(recording.window_seconds);
         self.kinds[usize::from(kind)].get_or_insert_with(|| {
             let spans = |seconds| Spans::new(recording, seconds);
             Box::new(KindCells {
@@ -175,7 +176,7 @@ impl GroupCells {
                 response: spans(1),
                 failures: spans(1),
                 unfinished: spans(1),
-                parts: has_parts.then(|| (spans(WINDOW_SECONDS), spans(WINDOW_SECONDS))),
+                parts: has_parts.then(|| (spans(window), spans(window))),
             })
         })
     }

@@ -247,6 +247,7 @@ fn describe(
         started_unix_ms: wall::unix_ms(),
         trial: None,
         probe_seconds: plan.probe_seconds,
+        window_seconds: plan.recording.window_seconds,
     }
 }
 

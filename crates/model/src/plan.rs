@@ -108,6 +108,13 @@ pub struct Retry {
 pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
     pub highest_ns: u64,
+    /// How many seconds each window of service, wait and lag has.
+    #[serde(default = "default_window_seconds")]
+    pub window_seconds: u32,
+}
+
+pub(crate) fn default_window_seconds() -> u32 {
+    crate::WINDOW_SECONDS as u32
 }
 
 /// How clients connect before the load begins.

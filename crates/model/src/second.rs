@@ -9,9 +9,16 @@ use stats::Histogram;
 
 use crate::{KindIndex, RefusalKind, Traffic};
 
-/// Service, wait and lag are kept in windows of this many seconds, in the part of the second
-/// that begins the window.
+/// Service, wait and lag are kept in windows of this many seconds, unless the stretches of the
+/// report are not made of such, in the part of the second that begins the window.
 pub const WINDOW_SECONDS: i64 = 10;
+
+/// The windows in which service, wait and lag are kept where a report is told in stretches of
+/// `probe_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
+pub fn window_seconds(probe_seconds: u32) -> u32 {
+    let divides = |window: &u32| probe_seconds.is_multiple_of(*window);
+    (1..=WINDOW_SECONDS as u32).rev().find(divides).unwrap_or(1)
+}
 
 /// What became of the transactions that were intended within a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -324,5 +331,23 @@ pub(crate) mod as_bytes {
             }
             self.visit_bytes(&bytes)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_made_of_whole_windows_that_are_as_long_as_can_be() {
+        let check = |probe: u32, window: u32| assert_eq!(window_seconds(probe), window, "{probe}");
+        for window in 1..=10 {
+            check(window, window);
+        }
+        check(11, 1);
+        check(12, 6);
+        check(15, 5);
+        check(20, 10);
+        check(60, 10);
     }
 }

@@ -414,5 +414,6 @@ fn description(load: Load) -> Description {
         started_unix_ms: 1_772_000_000_000,
         trial: None,
         probe_seconds: model::PROBE_SECONDS,
+        window_seconds: 10,
     }
 }

@@ -103,6 +103,30 @@ fn an_overload_ends_with_its_losses_counted_and_shown() {
 }
 
 #[test]
+fn stretches_of_any_length_tell_the_share_of_waiting() {
+    let home = Home::new();
+    let load = ["--load=open", "--rate=1500", "--clients=4", "--ramp-up=2s", "--duration=30s"];
+    let stretches = |probe: &str| {
+        let told =
+            simulated(&home, "service=exponential:2ms&servers=4", &[&load[..], &[probe]].concat());
+        at(&told, "probes").as_array().unwrap().clone()
+    };
+    let waits = |probes: &[Value]| -> Vec<f64> {
+        probes.iter().map(|probe| number(probe, "wait_percent")).collect()
+    };
+    let ten = waits(&stretches("--probe=10s"));
+    for (probe, count) in
+        [("--probe=1s", 30), ("--probe=4s", 8), ("--probe=5s", 6), ("--probe=15s", 2)]
+    {
+        let found = waits(&stretches(probe));
+        assert_eq!(found.len(), count, "{probe}");
+        // The same transactions wait, however they are told.
+        let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+        assert!((mean(&found) - mean(&ten)).abs() < 4.0, "{probe}: {found:?} and {ten:?}");
+    }
+}
+
+#[test]
 fn a_queue_that_may_not_fill_ends_the_run_as_asked() {
     let home = Home::new();
     let args = ["run", "empty", "--target=sim:?service=constant:10ms", "--placement=simulated"];

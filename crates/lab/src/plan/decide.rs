@@ -45,6 +45,7 @@ pub fn decide(
         on: decide_retry_on(draft)?,
         backoff_ns: duration(draft, "retry.backoff")?,
     };
+    let probe_seconds = decide_probe(draft)?;
     let highest_ns = duration(draft, "recording.highest")?;
     if !(NS_PER_S..=48 * 3600 * NS_PER_S).contains(&highest_ns) {
         let written = draft.plan("recording.highest").expect("it has a default");
@@ -61,8 +62,8 @@ pub fn decide(
         pin: switch(draft, "pin")?,
         connect: decide_connect(draft)?,
         retry,
-        recording: Recording { highest_ns },
-        probe_seconds: decide_probe(draft)?,
+        recording: Recording { highest_ns, window_seconds: model::window_seconds(probe_seconds) },
+        probe_seconds,
         around: decide_around(draft)?,
         disturbances,
     })

@@ -135,6 +135,7 @@ fn undescribed() -> Description {
         started_unix_ms: 0,
         trial: None,
         probe_seconds: model::PROBE_SECONDS,
+        window_seconds: 10,
     }
 }
 

@@ -31,7 +31,7 @@ pub struct ProbeReport {
     /// The same of 99 %.
     pub p99_ms: Option<f64>,
     /// The share of waiting for a free client in the times of what finished; null in closed load,
-    /// and where stretches are not made of windows of ten seconds.
+    /// and where stretches are not made of whole windows, as of older runs.
     pub wait_percent: Option<f64>,
     /// How many waited for a free client on average over the ends of its seconds: intended until
     /// then, not yet ended, less those that a client was busy with. Null where nobody waits, in
@@ -81,8 +81,12 @@ fn probe(tally: &Tally, queues: &BTreeMap<i64, f64>, from: i64, to: i64) -> Prob
     let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
     let Span { counts, commits, response, is_whole } = tally.span(from..to);
     let (mut wait_ns, mut service_ns, mut has_windows) = (0u128, 0u128, true);
+    let window = tally
+        .description
+        .as_ref()
+        .map_or(model::WINDOW_SECONDS, |told| i64::from(told.window_seconds.max(1)));
     for group in &tally.groups {
-        match group.series.windows(from, to) {
+        match group.series.windows(from, to, window) {
             Some((wait, service)) => {
                 wait_ns += wait;
                 service_ns += service;
@@ -131,6 +135,12 @@ mod tests {
                 let is_whole = seconds == 10 || probe.to_s >= 60.0;
                 assert!(is_whole || probe.wait_percent.is_none(), "{probe:?}");
             }
+        }
+        let mut finer = made_up::Made::open_overloaded();
+        finer.description.window_seconds = 1;
+        let finer = finer.tally();
+        for seconds in [1, 3, 10] {
+            assert!(probes(&finer, seconds).iter().all(|probe| probe.wait_percent.is_some()));
         }
         let closed = made_up::Made::closed().tally();
         assert!(probes(&closed, 10).iter().all(|probe| probe.queue_mean.is_none()));

@@ -79,6 +79,7 @@ fn description(workloads: &[&str], started_unix_ms: i64) -> Description {
         started_unix_ms,
         trial: None,
         probe_seconds: model::PROBE_SECONDS,
+        window_seconds: 10,
     }
 }
 

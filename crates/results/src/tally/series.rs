@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use model::{Counts, Second, Traffic, WINDOW_SECONDS};
+use model::{Counts, Second, Traffic};
 use stats::Histogram;
 
 /// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
@@ -182,12 +182,12 @@ impl Series {
         self.seconds.keys().next_back().copied()
     }
 
-    /// The sums of waits and of service times, in nanoseconds, of the windows that make up the
-    /// seconds from `from` to before `to`; none where nobody waits, or where they are made up of
-    /// parts of windows.
-    pub fn windows(&self, from: i64, to: i64) -> Option<(u128, u128)> {
-        let is_whole = from % WINDOW_SECONDS == 0
-            && (to % WINDOW_SECONDS == 0 || self.seconds.range(to..).next().is_none());
+    /// The sums of waits and of service times, in nanoseconds, of the windows of `length` seconds
+    /// that make up the seconds from `from` to before `to`; none where nobody waits, or where they
+    /// are made up of parts of windows.
+    pub fn windows(&self, from: i64, to: i64, length: i64) -> Option<(u128, u128)> {
+        let is_whole =
+            from % length == 0 && (to % length == 0 || self.seconds.range(to..).next().is_none());
         if self.windows.is_empty() || !is_whole {
             return None;
         }
