@@ -72,6 +72,22 @@ fn clients_are_sought_in_whole_numbers() {
         assert_eq!(number(probe, "at").fract(), 0.0);
     }
     assert!((number(&told, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&told, "answer"));
+    let ends = ["answer.low", "answer.value", "answer.high"].map(|path| number(&told, path));
+    assert!(ends.is_sorted() && ends.iter().all(|end| end.fract() == 0.0), "{ends:?}");
+    let [low, value, high] = ends;
+    let words = format!("up to clients={value} ({low} to {high})");
+    home.run(&["experiments", "show", "last"]).good().says(&[&words]);
+}
+
+#[test]
+fn a_time_with_too_few_samples_is_said_to_be_one() {
+    let home = Home::new();
+    let search = ["--seek=clients=1..2", "--objective=mean<1s", "--seek-budget=3m"];
+    let slow = "--target=sim:?service=constant:200ms";
+    let args: Vec<&str> =
+        sim(&search).into_iter().map(|word| if word == SIM { slow } else { word }).collect();
+    let words = ["too few", "p99 ms: n too small: needs at least"];
+    home.run(&args).good().says(&words);
 }
 
 #[test]
