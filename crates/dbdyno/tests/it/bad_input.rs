@@ -294,7 +294,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     check(&format!("{group}[[at]]\n{sql}\n"), &["plan.toml:3:1", "has no time"]);
     check(
         &format!("{group}[[at]]\n{sql}\ntime = \"30s\"\n"),
-        &["plan.toml:5:8", "30s is after the end of the run", "lasts 30s"],
+        &["plan.toml:5:8", "30s is the end itself of the run", "lasts 30s"],
     );
     check(
         &format!("[target]\nurl = \"sim:\"\n{}", at(sql)),

@@ -138,6 +138,8 @@ fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
         home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
     };
     check(&["--vary=clints=1,2"], "nothing called 'clints' to vary (did you mean 'clients'?)");
+    check(&["--vary=repeat=1,2"], "'repeat' is said of the experiment as a whole, and is no axis");
+    check(&["--vary=repeat=1,2"], "write --repeat, beside it");
     check(&["--vary=clients="], "no values");
     check(&["--vary=clients"], "is not an axis");
     check(&["--vary=clients=1,1"], "twice");

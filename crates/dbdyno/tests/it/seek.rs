@@ -119,6 +119,10 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
     check(&["--seek=rate=0..9", p99], "must be above zero");
     check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
+    for axis in ["seed=1..9", "queue=1..9", "connect.rate=1..9", "server.x=1..9"] {
+        let seek: &'static str = format!("--seek={axis}").leak();
+        check(&[seek, p99], "cannot be sought, only varied; what can be: rate, clients");
+    }
     check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");
     check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");
     check(&["--seek=rate=100..900", p99, "--objective=p99<1s"], "two objectives of p99");
@@ -134,4 +138,9 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
          objectives = ['p99<20ms', 'fast']\n",
     );
     home.run(&["run", &plan]).code(2).warns(&["bad.toml:5:", "'fast'"]).is_a_sentence();
+    // What is written in a file is mended in a file.
+    let half = home
+        .write("half.toml", "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'clients=1..9'\n");
+    let words = ["half.toml:4:", "needs an objective: experiment.objectives = \"p99<20ms\""];
+    home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
