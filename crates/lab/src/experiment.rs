@@ -298,7 +298,7 @@ impl<'o> Walk<'o> {
                 watcher.doing(text);
             })?;
             let set = self.hold.put_heard(&site.database, &plan, stop)?;
-            set.notes.iter().for_each(|note| watcher.note(note));
+            set.differs.iter().for_each(|note| watcher.note(note));
             if let Some((other, _)) = of_it().find(|(_, facts)| *facts == set.facts) {
                 let (one, two) = (pairs_of(&other.settings), pairs_of(&plan.settings));
                 return Err(Trouble::Usage(format!(

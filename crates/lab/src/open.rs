@@ -318,7 +318,7 @@ fn agree(
         match held.scale_of(name) {
             Some(has) if settings.is_given(name) && has != value => {
                 let why = format!("{target} was built with {name} {has}, not {value}");
-                return Err(Trouble::Failed(format!("{why}; leave it out to use it, {remedy}")));
+                return Err(Trouble::Usage(format!("{why}; leave it out to use it, {remedy}")));
             }
             _ => {}
         }

@@ -31,7 +31,7 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
     let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
     let needed = clients + DESCRIPTORS_BESIDE;
     match getrlimit(Resource::Nofile).current {
-        Some(limit) if limit < needed => Err(Trouble::Failed(format!(
+        Some(limit) if limit < needed => Err(Trouble::Usage(format!(
             "{clients} clients need {needed} open files, and this process may have {limit}: raise \
              that first (ulimit -n {needed}), or use fewer clients; a proxy on this host needs \
              two for each client besides"

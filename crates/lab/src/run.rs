@@ -14,6 +14,7 @@ use model::{
     NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
 };
 use results::Tally;
+use results::render::figures::{count, fixed};
 use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 
@@ -313,10 +314,12 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     };
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
+    let all = fixed(each * f64::from(clients), 1);
+    let each = fixed(each, 2);
+    let clients = count(clients.into(), "client");
     Some(format!(
-        "keying and thinking alone allow {each:.2} {title} per client on average, {:.1} for \
-         {clients} clients; less than that shows response time or loss{cap}",
-        each * f64::from(clients)
+        "keying and thinking alone allow {each} {title} per client on average, {all} for \
+         {clients}; less than that shows response time or loss{cap}"
     ))
 }
 

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use engine::Stop;
 use model::{
-    ChangedSetting, Database, Event, Fact, Plan, Refusal, RefusalKind, Row, SettingsBySql, Target,
-    Value, is_same_value, server_of,
+    ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
+    Severity, Target, Value, is_same_value, server_of,
 };
 use results::Tally;
+use results::findings::known;
 use results::store::Store;
 
 use crate::desk::Desk;
@@ -211,16 +212,23 @@ pub(crate) struct Hold {
 pub(crate) struct Set {
     /// Each by name, as the server spells its value.
     pub(crate) facts: Vec<Fact>,
-    /// What the user should know.
-    pub(crate) notes: Vec<String>,
+    /// Those that the server took to another value than was asked for, in words.
+    pub(crate) differs: Vec<String>,
 }
 
 impl Set {
     /// What a run keeps of it; `watcher` is told what the user should know.
     pub(crate) fn told(self, watcher: &mut dyn Watcher) -> Vec<Event> {
-        self.notes.iter().for_each(|note| watcher.note(note));
-        let notes = self.notes.into_iter().map(|text| Event::Output { text });
-        self.facts.into_iter().map(Event::Fact).chain(notes).collect()
+        self.differs.iter().for_each(|note| watcher.note(note));
+        let facts = self.facts.into_iter().map(Event::Fact);
+        let text = self.differs.join("; ");
+        let known = known("setting_differs").expect("it is in the list of all");
+        let finding = (!text.is_empty()).then(|| Finding {
+            id: known.id.to_owned(),
+            severity: Severity::Warning,
+            text: format!("{text}. {}", known.advice),
+        });
+        facts.chain(finding.map(Event::Finding)).collect()
     }
 }
 
@@ -266,7 +274,7 @@ impl Hold {
             let now = self.put_one(&store, &mut panel, &server, &found, value)?;
             if !is_same_value(value, &now.value) {
                 let Found { name, value: told, .. } = &now;
-                set.notes.push(format!("{name} was set to {value}; {target} says {told}"));
+                set.differs.push(format!("{name} was set to {value}, and {target} says {told}"));
             }
             set.facts.push(Fact::new("setting", &now.name, &now.value));
         }

@@ -145,6 +145,11 @@ impl Experiment {
     }
 }
 
+/// Whether an axis is the rate at which users arrive, by whichever of its names.
+pub fn is_arrival_rate(axis: &str) -> bool {
+    axis.rsplit('.').next() == Some("rate") && axis != "connect.rate"
+}
+
 /// All combinations of the axes' values; those of the last axis follow each other.
 pub fn combinations(axes: &[Axis]) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
@@ -179,6 +184,16 @@ mod tests {
             until: None,
             seed: 7,
             seek: None,
+        }
+    }
+
+    #[test]
+    fn a_rate_of_arrivals_is_known_by_all_its_names() {
+        for name in ["rate", "load.rate", "group.users.rate", "group.users.load.rate"] {
+            assert!(is_arrival_rate(name), "{name}");
+        }
+        for name in ["clients", "connect.rate", "connect_rate", "rates"] {
+            assert!(!is_arrival_rate(name), "{name}");
         }
     }
 

@@ -50,7 +50,9 @@ pub use disturbance::{
     Deed, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
-pub use experiment::{Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations};
+pub use experiment::{
+    Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations, is_arrival_rate,
+};
 pub use finding::{Fact, Finding, Severity};
 pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;

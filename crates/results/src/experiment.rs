@@ -3,12 +3,13 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (lab), and how it looks (render).
 
-use model::{Experiment, Finding, Load};
+use model::{Experiment, Finding, Load, is_arrival_rate};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, Scalability};
 
 use crate::findings::judge_order;
-use crate::report::{Named, Report, Status};
+use crate::report::{Latency, Named, Report, Status};
+use crate::seek::{achieved, keeps_up};
 use crate::store;
 
 /// The schema of [`ExperimentReport`].
@@ -60,6 +61,9 @@ pub struct ExperimentReport {
     pub points: Vec<PointReport>,
     /// The primary figure over the axis, if there is one axis and it is of numbers.
     pub curve: Option<Curve>,
+    /// Up to where a rate is kept, where it is varied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
     /// The law that throughput over clients follows, where that is the axis.
     pub scalability: Option<ScalabilityReport>,
     /// Why no law is fitted, where clients are the axis.
@@ -80,8 +84,22 @@ pub struct PointReport {
     pub runs_not_counted: u64,
     /// What was measured, by name.
     pub figures: Named<Figure>,
+    /// Why a time is not among them, by its name: there may be too few samples.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
     /// Findings of at least a warning, by id, and in how many runs.
     pub findings: Named<u64>,
+}
+
+/// Up to where a rate of arrivals is kept. Times tell nothing of that: they are least at the least
+/// rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateReport {
+    /// The axis.
+    pub axis: String,
+    /// The point, from 0, with the highest rate at which every run has finished what was offered
+    /// while it was; null if there is none.
+    pub kept: Option<usize>,
 }
 
 /// A figure over a point's runs.
@@ -157,12 +175,26 @@ impl ScalabilityReport {
     }
 }
 
+/// The times of a run that count: where users arrive at a rate, what was lost counts as well.
+fn times_of(report: &Report) -> &Latency {
+    match report.load {
+        Some(Load::Open { .. }) => &report.block.offered_ms,
+        _ => &report.block.response_ms,
+    }
+}
+
+/// Why quantiles are not known, by the names of their figures.
+pub(crate) fn reasons(times: &Latency) -> Named<String> {
+    let named = [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")].into_iter();
+    let why = |(name, q): (&str, &str)| Some((name.to_owned(), times.reasons.get(q)?.clone()));
+    Named(named.filter_map(why).collect())
+}
+
 /// The figures of a run, by name, as an experiment shows them.
 pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
     let block = &report.block;
-    // Where users arrive at a rate, what was lost counts as well.
     let is_open = matches!(report.load, Some(Load::Open { .. }));
-    let times = if is_open { &block.offered_ms } else { &block.response_ms };
+    let times = times_of(report);
     let counts = &block.counts;
     let offered = counts.offered.max(1) as f64;
     let errors = (counts.failed + counts.dropped) as f64 / offered * 100.0;
@@ -223,6 +255,7 @@ impl ExperimentReport {
             .collect();
         let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
         let curve = curve(experiment, &points, primary);
+        let rate = if is_time(primary) { rate_kept(experiment, trials) } else { None };
         let law = scalability(experiment, trials, primary, bits);
         let (scalability, no_scalability) = match law {
             None => (None, None),
@@ -243,6 +276,7 @@ impl ExperimentReport {
             primary: primary.to_owned(),
             points,
             curve,
+            rate,
             scalability,
             no_scalability,
             findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
@@ -284,8 +318,13 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
     let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
         here.into_iter().partition(|trial| counts(&trial.report));
     let mut names: Vec<&'static str> = Vec::new();
-    let figures: Vec<Vec<(&'static str, f64)>> =
-        counted.iter().map(|trial| figures_of(&trial.report)).collect();
+    let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
+    let figures = counted.iter().map(|trial| {
+        let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
+        let kept = kept.map(|percent| ("achieved_percent", percent));
+        figures_of(&trial.report).into_iter().chain(kept).collect()
+    });
+    let figures: Vec<Vec<(&'static str, f64)>> = figures.collect();
     for (name, _) in figures.iter().flatten() {
         if !names.contains(name) {
             names.push(name);
@@ -297,11 +336,14 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
     };
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
+    let why = counted.first().map(|trial| reasons(times_of(&trial.report)).0).unwrap_or_default();
+    let why = why.into_iter().filter(|(name, _)| !names.contains(&name.as_str()));
     PointReport {
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
         figures: Named(names.iter().filter_map(of).collect()),
+        reasons: Named(why.collect()),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
     }
 }
@@ -370,6 +412,26 @@ pub(crate) fn is_time(name: &str) -> bool {
 /// A value of an axis, if it is a number.
 pub fn number(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
+}
+
+/// None where no rate is varied, or how it changes is.
+fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport> {
+    let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
+    let rate = |point: u32| {
+        let value = &experiment.points[point as usize].values[index];
+        model::parse_rate(value).ok()
+    };
+    let all = (0..experiment.points.len() as u32).map(|point| Some((rate(point)?, point)));
+    let all = all.collect::<Option<Vec<(f64, u32)>>>()?;
+    let is_kept = |point: u32| {
+        let here = |trial: &&Trialled| trial.point == point && counts(&trial.report);
+        let mut here = trials.iter().filter(here).peekable();
+        here.peek().is_some() && here.all(|trial| keeps_up(&trial.report))
+    };
+    let kept = all.into_iter().filter(|(_, point)| is_kept(*point));
+    let highest = kept.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let axis = experiment.axes[index].name.clone();
+    Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
 }
 
 /// None where clients are not the axis.

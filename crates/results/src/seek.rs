@@ -9,7 +9,7 @@ use model::{Bound, Comparison, Load, Metric, Objective};
 use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
-use crate::experiment::{counts, is_settled};
+use crate::experiment::{self, counts, is_settled};
 use crate::report::{Named, Report, SecondReport};
 use crate::store;
 
@@ -120,6 +120,9 @@ pub struct ProbeReport {
     pub judged: Judged,
     /// What was measured, by name; lost percentiles are null, as JSON has no infinity.
     pub figures: Named<Option<f64>>,
+    /// Why a time is null, by its name: there may be too few samples.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
 }
 
 /// What was found.
@@ -325,7 +328,7 @@ impl Judged {
 }
 
 /// What finished within the window, as a share of what was offered in it.
-fn achieved(report: &Report) -> Option<f64> {
+pub(crate) fn achieved(report: &Report) -> Option<f64> {
     let counts = &report.block.counts;
     let tps = report.block.tps?;
     let committed = tps * report.measured_seconds;
@@ -336,6 +339,11 @@ fn achieved(report: &Report) -> Option<f64> {
 /// Of what was offered, the share that clients may have under way when the window ends.
 fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
+}
+
+/// Whether what was offered was finished while it was, but for what clients have under way.
+pub(crate) fn keeps_up(report: &Report) -> bool {
+    achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
 }
 
 /// The seconds of the measured phase, each with those of all groups.
@@ -421,6 +429,11 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
         ("offered", Some(counts.offered as f64)),
     ];
     Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Why times of a probe are not known, by the names of their figures.
+pub fn reasons(report: &Report) -> Named<String> {
+    experiment::reasons(&report.block.offered_ms)
 }
 
 /// Figures over the axis: the mean of all probes of a value, in rising order.

@@ -116,7 +116,7 @@ fn more_clients_than_open_files_are_refused_before_anything_is_built() {
     let mut command = home.command("sh");
     let script = "ulimit -n 100; exec $DBDYNO run oltp-point-select --clients=200";
     command.args(["-c", script]).env("DBDYNO", env!("CARGO_BIN_EXE_dbdyno"));
-    let ran = Started::new(command).end().code(FAILED);
+    let ran = Started::new(command).end().code(USAGE);
     let words = ["200 clients need 232 open files", "may have 100", "ulimit -n 232"];
     ran.warns(&words).is_a_sentence();
     nothing_was_made(&home);
@@ -294,7 +294,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     check(&format!("{group}[[at]]\n{sql}\n"), &["plan.toml:3:1", "has no time"]);
     check(
         &format!("{group}[[at]]\n{sql}\ntime = \"30s\"\n"),
-        &["plan.toml:5:8", "30s is after the end of the run", "lasts 30s"],
+        &["plan.toml:5:8", "30s is the end itself of the run", "lasts 30s"],
     );
     check(
         &format!("[target]\nurl = \"sim:\"\n{}", at(sql)),
@@ -412,7 +412,7 @@ fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
         refused(
             &home,
             &[command, "tpcc", "--warehouses=2"],
-            FAILED,
+            USAGE,
             &["was built with warehouses 1, not 2", "leave it out to use it"],
         );
     }

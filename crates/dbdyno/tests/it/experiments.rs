@@ -44,6 +44,27 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
 }
 
 #[test]
+fn a_rate_that_is_varied_is_told_by_how_much_of_it_is_kept() {
+    let home = Home::new();
+    // Four servers of 2 ms get 2,000 a second.
+    home.run(&sim(&["--vary=rate=500,1500,4000", "--clients=64"]))
+        .good()
+        .says(&["what is offered is finished up to rate=1500; p99 ms there: ", "achieved %"]);
+    let told = home.json(&["experiments", "show", "last"]);
+    assert_eq!(number(&told, "rate.kept"), 1.0, "{:#}", at(&told, "rate"));
+    let over = home.run(&sim(&["--vary=rate=3000,4000", "--clients=64"])).good();
+    over.says(&["at no rate was finished what was offered"]);
+}
+
+#[test]
+fn a_point_with_too_few_samples_is_not_one_without_any() {
+    let home = Home::new();
+    let ran = home.run(&sim(&["--vary=clients=2,4", "--rate=20"])).good();
+    let words = ["no p99 ms: n too small: needs at least", "too few"];
+    assert!(!ran.says(&words).out.contains("nothing measured yet"));
+}
+
+#[test]
 fn two_axes_are_all_their_combinations() {
     let home = Home::new();
     let told = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));
@@ -158,6 +179,8 @@ fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
         home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
     };
     check(&["--vary=clints=1,2"], "nothing called 'clints' to vary (did you mean 'clients'?)");
+    check(&["--vary=repeat=1,2"], "'repeat' is said of the experiment as a whole, and is no axis");
+    check(&["--vary=repeat=1,2"], "write --repeat, beside it");
     check(&["--vary=clients="], "no values");
     check(&["--vary=clients"], "is not an axis");
     check(&["--vary=clients=1,1"], "twice");

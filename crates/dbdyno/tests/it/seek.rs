@@ -87,6 +87,22 @@ fn clients_are_sought_in_whole_numbers() {
         assert_eq!(number(probe, "at").fract(), 0.0);
     }
     assert!((number(&told, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&told, "answer"));
+    let ends = ["answer.low", "answer.value", "answer.high"].map(|path| number(&told, path));
+    assert!(ends.is_sorted() && ends.iter().all(|end| end.fract() == 0.0), "{ends:?}");
+    let [low, value, high] = ends;
+    let words = format!("up to clients={value} ({low} to {high})");
+    home.run(&["experiments", "show", "last"]).good().says(&[&words]);
+}
+
+#[test]
+fn a_time_with_too_few_samples_is_said_to_be_one() {
+    let home = Home::new();
+    let search = ["--seek=clients=1..2", "--objective=mean<1s", "--seek-budget=3m"];
+    let slow = "--target=sim:?service=constant:200ms";
+    let args: Vec<&str> =
+        sim(&search).into_iter().map(|word| if word == SIM { slow } else { word }).collect();
+    let words = ["too few", "p99 ms: n too small: needs at least"];
+    home.run(&args).good().says(&words);
 }
 
 #[test]
@@ -118,6 +134,10 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
     check(&["--seek=rate=0..9", p99], "must be above zero");
     check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
+    for axis in ["seed=1..9", "queue=1..9", "connect.rate=1..9", "server.x=1..9"] {
+        let seek: &'static str = format!("--seek={axis}").leak();
+        check(&[seek, p99], "cannot be sought, only varied; what can be: rate, clients");
+    }
     check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");
     check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");
     check(&["--seek=rate=100..900", p99, "--objective=p99<1s"], "two objectives of p99");
@@ -133,4 +153,9 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
          objectives = ['p99<20ms', 'fast']\n",
     );
     home.run(&["run", &plan]).code(2).warns(&["bad.toml:5:", "'fast'"]).is_a_sentence();
+    // What is written in a file is mended in a file.
+    let half = home
+        .write("half.toml", "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'clients=1..9'\n");
+    let words = ["half.toml:4:", "needs an objective: experiment.objectives = \"p99<20ms\""];
+    home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }

@@ -278,6 +278,23 @@ fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
 }
 
 #[test]
+fn a_setting_that_the_server_has_rounded_is_a_finding() {
+    let server = MARIADB.start();
+    let home = Home::new();
+    let plan = format!(
+        "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '1s'\n\
+         [server]\nread_buffer_size = 131_073\n[[group]]\nworkload = 'empty'\nclients = 1\n",
+        url(&server)
+    );
+    home.write("plan.toml", plan);
+    let report = home.json(&["run", "plan.toml", "--quiet"]);
+    let findings = at(&report, "findings").to_string();
+    let words = "read_buffer_size was set to 131073, and ";
+    let is_told = findings.contains("setting_differs") && findings.contains(words);
+    assert!(is_told && findings.contains("says 131072. Read the figures"), "{findings}");
+}
+
+#[test]
 fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
     let mut server = MARIADB.start();
     let home = Home::new();

@@ -72,10 +72,11 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
         1040 => "use fewer clients, or raise max_connections of the server",
         1044 => "GRANT the user ALL on this database (CREATE ROUTINE among it)",
         1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
-        1045 | 1698 => {
+        1045 | 1698 if message.contains("@'localhost'") => {
             "check user and password of the target (--ask-password); a user made for any host \
              stands behind an anonymous one of this host: CREATE USER for 'localhost' too"
         }
+        1045 | 1698 => "check user and password of the target (--ask-password)",
         1049 => "make it with CREATE DATABASE, or name another in the target's URL",
         1130 => "CREATE USER and GRANT for the host that the client connects from",
         1148 | 3948 | 4166 => {
@@ -143,6 +144,18 @@ mod tests {
             RefusalKind::ConnectionLost,
         );
         check("Got error 28 during COMMIT", RefusalKind::Other);
+    }
+
+    #[test]
+    fn who_is_not_of_this_host_hears_nothing_of_its_anonymous_user() {
+        let no = |host: &str| {
+            let message = format!("Access denied for user 'me'@'{host}' (using password: YES)");
+            refusal(ServerError { code: 1045, sqlstate: "28000".to_owned(), message }).message
+        };
+        for host in ["localhost", "db1"] {
+            assert!(no(host).contains("check user and password"), "{}", no(host));
+        }
+        assert!(no("localhost").contains("anonymous") && !no("db1").contains("anonymous"));
     }
 
     #[test]

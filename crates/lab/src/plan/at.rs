@@ -48,15 +48,13 @@ fn decide_one(
     };
     let end_ns = phases.measure_ns;
     if end_ns > 0 && at_ns >= end_ns {
-        return Err(bad(
-            at,
-            "time",
-            format!(
-                "time: {} is after the end of the run: the measured phase lasts {}",
-                format_duration(at_ns),
-                format_duration(end_ns)
-            ),
-        ));
+        let which = if at_ns == end_ns { "the end itself" } else { "after the end" };
+        let why = format!(
+            "time: {} is {which} of the run: the measured phase lasts {}",
+            format_duration(at_ns),
+            format_duration(end_ns)
+        );
+        return Err(bad(at, "time", why));
     }
     let decided = Disturbance {
         name: match at.values.get("name") {
@@ -112,8 +110,8 @@ fn decide_deed(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Deed, Bad
             let action = action(&server.text).map_err(|why| server.bad(why))?;
             if !crate::managed::is_managed(target) {
                 return Err(server.bad(format!(
-                    "server: {target} is not ours to {}: name a managed server (--target \
-                     managed:mariadb)",
+                    "server: {target} is not ours to {}: name a managed server as the target, \
+                     such as managed:mariadb",
                     server.text.split_whitespace().next().unwrap_or_default()
                 )));
             }
@@ -140,7 +138,8 @@ fn decide_server(
     match (action, node) {
         (None, Some(_)) => Err(bad(at, "node", "node: a node that joins is none yet".to_owned())),
         (None, None) if n_nodes.is_none() => Err(server.bad(
-            "server: there is no cluster to join: name one (--target 'managed:mariadb?nodes=3')",
+            "server: there is no cluster to join: name one as the target, such as \
+             managed:mariadb?nodes=3",
         )),
         (None, None) => Ok(Deed::Join),
         (Some(action), Some(node)) => Ok(Deed::Node { node, action }),

@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::BadPlan;
-use super::draft::{Draft, From, GroupDraft, Written};
+use super::draft::{Draft, From, GroupDraft, Written, spelled};
 
 /// More groups than this are no plan that a person made.
 const GROUPS_MAX: usize = 256;
@@ -267,7 +267,9 @@ fn decide_load(draft: &GroupDraft) -> Result<Load, BadPlan> {
     };
     let belongs = |path: &'static str, to: &str| match draft.group(path) {
         Some(written) if draft.is_given(path) => {
-            Err(written.bad(format!("it belongs to {to} load, and this is {model}")))
+            // A flag names itself.
+            let it = if matches!(written.from, From::File { .. }) { path } else { "it" };
+            Err(written.bad(format!("{it} belongs to {to} load, and this is {model}")))
         }
         _ => Ok(()),
     };
@@ -297,7 +299,8 @@ fn decide_open(draft: &GroupDraft) -> Result<Load, BadPlan> {
         }
         _ => {
             let model = draft.group("load.model").expect("it was just read");
-            return Err(model.bad("an open load needs a rate: --rate 500, or load.rate = 500"));
+            let rate = spelled("load.rate", "500", &model.from);
+            return Err(model.bad(format!("an open load needs a rate: {rate}")));
         }
     };
     let queue = match draft.group_setting("load.queue")? {

@@ -168,6 +168,23 @@ impl AtDraft {
     }
 }
 
+/// A row as one would write it where something else was written: a flag on the command line, a key
+/// in a file; with a value for an example, unless that is empty.
+pub(super) fn spelled(path: &str, value: &str, beside: &From) -> String {
+    let row = [PLAN, GROUP].into_iter().find_map(|table| super::row(table, path));
+    let row = row.expect("paths are asked for as the tables spell them");
+    let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
+    let is_number = value.parse::<f64>().is_ok();
+    match beside {
+        From::File { .. } if value.is_empty() => path.to_owned(),
+        From::File { .. } if is_number => format!("{path} = {value}"),
+        From::File { .. } => format!("{path} = \"{value}\""),
+        _ if value.is_empty() => format!("--{}", row.parameter.flag()),
+        _ if is_plain => format!("--{} {value}", row.parameter.flag()),
+        _ => format!("--{} '{value}'", row.parameter.flag()),
+    }
+}
+
 fn value(
     values: &BTreeMap<&'static str, Written>,
     table: &'static [Row],

@@ -5,7 +5,7 @@
 
 use model::did_you_mean;
 
-use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
+use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
 use super::server::plain;
 use super::{BadPlan, GROUP, PLAN};
 
@@ -45,8 +45,14 @@ pub(super) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
         };
     }
     let row = PLAN.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
-    if let Some(row) = row.filter(|row| !row.path.starts_with("experiment.")) {
-        return Ok(vec![Place::Plan(row.path)]);
+    match row {
+        Some(row) if row.path.starts_with("experiment.") => {
+            let own = spelled(row.path, "", &vary.from);
+            let why = "is said of the experiment as a whole, and is no axis: write";
+            return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
+        }
+        Some(row) => return Ok(vec![Place::Plan(row.path)]),
+        None => {}
     }
     let all = (0..draft.groups.len()).filter_map(|index| in_group(draft, index, name));
     let all: Vec<Place> = all.collect();
@@ -54,7 +60,8 @@ pub(super) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
         return Ok(all);
     }
     let known = draft.groups.iter().flat_map(group_names);
-    let known: Vec<&str> = known.chain(PLAN.iter().map(|row| row.parameter.name)).collect();
+    let axes = PLAN.iter().filter(|row| !row.path.starts_with("experiment."));
+    let known: Vec<&str> = known.chain(axes.map(|row| row.parameter.name)).collect();
     Err(vary.unknown(name, known))
 }
 

@@ -39,7 +39,7 @@ pub(super) fn decide(
     let entry = drivers::by_scheme(&target.scheme).map_err(|bad| first.bad(bad))?;
     if entry.dialect.settings.is_none() {
         return Err(first.bad(format!(
-            "{} has no settings of a server: name one with --target, such as managed:mariadb, or \
+            "{} has no settings of a server: name one as the target, such as managed:mariadb, or \
              write options of its driver behind the ? of the target",
             entry.name
         )));

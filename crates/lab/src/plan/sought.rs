@@ -6,11 +6,12 @@
 use std::cmp::Ordering;
 
 use model::{
-    Condition, Metric, Objective, Plan, Seek, Setting, Target, format_duration, parse_duration,
+    Condition, Metric, Objective, ParameterKind, Plan, Seek, Setting, Target, format_duration,
+    is_arrival_rate, parse_duration,
 };
 
-use super::draft::{Draft, From, VaryDraft, Written};
-use super::place::{check_axes, put};
+use super::draft::{Draft, From, VaryDraft, Written, spelled};
+use super::place::{Place, check_axes, parameters_of, places, put};
 use super::vary::{can_be_asked, decide_until};
 use super::{BadPlan, decide};
 use crate::seek::Course;
@@ -35,7 +36,10 @@ pub fn is_sought(draft: &Draft) -> bool {
 pub(super) fn is_not_half(draft: &Draft) -> Result<(), BadPlan> {
     let paths = ["experiment.objectives", "experiment.seek_budget"];
     match paths.iter().find_map(|path| draft.values.get(path)) {
-        Some(written) => Err(written.bad("nothing is sought: write --seek rate=100..5000 too")),
+        Some(written) => {
+            let seek = spelled("experiment.seek", "rate=100..5000", &written.from);
+            Err(written.bad(format!("nothing is sought: write {seek} too")))
+        }
         None => Ok(()),
     }
 }
@@ -50,14 +54,14 @@ pub fn decide_seek(
     let objectives = objectives(draft, &written)?;
     if let Some(vary) = draft.vary.first() {
         let vary = Written { text: String::new(), from: vary.from.clone() };
-        return Err(vary.bad("an experiment varies or seeks: leave one of --vary and --seek out"));
+        return Err(vary.bad("an experiment varies or seeks: leave one of the two out"));
     }
     check_ignored(draft)?;
     for group in &draft.groups {
         if let Some(until) = group.values.get("until") {
-            return Err(
-                until.bad("a search measures for a time, not for a number: see seek_budget")
-            );
+            let budget = spelled("experiment.seek_budget", "10m", &until.from);
+            let why = "a search measures for a time, not for a number of transactions: write";
+            return Err(until.bad(format!("{why} {budget} instead")));
         }
     }
     let Ok(Some(Setting::Duration(budget_ns))) = draft.plan_setting("experiment.seek_budget")
@@ -65,22 +69,48 @@ pub fn decide_seek(
         return Err(draft
             .plan_setting("experiment.seek_budget")
             .err()
-            .unwrap_or_else(|| written.bad("a search needs a budget: --seek-budget 10m")));
+            .unwrap_or_else(|| written.bad("a search needs a budget")));
     };
-    let is_whole = !is_rate(&name);
+    let is_whole = !is_arrival_rate(&name);
     let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns };
     let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
     check_axes(draft, std::slice::from_ref(&axis))?;
+    can_be_sought(draft, &axis)?;
     let until = decide_until(draft)?;
     let sought = Sought { seek, until, draft: draft.clone(), axis };
     sought.plan(high, 0, default_target)?;
     let plan = sought.plan(low, 0, default_target)?;
     can_be_asked(draft, std::iter::once(&plan.target))?;
     let course = Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns };
-    is_enough(&course, &sought.seek).map_err(|why| {
-        draft.plan("experiment.seek_budget").unwrap_or_else(|| written.clone()).bad(why)
-    })?;
+    // The budget may be nobody's but the table's; then the search itself is the place.
+    let place = draft.values.get("experiment.seek_budget").unwrap_or(&written);
+    let budget = spelled("experiment.seek_budget", "", &place.from);
+    is_enough(&course, &sought.seek, &budget).map_err(|why| place.bad(why))?;
     Ok(sought)
+}
+
+/// Refuses an axis of which more is not more load.
+fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
+    let counts = |index: usize| {
+        let rows = parameters_of(&draft.groups[index]).iter();
+        rows.filter(|row| !row.shapes_data && matches!(row.kind, ParameterKind::Count { .. }))
+    };
+    let is_load = |place: &Place| match place {
+        Place::Group(_, path) => ["clients", "load.rate"].contains(path),
+        Place::Parameter(index, name) => counts(*index).any(|row| row.name == *name),
+        Place::Plan(_) | Place::Server(_) => false,
+    };
+    if places(draft, axis)?.iter().all(is_load) {
+        return Ok(());
+    }
+    let mut known = vec!["rate", "clients"];
+    for row in (0..draft.groups.len()).flat_map(counts) {
+        if !known.contains(&row.name) {
+            known.push(row.name);
+        }
+    }
+    let (name, known) = (&axis.name, known.join(", "));
+    Err(axis.bad(format!("'{name}' cannot be sought, only varied; what can be: {known}")))
 }
 
 /// Refuses what a search would not do.
@@ -100,7 +130,7 @@ fn check_ignored(draft: &Draft) -> Result<(), BadPlan> {
     if let Some(written) = draft.values.get("experiment.data").filter(|it| it.text != "keep") {
         return Err(written.bad(format!(
             "'{}': a search leaves the data as the probe before has left them: leave it out, or \
-             vary values (--vary) instead of seeking",
+             vary values instead of seeking",
             written.text
         )));
     }
@@ -112,12 +142,12 @@ fn check_ignored(draft: &Draft) -> Result<(), BadPlan> {
 }
 
 /// A probe must last longer than it ramps up, and have samples for the quantiles that are asked.
-fn is_enough(course: &Course, seek: &Seek) -> Result<(), String> {
+fn is_enough(course: &Course, seek: &Seek, budget: &str) -> Result<(), String> {
     let least_ns = course.budget_ns_least();
     if course.budget_ns < least_ns {
         let (least, ramp_up) = (format_duration(least_ns), format_duration(course.ramp_up_ns));
         return Err(format!(
-            "with a ramp-up of {ramp_up} a search needs at least {least}: raise --seek-budget, or \
+            "with a ramp-up of {ramp_up} a search needs at least {least}: raise {budget}, or \
              shorten the ramp-up"
         ));
     }
@@ -131,7 +161,7 @@ fn is_enough(course: &Course, seek: &Seek) -> Result<(), String> {
     if !seek.is_whole && course.budget_ns < least_ns {
         return Err(format!(
             "from {} a second on, short probes need {samples} arrivals, and {} in all: raise \
-             --seek-budget, or seek from a higher rate",
+             {budget}, or seek from a higher rate",
             seek.low,
             format_duration(least_ns)
         ));
@@ -155,7 +185,7 @@ impl Sought {
             plan.phases.measure_ns = measure_ns;
         }
         let is_open = |group: &model::Group| matches!(group.load, model::Load::Open { .. });
-        if is_rate(&self.axis.name) && !plan.groups.iter().any(is_open) {
+        if is_arrival_rate(&self.axis.name) && !plan.groups.iter().any(is_open) {
             let why = "nothing arrives at a rate: the load of no group is open";
             return Err(Written { text: String::new(), from: self.axis.from.clone() }.bad(why));
         }
@@ -186,11 +216,6 @@ impl Sought {
     }
 }
 
-/// Whether values of an axis are rates, and not whole numbers.
-fn is_rate(name: &str) -> bool {
-    name.rsplit('.').next() == Some("rate")
-}
-
 /// Reads `rate=100..5000`.
 fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
     let text = &written.text;
@@ -200,7 +225,7 @@ fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
     let name = name.trim();
     let number = |part: &str| {
         let part = part.trim();
-        let value = match is_rate(name) {
+        let value = match is_arrival_rate(name) {
             true => model::parse_rate(part).map_err(|bad| written.bad(bad))?,
             false => model::parse_count(part).map_err(|bad| written.bad(bad))? as f64,
         };
@@ -221,7 +246,8 @@ fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
 
 fn objectives(draft: &Draft, seek: &Written) -> Result<Vec<Objective>, BadPlan> {
     let Some(written) = draft.plan("experiment.objectives") else {
-        return Err(seek.bad("a search needs an objective: --objective 'p99<20ms'"));
+        let objective = spelled("experiment.objectives", "p99<20ms", &seek.from);
+        return Err(seek.bad(format!("a search needs an objective: {objective}")));
     };
     let read = |word: &str| word.parse::<Objective>().map_err(|bad| written.bad(bad));
     let all = written.text.split(',').map(read).collect::<Result<Vec<_>, _>>()?;

@@ -7,7 +7,7 @@ use model::{
     Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, parse_duration,
 };
 
-use super::draft::{Draft, From, GroupDraft, VaryDraft, Written};
+use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
 use super::place::{check_axes, flag_of, parameters_of, put};
 use super::{BadPlan, decide, sought};
 use crate::managed::is_managed;
@@ -65,9 +65,12 @@ pub fn decide_all(
     };
     for vary in draft.vary.iter().filter(|_| data != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
-            let why = "it shapes the data, which are built once: ask for new ones before each \
-                       trial (--data rebuild)";
-            return Err(vary.bad(format!("'{}': {why}", vary.name)));
+            let rebuild = spelled("experiment.data", "rebuild", &vary.from);
+            return Err(vary.bad(format!(
+                "'{}' shapes the data, which are built once: ask for new ones before each trial \
+                 ({rebuild})",
+                vary.name
+            )));
         }
     }
     let mut points = Vec::new();
@@ -104,8 +107,9 @@ fn can_be_copied(draft: &Draft, points: &[(Vec<String>, Plan)]) -> Result<(), Ba
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
     match (target, draft.plan("experiment.data")) {
         (Some(target), Some(written)) => Err(written.bad(format!(
-            "{target} is not ours to be stopped and copied: choose --data rebuild, or a managed \
-             server (--target managed:mariadb)"
+            "{target} is not ours to be stopped and copied: choose {}, or a managed server as the \
+             target, such as managed:mariadb",
+            spelled("experiment.data", "rebuild", &written.from)
         ))),
         _ => Ok(()),
     }
@@ -130,12 +134,16 @@ pub(super) fn decide_until(draft: &Draft) -> Result<Option<Condition>, BadPlan> 
     let at_most = parse_duration(&word(draft, "experiment.until_at_most")?).unwrap_or(0);
     let Some(written) = draft.plan("experiment.until") else {
         return match draft.values.get("experiment.until_at_most") {
-            Some(written) => Err(written.bad("nothing is waited for: write --wait-until too")),
+            Some(written) => {
+                let until = spelled("experiment.until", "SELECT ...", &written.from);
+                Err(written.bad(format!("nothing is waited for: write {until} too")))
+            }
             None => Ok(None),
         };
     };
     if written.text.trim().is_empty() {
-        return Err(written.bad("there is no query: write --wait-until 'SELECT ...'"));
+        let until = spelled("experiment.until", "SELECT ...", &written.from);
+        return Err(written.bad(format!("there is no query: write {until}")));
     }
     Ok(Some(Condition { sql: written.text, at_most_ns: at_most }))
 }
@@ -161,8 +169,9 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     for (index, value) in vary.values.iter().enumerate() {
         if vary.values[..index].iter().any(|other| shown(other) == shown(value)) {
             let value = shown(value);
+            let repeat = spelled("experiment.repeat", "", &vary.from);
             let why = format!("'{name}' has the value {value} twice: repeats are asked for by");
-            return Err(vary.bad(format!("{why} --repeat")));
+            return Err(vary.bad(format!("{why} {repeat}")));
         }
     }
     Ok(Axis { name: name.clone(), values: vary.values.clone() })

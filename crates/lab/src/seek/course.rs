@@ -50,6 +50,9 @@ const LINE_LEAST: usize = 5;
 const SLOPE_ERROR: f64 = 0.01;
 /// Fresh probes disagree if that would happen by chance less often than this.
 const DISAGREE: f64 = 0.01;
+/// And whatever chance may do, if their times are so far above the bound, as a logarithm: probes
+/// that differ by more than that confirm nothing.
+const ABOVE_MOST: f64 = 0.1;
 
 /// What is to be found, and for how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,11 +153,10 @@ impl Course {
         if n_confirms >= CONFIRMS {
             return None;
         }
-        let refined: Vec<Probe> =
-            probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect();
-        let at = match self.answer(&refined) {
-            Answer::Found { low, .. } | Answer::Between { low, .. } => self.rounded_down(low),
-            _ => return None,
+        let at = match self.answer(&refined(probes)) {
+            Answer::Found { low, .. } | Answer::Between { low, .. } => self.rounded(low),
+            Answer::LowestFails { value } | Answer::HighestMeets { value } => value,
+            Answer::Flat { .. } | Answer::Unfinished => return None,
         };
         Some(Ask { at, measure_ns, stage: Stage::Confirm })
     }
@@ -219,11 +221,6 @@ impl Course {
         let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
         let at = if self.is_whole { at.round() } else { digits(at) };
         at.clamp(self.low, self.high)
-    }
-
-    fn rounded_down(&self, at: f64) -> f64 {
-        let at = if self.is_whole { at.floor() } else { at };
-        self.rounded(at)
     }
 
     fn bracket(&self, probes: &[Probe]) -> Bracket {
@@ -343,11 +340,12 @@ impl Course {
         }
         let edge = edge(probes);
         let line = self.line(probes).filter(|line| line.rises(SLOPE_ERROR));
-        if let Some((line, (low, high))) = line.and_then(|line| Some((line, line.interval?))) {
-            let (value, low, high) = (line.at.exp(), low.exp(), high.exp());
-            let most = edge.unwrap_or(f64::INFINITY).min(self.high);
-            if value < most {
-                return Answer::Found { value, low: low.max(self.low), high: high.min(most) };
+        if let Some((line, interval)) = line.and_then(|line| Some((line, line.interval?))) {
+            match line.at.exp() {
+                value if value < self.low => return Answer::LowestFails { value: self.low },
+                value if edge.is_some_and(|edge| value >= edge) => {}
+                value if value >= self.high => return Answer::HighestMeets { value: self.high },
+                value => return self.found(value, interval, edge),
             }
         }
         let fails = |probe: &&Probe| is_above(probe);
@@ -365,6 +363,19 @@ impl Course {
         }
     }
 
+    /// Where a line crosses, within the range and below the edge. Of whole numbers it is the
+    /// highest at which times are within their bound, so each end of the interval is rounded down.
+    fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
+        let whole = |at: f64| if self.is_whole { at.floor() } else { at };
+        // What broke at the edge is not in the interval of whole numbers below it.
+        let below = edge.map(|edge| if self.is_whole { edge - 1.0 } else { edge });
+        let most = below.unwrap_or(f64::INFINITY).min(self.high);
+        let value = whole(value);
+        let low = whole(low.exp()).clamp(self.low, value);
+        let high = whole(high.exp()).min(most).max(value);
+        Answer::Found { value, low, high }
+    }
+
     /// Whether the fresh probes agree with the answer that they are to confirm.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
         let fresh: Vec<&Probe> =
@@ -373,15 +384,13 @@ impl Course {
             return None;
         }
         let n_above = fresh.iter().filter(|probe| is_above(probe)).count();
-        if let Some(end) = self.end(probes) {
-            let n_wrong = if end <= self.low { CONFIRMS - n_above } else { n_above };
-            return Some(n_wrong == 0);
+        let refined = refined(probes);
+        match self.answer(&refined) {
+            Answer::LowestFails { .. } => return Some(n_above == CONFIRMS),
+            Answer::HighestMeets { .. } => return Some(n_above == 0),
+            _ if fresh.iter().any(|probe| probe.judged.is_broken) => return Some(false),
+            _ => {}
         }
-        if fresh.iter().any(|probe| probe.judged.is_broken) {
-            return Some(false);
-        }
-        let refined: Vec<Probe> =
-            probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect();
         let scores: Option<Vec<f64>> = fresh.iter().map(|probe| probe.judged.score).collect();
         let Some((line, scores)) = self.line(&refined).zip(scores) else {
             return Some(n_above == 0);
@@ -390,8 +399,14 @@ impl Course {
         // they differ, they disagree.
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         let error = line.residual / (scores.len() as f64).sqrt();
-        Some(mean <= error * students_t(1.0 - DISAGREE, line.freedom))
+        let most = error * students_t(1.0 - DISAGREE, line.freedom);
+        Some(mean <= most.min(ABOVE_MOST))
     }
+}
+
+/// The probes that an answer is drawn from, before fresh ones are made to confirm it.
+fn refined(probes: &[Probe]) -> Vec<Probe> {
+    probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect()
 }
 
 fn at_end(course: &Course, probe: &Probe) -> Option<f64> {

@@ -14,7 +14,7 @@ use model::{Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, S
 use results::SeekReport;
 use results::experiment::{Trialled, counts, is_settled};
 use results::report::Report;
-use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge};
+use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge, reasons};
 use results::store::Store;
 
 use crate::experiment::{
@@ -268,6 +268,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trou
             verdict: *verdict,
             judged: probe.judged.clone(),
             figures: figures(report),
+            reasons: reasons(report),
         };
     let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
     Ok(SeekReport {

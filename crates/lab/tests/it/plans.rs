@@ -77,6 +77,19 @@ fn a_printed_plan_does_the_same_in_mid_run() {
 }
 
 #[test]
+fn what_is_done_at_the_end_of_a_run_or_after_it_is_refused() {
+    let check = |time: &str, expect: &str| {
+        let plan = format!(
+            "[[group]]\nworkload = \"empty\"\n[[at]]\nsql = \"SELECT 1\"\ntime = \"{time}\"\n"
+        );
+        let error = decided(&plan).expect_err(time);
+        assert!(error.contains(expect), "{time} said: {error}");
+    };
+    check("30s", "30s is the end itself of the run: the measured phase lasts 30s");
+    check("31s", "31s is after the end of the run: the measured phase lasts 30s");
+}
+
+#[test]
 fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
     let plan = |url: &str, words: &str| {
         decided(&format!(

@@ -163,6 +163,7 @@ pub(crate) fn seek() -> SeekReport {
             reasons: Vec::new(),
         },
         figures: Named(vec![("tps".to_owned(), Some(rate)), ("p99_ms".to_owned(), Some(p99))]),
+        reasons: Named::default(),
     };
     let probes: Vec<ProbeReport> = [
         (300.0, 8.0, Verdict::Meets),

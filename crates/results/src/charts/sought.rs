@@ -33,8 +33,11 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     let scale = Scale::of_times(report.probes.iter().filter_map(value).chain([bound_ms]));
     let axis = &report.seek.axis;
     let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
-    let x =
-        Axis::of(short(axis), if axis == "rate" { "1/s" } else { "" }, Scale::of_varied(&places));
+    let x = Axis::of(
+        short(axis),
+        if model::is_arrival_rate(axis) { "1/s" } else { "" },
+        Scale::of_varied(&places),
+    );
     let title = format!("{} over {}", metric.name(), short(axis));
     let id = format!("sought-{}", metric.name());
     let mut chart = Chart::new(id, title, x, figure_axis(&figure, scale));

@@ -64,6 +64,14 @@ pub static KNOWN: &[Known] = &[
         advice: "Repeat the run on a server that nobody else changes or starts anew.",
     },
     Known {
+        id: "setting_differs",
+        severity: "warning",
+        raised: "the server took a setting to another value than was asked for: it rounds, or has \
+                 bounds",
+        advice: "Read the figures as those of the value that the server says, or ask for one that \
+                 it takes as it is.",
+    },
+    Known {
         id: "condition_not_met",
         severity: "warning",
         raised: "the condition that was waited for before a trial (`--wait-until`) did not hold \

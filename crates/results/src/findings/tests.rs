@@ -41,9 +41,10 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 8] = [
+const OF_MAKERS: [&str; 9] = [
     "managed_server_ended",
     "settings_lost",
+    "setting_differs",
     "condition_not_met",
     "checks_not_made",
     "crosscheck_not_made",

@@ -2,14 +2,16 @@
 //!
 //! Not here: what is true (experiment).
 
-use model::Experiment;
+use model::{Experiment, is_arrival_rate};
 
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
-    Curve, ExperimentReport, Figure, PointReport, ScalabilityReport, better, is_time, number,
+    Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, is_time,
+    number,
 };
+use crate::report::Named;
 use crate::store::Status;
 
 const WIDTH: usize = 96;
@@ -23,6 +25,9 @@ pub fn experiment(report: &ExperimentReport) -> String {
     for line in points(report).lines(WIDTH) {
         page.push_str(&line);
         page.push('\n');
+    }
+    for line in few(report.points.iter().map(|point| &point.reasons)) {
+        page.push_str(&format!("{line}\n"));
     }
     if let Some(curve) = &report.curve {
         page.push_str(&curve_lines(report, curve));
@@ -74,20 +79,12 @@ pub(super) fn headline(report: &ExperimentReport) -> String {
         true => report.name.clone(),
         false => format!("{} over {}", report.name, axes.join(" × ")),
     };
-    let best = report
-        .points
-        .iter()
-        .rev()
-        .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
-        .max_by(|a, b| better(&report.primary, &a.1, &b.1));
-    let found = match best {
-        None => "nothing measured yet".to_owned(),
-        Some((point, figure)) => {
-            let at = point.values.pairs(", ");
-            let at = if at.is_empty() { at } else { format!(" at {at}") };
-            let most = if is_time(&report.primary) { "least" } else { "most" };
-            format!("{most} {}{at}: {}", title(&report.primary), shown(&figure))
+    let found = match &report.rate {
+        _ if report.points.iter().all(|point| point.runs.is_empty()) => {
+            "nothing measured yet".to_owned()
         }
+        Some(rate) => kept(report, rate),
+        None => best(report),
     };
     let n = count(report.points.len() as u64, "point");
     let left = report.trials.saturating_sub(report.trials_done);
@@ -99,6 +96,41 @@ pub(super) fn headline(report: &ExperimentReport) -> String {
         report.trials,
         report.order.name()
     )
+}
+
+/// The point whose primary figure is the best one.
+fn best(report: &ExperimentReport) -> String {
+    let of = title(&report.primary);
+    let best = report
+        .points
+        .iter()
+        .rev()
+        .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
+        .max_by(|a, b| better(&report.primary, &a.1, &b.1));
+    let Some((point, figure)) = best else {
+        let why = report.points.iter().find_map(|point| point.reasons.get(&report.primary));
+        return match why {
+            Some(why) => format!("no {of}: {why}"),
+            None => format!("no {of}"),
+        };
+    };
+    let at = point.values.pairs(", ");
+    let at = if at.is_empty() { at } else { format!(" at {at}") };
+    let most = if is_time(&report.primary) { "least" } else { "most" };
+    format!("{most} {of}{at}: {}", shown(&figure))
+}
+
+/// Up to where a rate is kept, and the primary figure there.
+fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
+    let Some(point) = rate.kept.and_then(|index| report.points.get(index)) else {
+        return format!("at no {} was finished what was offered", rate.axis);
+    };
+    let figure = match point.figures.get(&report.primary) {
+        Some(figure) => shown(figure),
+        None => "not known".to_owned(),
+    };
+    let (at, of) = (point.values.pairs(", "), title(&report.primary));
+    format!("what is offered is finished up to {at}; {of} there: {figure}")
 }
 
 /// A mean with its error; of one run without, and so without a `±`.
@@ -117,6 +149,14 @@ pub(super) fn points(report: &ExperimentReport) -> Table {
         let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
         if !names.contains(&name.as_str()) && !is_dull {
             names.push(name);
+        }
+    }
+    let unknown = report.points.iter().flat_map(|point| &point.reasons.0);
+    for (name, _) in unknown.filter(|(_, why)| is_too_few(why)) {
+        if !names.contains(&name.as_str()) {
+            // Beside the other times.
+            let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
+            names.insert(after.map_or(0, |index| index + 1), name);
         }
     }
     let mut columns: Vec<Column> =
@@ -149,11 +189,35 @@ fn runs(point: &PointReport) -> String {
 }
 
 fn cell(point: &PointReport, name: &str) -> String {
-    let Some(figure) = point.figures.get(name) else { return NONE.to_owned() };
+    let Some(figure) = point.figures.get(name) else { return time(None, &point.reasons, name) };
     match is_time(name) && figure.half_width.is_none() && figure.mean.is_finite() {
         true => ms(Some(figure.mean)),
         false => shown(figure),
     }
+}
+
+/// A time of one run in a cell; where it is not known for want of samples, that.
+pub(super) fn time(value: Option<f64>, reasons: &Named<String>, name: &str) -> String {
+    match reasons.get(name) {
+        Some(why) if value.is_none() && is_too_few(why) => "too few".to_owned(),
+        _ => ms(value),
+    }
+}
+
+/// How many samples those would need that are told to be too few, a line for each time.
+pub(super) fn few<'r>(all: impl Iterator<Item = &'r Named<String>>) -> Vec<String> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (name, why) in all.flat_map(|reasons| &reasons.0).filter(|(_, why)| is_too_few(why)) {
+        if !found.iter().any(|(other, _)| other == name) {
+            // How many there were is another number for each.
+            found.push((name, why.split(", has ").next().unwrap_or(why)));
+        }
+    }
+    found.into_iter().map(|(name, why)| format!("{}: {why}", title(name))).collect()
+}
+
+fn is_too_few(why: &str) -> bool {
+    why.starts_with("n too small")
 }
 
 fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
@@ -169,11 +233,16 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
     };
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let mut lines = format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve));
-    if !curve.best_also.is_empty() {
+    if !curve.best_also.is_empty() && !is_least_at_first(curve) {
         let (best, also) = (best_word(curve), curve.best_also.join(", "));
         lines.push_str(&format!("within its error the {best} may as well be at {also}\n"));
     }
     lines
+}
+
+/// Times over a rate are lowest where it is, which is news to nobody.
+fn is_least_at_first(curve: &Curve) -> bool {
+    is_time(&curve.figure) && is_arrival_rate(&curve.axis)
 }
 
 /// `first 1, mean 2, peak 3 at 8, last 2`.
@@ -182,15 +251,12 @@ pub(super) fn in_words(curve: &Curve) -> String {
         true => "∞".to_owned(),
         false => significant(value, 4),
     };
-    format!(
-        "first {}, mean {}, {} {} at {}, last {}",
-        number(curve.first),
-        number(curve.mean),
-        best_word(curve),
-        number(curve.best),
-        curve.best_at,
-        number(curve.last),
-    )
+    let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
+    let best = match is_least_at_first(curve) {
+        true => String::new(),
+        false => format!(", {} {} at {}", best_word(curve), number(curve.best), curve.best_at),
+    };
+    format!("first {first}, mean {mean}{best}, last {last}")
 }
 
 fn best_word(curve: &Curve) -> &'static str {

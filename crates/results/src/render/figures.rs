@@ -30,8 +30,13 @@ pub fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
 }
 
-/// A number as it was written: no more decimals than it has, at most three.
+/// A number as it was written: no more decimals than it has, at most three; three digits of one
+/// that these would make nothing of.
 pub fn exact(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.001 {
+        let digits: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+        return format!("{digits}");
+    }
     let text = format!("{value:.3}");
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -190,6 +195,8 @@ mod tests {
         assert_eq!(with_error(4.732, 0.051), "4.732 ± 0.051");
         assert_eq!(with_error(400.0, 0.0), "400.0 ± 0");
         assert_eq!((exact(500.0), exact(0.25)), ("500".to_owned(), "0.25".to_owned()));
+        assert_eq!((exact(0.000_1), exact(-0.000_123_4)), ("0.0001".into(), "-0.000123".into()));
+        assert_eq!((exact(0.0), exact(f64::INFINITY)), ("0".into(), "inf".into()));
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //!
 //! Not here: what is true (seek).
 
-use super::experiment::named;
-use super::figures::{NONE, count, ms, significant, wrap};
+use super::experiment::{few, named, time};
+use super::figures::{NONE, count, exact, ms, significant, wrap};
 use super::{Align, Column, Table, sparkline};
-use crate::seek::{Answer, ProbeReport, SeekReport};
+use crate::seek::{Answer, ProbeReport, SeekReport, Stage};
 
 const WIDTH: usize = 96;
 /// Places beyond which no block of the curve is told apart.
@@ -23,6 +23,8 @@ pub fn seek(report: &SeekReport) -> String {
         page.push_str(&line);
         page.push('\n');
     }
+    let few = few(report.probes.iter().map(|probe| &probe.reasons));
+    few.iter().for_each(|line| page.push_str(&format!("{line}\n")));
     page.push_str(&curve(report));
     broken(report).iter().for_each(|line| page.push_str(&format!("{line}\n")));
     page.push_str(&named(&report.id, report.status));
@@ -40,7 +42,7 @@ pub(super) fn broken(report: &SeekReport) -> Vec<String> {
 }
 
 fn value(report: &SeekReport, at: f64) -> String {
-    significant(at, if report.seek.is_whole { 9 } else { 4 })
+    if report.seek.is_whole { exact(at) } else { significant(at, 4) }
 }
 
 /// What must hold, as written.
@@ -53,12 +55,10 @@ pub(super) fn objectives(report: &SeekReport) -> String {
 pub(super) fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let number = |at: f64| value(report, at);
-    match report.answer {
+    let told = match report.answer {
         Answer::Found { value, low, high } => {
-            // Of whole numbers the highest at which they hold.
-            let value = if report.seek.is_whole { value.floor() } else { value };
-            let (low, high) = (significant(low, 4), significant(high, 4));
-            format!("{objectives} up to {axis}={} ({low} to {high})", number(value))
+            let (value, low, high) = (number(value), number(low), number(high));
+            format!("{objectives} up to {axis}={value} ({low} to {high})")
         }
         Answer::Between { low, high } => {
             format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
@@ -75,7 +75,32 @@ pub(super) fn answer(report: &SeekReport) -> String {
             format!("even the highest meets {objectives}: {axis}={}", number(value))
         }
         Answer::Unfinished => format!("no answer yet: {objectives} over {axis}"),
+    };
+    match report.confirmed {
+        Some(false) => format!("{told}; not confirmed"),
+        _ => told,
     }
+}
+
+/// What fresh probes say of an answer that they do not confirm.
+fn not_confirmed(report: &SeekReport) -> String {
+    let is_fresh = |probe: &&ProbeReport| probe.stage == Stage::Confirm;
+    let fresh: Vec<&ProbeReport> = report.probes.iter().filter(is_fresh).collect();
+    let at = fresh.first().map_or(String::new(), |probe| {
+        format!(" at {}={}", report.seek.axis, value(report, probe.at))
+    });
+    let scores: Option<Vec<f64>> = fresh.iter().map(|probe| probe.judged.score).collect();
+    let broken = fresh.iter().filter(|probe| probe.judged.is_broken).count() as u64;
+    let how = match scores {
+        _ if broken > 0 => format!("{} broken", count(broken, "probe")),
+        Some(scores) if !scores.is_empty() => {
+            let mean = (scores.iter().sum::<f64>() / scores.len() as f64).exp();
+            let percent = exact((mean * 100.0).round());
+            format!("times were {percent} % of their bound on average")
+        }
+        _ => "they say otherwise".to_owned(),
+    };
+    format!("Fresh probes{at} do not confirm it ({how}): seek again, with a larger budget.")
 }
 
 /// How it was found, in sentences.
@@ -94,13 +119,13 @@ pub(super) fn explained(report: &SeekReport) -> String {
         let axis = &report.seek.axis;
         text.push_str(&format!("; 1 % more {axis} costs {elasticity:.1} % more time there"));
     }
-    text.push_str(match report.confirmed {
-        Some(true) => ". Fresh probes confirm it.",
-        Some(false) => ". Fresh probes do not confirm it: seek again, with a larger budget.",
+    text.push_str(&match report.confirmed {
+        Some(true) => ". Fresh probes confirm it.".to_owned(),
+        Some(false) => format!(". {}", not_confirmed(report)),
         None if matches!(report.answer, Answer::Flat { .. }) => {
-            ". Seek again with a larger budget, or on a quieter machine."
+            ". Seek again with a larger budget, or on a quieter machine.".to_owned()
         }
-        None => ".",
+        None => ".".to_owned(),
     });
     text
 }
@@ -132,9 +157,9 @@ pub(super) fn probes(report: &SeekReport) -> Table {
             probe.verdict.name().to_owned(),
             super::figures::seconds(probe.measure_s),
             number("tps"),
-            ms(figure("p50_ms")),
-            ms(figure("p95_ms")),
-            ms(figure("p99_ms")),
+            time(figure("p50_ms"), &probe.reasons, "p50_ms"),
+            time(figure("p95_ms"), &probe.reasons, "p95_ms"),
+            time(figure("p99_ms"), &probe.reasons, "p99_ms"),
             number("achieved_percent"),
             number("errors_percent"),
         ]);

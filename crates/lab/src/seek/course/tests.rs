@@ -133,8 +133,72 @@ fn whole_numbers_stay_whole() {
     let mut look = |ask: &Ask| judged((ask.at / 20.5).ln() + 0.01 * normal(), 0.02);
     let (found, probes) = search(&course, &mut look);
     assert!(probes.iter().all(|probe| probe.ask.at.fract() == 0.0));
-    let Answer::Found { value, .. } = found.answer else { panic!("{found:?}") };
-    assert!((20.0..21.0).contains(&value), "{value}");
+    let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
+    assert_eq!(value, 20.0);
+    assert!([low, high].iter().all(|end| end.fract() == 0.0), "{low} {high}");
+    assert!(low <= value && value <= high, "{low} {high}");
+}
+
+#[test]
+fn the_answer_lies_in_its_interval_and_the_interval_in_the_range() {
+    let (low, high) = (1.0, 40.0);
+    let course = Course { low, high, is_whole: true, ..COURSE };
+    let mut n_found = 0;
+    for (nth, truth) in [1.2, 2.9, 7.0, 12.5, 26.01, 38.7, 39.9].repeat(20).iter().enumerate() {
+        let mut normal = noise(nth as u64);
+        let mut look = |ask: &Ask| judged((ask.at / truth).ln() + 0.1 * normal(), 0.15);
+        let (found, _) = search(&course, &mut look);
+        let Answer::Found { value, low, high } = found.answer else { continue };
+        n_found += 1;
+        let all = [course.low, low, value, high, course.high];
+        assert!(all.is_sorted() && all.iter().all(|at| at.fract() == 0.0), "{truth}: {all:?}");
+    }
+    assert!(n_found > 100, "{n_found}");
+}
+
+#[test]
+fn a_line_that_crosses_beyond_the_range_is_an_answer_at_its_end() {
+    // Short probes find the boundary within the range, and long ones beyond it.
+    let seek = |short: f64, truth: f64| {
+        let mut normal = noise(8);
+        let mut look = |ask: &Ask| match ask.stage {
+            Stage::Bracket => judged((ask.at / short).ln(), 0.01),
+            _ => judged(3.0 * (ask.at / truth).ln() + 0.01 * normal(), 0.02),
+        };
+        search(&COURSE, &mut look).0
+    };
+    let low = seek(110.0, 70.0);
+    assert_eq!((low.answer, low.confirmed), (Answer::LowestFails { value: 100.0 }, Some(true)));
+    let high = seek(4600.0, 7000.0);
+    assert_eq!((high.answer, high.confirmed), (Answer::HighestMeets { value: 5000.0 }, Some(true)));
+}
+
+#[test]
+fn probes_that_lie_far_above_the_bound_confirm_nothing_however_noisy_they_are() {
+    let (mut n_found, mut n_confirmed) = (0, 0);
+    for seed in 0..40 {
+        let mut normal = noise(seed);
+        let mut look = |ask: &Ask| match ask.stage {
+            Stage::Confirm => judged(0.3, 0.5),
+            _ => judged(3.0 * (ask.at / 900.0).ln() + 0.5 * normal(), 0.5),
+        };
+        let (found, _) = search(&COURSE, &mut look);
+        let is_found = matches!(found.answer, Answer::Found { .. } | Answer::Between { .. });
+        n_found += usize::from(is_found);
+        n_confirmed += usize::from(is_found && found.confirmed != Some(false));
+    }
+    assert!(n_found > 20 && n_confirmed == 0, "{n_confirmed} of {n_found}");
+}
+
+#[test]
+fn probes_about_their_bound_confirm_a_true_answer_nearly_always() {
+    let mut n_confirmed = 0;
+    for seed in 0..100 {
+        let mut normal = noise(seed);
+        let mut look = |ask: &Ask| judged(3.0 * (ask.at / 900.0).ln() + 0.08 * normal(), 0.1);
+        n_confirmed += usize::from(search(&COURSE, &mut look).0.confirmed == Some(true));
+    }
+    assert!(n_confirmed >= 95, "{n_confirmed} of 100");
 }
 
 #[test]

@@ -29,7 +29,9 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
         Block::Text(law(report)),
     ];
     body.section("curves", "Curves", &blocks);
-    body.section("points", "Points", &[Block::table(&text::points(report))]);
+    let few = text::few(report.points.iter().map(|point| &point.reasons));
+    let few = Block::Words(few);
+    body.section("points", "Points", &[Block::table(&text::points(report)), few]);
     let stability = named(&charts, &["stability"]);
     body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
     let findings = text::findings(report);

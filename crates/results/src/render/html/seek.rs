@@ -4,6 +4,7 @@ use super::Ink;
 use super::blocks::{Block, Body, Verdict};
 use crate::SeekReport;
 use crate::charts::of_seek;
+use crate::render::experiment;
 use crate::render::list::started;
 use crate::render::seek as text;
 use crate::seek::Answer;
@@ -16,7 +17,7 @@ pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
     let objectives = text::objectives(report);
     body.asked = vec![format!("How much {} keeps {objectives}?", report.seek.axis)];
     let class = match (report.answer, report.confirmed) {
-        (Answer::Found { .. } | Answer::Between { .. }, Some(false)) => "warn",
+        (_, Some(false)) => "warn",
         (Answer::Found { .. } | Answer::Between { .. } | Answer::HighestMeets { .. }, _) => "good",
         (Answer::LowestFails { .. }, _) => "bad",
         (Answer::Flat { .. } | Answer::Unfinished, _) => "warn",
@@ -26,7 +27,8 @@ pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
     let all: Vec<_> = charts.iter().collect();
     body.section("curve", "Probes over the axis", &[Block::charts(&all, ink)]);
     let mut blocks = vec![Block::table(&text::probes(report))];
-    blocks.push(Block::Words(text::broken(report)));
+    let few = experiment::few(report.probes.iter().map(|probe| &probe.reasons));
+    blocks.push(Block::Words([few, text::broken(report)].concat()));
     body.section("probes", "Probes", &blocks);
     let command = format!("dbdyno experiments show {}", report.id);
     body.section("repeat", "See it again", &[Block::Text(command)]);
