@@ -39,7 +39,7 @@ fn copy(store: &Connection, first: i64, nth: i64) -> rusqlite::Result<()> {
     let id = format!("019a0000-0000-7000-8000-{nth:012x}");
     store.execute(&sql, params![id, nth, first])?;
     let number = store.last_insert_rowid();
-    for table in ["fact", "event", "second", "client", "finding", "label"] {
+    for table in ["fact", "event", "second", "client", "finding", "label", "around"] {
         let rest = columns(store, table, ",run,")?;
         let sql = format!(
             "INSERT INTO {table} (run, {rest}) SELECT ?1, {rest} FROM {table} WHERE run = ?2"
