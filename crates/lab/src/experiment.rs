@@ -78,8 +78,8 @@ pub struct Planned {
     pub plans: Vec<Plan>,
 }
 
-/// Makes an experiment of what was decided.
-pub fn plan(varied: Varied, seed: u64) -> Planned {
+/// Makes an experiment of what was decided, whose runs have these labels.
+pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned {
     let name = varied.points.first().map(|(_, plan)| plan.name.clone()).unwrap_or_default();
     let mut plans = Vec::new();
     let mut points = Vec::new();
@@ -100,6 +100,7 @@ pub fn plan(varied: Varied, seed: u64) -> Planned {
         until: varied.until,
         seed,
         seek: None,
+        labels,
     };
     Planned { experiment, plans }
 }
@@ -544,6 +545,7 @@ impl<'o> Walk<'o> {
             load: self.options.load,
             tap: None,
             trial: Some(self.experiment.trial(place)),
+            labels: self.experiment.labels.clone(),
             before: Vec::new(),
         };
         let stop = &Arc::new(stop.of_next());

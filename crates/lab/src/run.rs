@@ -50,6 +50,8 @@ pub struct RunOptions {
     pub tap: Option<Tap>,
     /// What it is of an experiment.
     pub trial: Option<Trial>,
+    /// What it is labelled with in the store, by key.
+    pub labels: Vec<(String, String)>,
     /// What there was before it and is told with it.
     pub before: Vec<Event>,
 }
@@ -136,13 +138,14 @@ pub(crate) fn run_at(
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
     let (in_force, told) = in_force::before(site, stop);
+    let run = RunId(uuid::Uuid::now_v7().to_string());
     let begun = Event::Begun {
-        run: RunId(uuid::Uuid::now_v7().to_string()),
+        run: run.clone(),
         plan: crate::plan::to_toml(&plan),
         description: Box::new(description),
     };
     let writer = match &options.store {
-        Some(path) => Some(open_store(path, &begun)?),
+        Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
         None => None,
     };
     let mut recount = Recount::new(writer, watcher);
@@ -167,8 +170,18 @@ pub(crate) fn run_at(
     conclude(outcome, recount)
 }
 
-fn open_store(path: &Path, begun: &Event) -> Result<Writer, Trouble> {
-    Store::open(path).and_then(|store| store.writer(begun)).map_err(store_trouble)
+fn open_store(
+    path: &Path,
+    begun: &Event,
+    run: &RunId,
+    labels: &[(String, String)],
+) -> Result<Writer, Trouble> {
+    let store = Store::open(path).map_err(store_trouble)?;
+    let writer = store.writer(begun).map_err(store_trouble)?;
+    for (key, value) in labels {
+        store.label(run, key, value).map_err(store_trouble)?;
+    }
+    Ok(writer)
 }
 
 pub(crate) fn store_trouble(error: store::StoreError) -> Trouble {

@@ -144,6 +144,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         load: crate::build::BuildOptions::default(),
         tap: keeps_samples.then_some(tap),
         trial: None,
+        labels: Vec::new(),
         before: Vec::new(),
     };
     let mut listener = Listener::default();

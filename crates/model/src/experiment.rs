@@ -99,6 +99,9 @@ pub struct Experiment {
     /// What is sought, where that is how it is walked: its one point is the plan without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seek: Option<crate::Seek>,
+    /// What each of its runs is labelled with, by key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<(String, String)>,
 }
 
 /// What a run is of an experiment.
@@ -184,6 +187,7 @@ mod tests {
             until: None,
             seed: 7,
             seek: None,
+            labels: Vec::new(),
         }
     }
 

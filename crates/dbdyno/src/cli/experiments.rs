@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::run::own_target;
-use super::runs::{asked, bad, said, store};
+use super::runs::{asked, bad, labels, said, store};
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
 
 pub(crate) fn command() -> Command {
@@ -58,8 +58,8 @@ fn list_command() -> Command {
         .about("Lists experiments, newest first")
         .after_help(
             "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
-             started>-7d' --sort -done\n\nColumns: id, started, name, axis, workload, trials, \
-             done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and brackets.",
+             started>-7d' --sort -done\n\nColumns: id, started, status, name, axis, workload, \
+             trials, done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and brackets.",
         )
         .args(asked(
             "Those of which this holds, such as 'workload=tpcc and axis=clients'",
@@ -82,7 +82,7 @@ pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
     is_kept(matches)?;
     let varied = decide_all(draft, &own_target)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
-    walk(plan(varied, seed), matches, true)
+    walk(plan(varied, seed, labels(matches)?), matches, true)
 }
 
 fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {

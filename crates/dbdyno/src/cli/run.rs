@@ -14,7 +14,7 @@ use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
-    seek, variable,
+    runs, seek, variable,
 };
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
@@ -33,6 +33,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .help("A workload ('dbdyno list workloads') or a plan file"),
         )
         .arg(flags::no_store())
+        .arg(runs::label_flag())
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
@@ -106,6 +107,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     password::give(&mut plan.target, matches)?;
     let checks = matches.get_one::<String>("check").map(String::as_str);
     let store = match matches.get_flag("no_store") {
+        true if matches.contains_id("label") => {
+            let why = "--no-store: labels are kept in the store: leave one of them out";
+            return Err(Trouble::Usage(why.to_owned()));
+        }
         true => None,
         false => Some(flags::store_path(matches)?),
     };
@@ -117,6 +122,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         tap: None,
         trial: None,
+        labels: runs::labels(matches)?,
         before: Vec::new(),
     };
     let stop = super::stop_on_signals();

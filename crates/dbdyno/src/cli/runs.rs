@@ -345,6 +345,25 @@ fn label(matches: &ArgMatches) -> Outcome {
     print(&told).map(|_| DONE)
 }
 
+/// The flag by which what is about to run is labelled.
+pub(super) fn label_flag() -> Arg {
+    Arg::new("label")
+        .long("label")
+        .value_name("KEY=VALUE")
+        .action(ArgAction::Append)
+        .help("Label the run, or every run of an experiment (build=1.2.7); several times for more")
+}
+
+/// The labels that the flag says.
+pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trouble> {
+    let written = matches.get_many::<String>("label").into_iter().flatten();
+    let label = |label: &String| match key_value(label)? {
+        (_, "") => Err(Trouble::Usage(format!("--label {label}: the value is missing"))),
+        (key, value) => Ok((key.to_owned(), value.to_owned())),
+    };
+    written.map(label).collect()
+}
+
 fn key_value(label: &str) -> Result<(&str, &str), Trouble> {
     let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
     pair.ok_or_else(|| Trouble::Usage(format!("'{label}' is not a label: write key=value")))

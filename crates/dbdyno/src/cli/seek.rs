@@ -13,14 +13,14 @@ use results::render::{as_json, seek};
 use super::live::Live;
 use super::metrics::Metrics;
 use super::run::own_target;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print};
+use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print, runs};
 
 /// Runs a draft that seeks something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
     experiments::is_kept(matches)?;
     let sought = decide_seek(draft, &own_target)?;
     let note = sought.note();
-    let search = Search::new(sought, &own_target)?;
+    let search = Search::new(sought, runs::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref())
 }
 

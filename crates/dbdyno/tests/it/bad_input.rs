@@ -494,6 +494,13 @@ fn a_run_is_named_well_or_not_at_all() {
     refused(&home, &["runs", "label", "last", "fast"], USAGE, &["'fast'", "key=value"]);
     refused(&home, &["runs", "label", "last", "=fast"], USAGE, &["'=fast'", "key=value"]);
     refused(&home, &["runs", "label", "last", "a=1", "b"], USAGE, &["'b'", "key=value"]);
+    fn labelled(label: &str) -> Vec<&str> {
+        [&QUICK[..], &["--label", label]].concat()
+    }
+    refused(&home, &labelled("fast"), USAGE, &["'fast'", "key=value"]);
+    refused(&home, &labelled("a="), USAGE, &["--label a=: the value is missing"]);
+    let nowhere = [&labelled("a=1")[..], &["--no-store"]].concat();
+    refused(&home, &nowhere, USAGE, &["labels are kept in the store"]);
     refused(&home, &["runs", "list", "--limit=x"], USAGE, &["--limit: 'x' is not a count"]);
     home.run(&["runs", "label", "last"]).good().is_silent();
     assert_eq!(home.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 2);

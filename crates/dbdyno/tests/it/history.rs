@@ -8,8 +8,8 @@ fn builds(home: &Home, builds: &[(&str, &str)]) {
         let target = format!("--target=sim:?service=exponential:{service}&servers=4");
         let seed = format!("--seed={seed}");
         let words = ["run", "empty", &target, &seed, "--placement=simulated", "--clients=8"];
-        home.run(&[&words[..], &["--duration=20s", "--ramp-up=0s"]].concat()).good();
-        home.run(&["runs", "label", "last", &format!("build={build}")]).good();
+        let label = format!("--label=build={build}");
+        home.run(&[&words[..], &["--duration=20s", "--ramp-up=0s", &label]].concat()).good();
     }
 }
 

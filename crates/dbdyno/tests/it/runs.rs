@@ -56,6 +56,20 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
 }
 
 #[test]
+fn every_run_of_an_experiment_has_its_labels_from_its_beginning() {
+    let home = Home::new();
+    let sim = "--target=sim:?service=exponential:2ms&servers=4";
+    let all = ["run", "empty", sim, "--placement=simulated", "--duration=5s", "--quiet"];
+    let labels = ["--label=build=12", "--label", "disk=nvme"];
+    home.run(&[&all[..], &labels, &["--vary=clients=1,2"]].concat()).good();
+    let sought = ["--clients=64", "--load=open", "--seek=rate=50..1000", "--objective=p50<12ms"];
+    home.run(&[&all[..4], &labels, &sought, &["--seek-budget=5m", "--quiet"]].concat());
+    let with = home.json(&["runs", "list", "--where=label.build=12 and label.disk=nvme"]);
+    let all = home.json(&["runs", "list", "--limit=0"]);
+    assert!(names(&all).len() > 2 && names(&with) == names(&all), "{with:#} {all:#}");
+}
+
+#[test]
 fn parts_of_a_run_are_tables_for_people_and_programs() {
     let home = Home::new();
     let report = run(&home, "parts", "4", &["--per-client"]);

@@ -55,9 +55,10 @@ pub struct Search {
 }
 
 impl Search {
-    /// A new search.
+    /// A new search, whose runs have these labels.
     pub fn new(
         sought: Sought,
+        labels: Vec<(String, String)>,
         default_target: &dyn Fn(&str) -> Result<Target, String>,
     ) -> Result<Search, Trouble> {
         let seek = sought.seek.clone();
@@ -75,6 +76,7 @@ impl Search {
             until: sought.until.clone(),
             seed: plan.seed,
             seek: Some(seek),
+            labels,
         };
         Ok(Search { experiment, sought, target: plan.target })
     }

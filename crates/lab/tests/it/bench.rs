@@ -76,6 +76,7 @@ pub(crate) fn drive_plan(
         load: BuildOptions::default(),
         tap: None,
         trial: None,
+        labels: Vec::new(),
         before: Vec::new(),
     };
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)

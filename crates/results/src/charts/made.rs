@@ -132,6 +132,7 @@ pub(crate) fn experiment() -> (ExperimentReport, Vec<Trialled>) {
         until: None,
         seed: 1,
         seek: None,
+        labels: Vec::new(),
     };
     let mut trials = Vec::new();
     for (index, (n, tps)) in clients.iter().zip(tps).enumerate() {

@@ -133,7 +133,10 @@ struct Column {
     sql: &'static str,
 }
 
+/// The column that SQLite cannot know alone: who lives is bound to its `?`.
 const STATUS: &str = "status";
+
+const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
 
 /// What may be asked of the members of a list.
 #[derive(Debug, PartialEq)]
@@ -150,7 +153,7 @@ static RUNS: Listed = Listed {
         Column { name: "started", kind: Kind::Instant, sql: "run.started_unix_ms" },
         Column {
             name: STATUS,
-            kind: Kind::Word(&["running", "completed", "interrupted", "failed"]),
+            kind: Kind::Word(&STATUSES),
             sql: "CASE WHEN run.status <> 'running' THEN run.status \
                   WHEN run.number IN (SELECT value FROM json_each(?)) THEN 'running' \
                   ELSE 'interrupted' END",
@@ -186,6 +189,13 @@ static EXPERIMENTS: Listed = Listed {
     columns: &[
         Column { name: "id", kind: Kind::Id, sql: "experiment.id" },
         Column { name: "started", kind: Kind::Instant, sql: "experiment.started_unix_ms" },
+        Column {
+            name: STATUS,
+            kind: Kind::Word(&STATUSES),
+            sql: "(SELECT CASE WHEN walk.status <> 'running' THEN walk.status \
+                  WHEN walk.experiment IN (SELECT value FROM json_each(?)) THEN 'running' \
+                  ELSE 'interrupted' END FROM walk WHERE walk.experiment = experiment.number)",
+        },
         Column { name: "name", kind: Kind::Text, sql: "experiment.name" },
         Column {
             name: "axis",
@@ -266,7 +276,7 @@ impl Query {
         Parser::new(listed, text, now_unix_ms)?.query().map(Query)
     }
 
-    /// As a condition in SQL on rows of the list; `alive` are the numbers of the runs whose process
+    /// As a condition in SQL on rows of the list; `alive` are the numbers of those whose process
     /// lives, as a list in JSON.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
@@ -325,10 +335,10 @@ impl ExperimentFilter {
         Ok(ExperimentFilter { sort: Sort::of(&EXPERIMENTS, text)?, ..self })
     }
 
-    /// The stored forms of the experiments, as they are listed.
-    pub(super) fn to_sql(&self) -> Sql {
-        // No column of theirs is about what lives.
-        let alive = "[]";
+    /// The stored forms of the experiments, as they are listed; `alive` are the numbers of those
+    /// whose trials are being made.
+    pub(super) fn to_sql(&self, alive: &[i64]) -> Sql {
+        let alive = &list(alive);
         let mut sql = Sql::default();
         sql.put("SELECT body FROM experiment WHERE TRUE");
         if let Some(query) = &self.query {
@@ -340,6 +350,12 @@ impl ExperimentFilter {
         sql.put("started_unix_ms DESC, id DESC");
         sql
     }
+}
+
+/// Numbers as SQLite's `json_each` reads them.
+pub(super) fn list(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }
 
 /// SQL and what its `?` stand for.

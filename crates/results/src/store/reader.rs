@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use super::codec::{self, Unreadable};
 use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
-use super::query::{Query, Sort, Sql};
+use super::query::{Query, Sort, Sql, list};
 use super::schema::VERSION;
 use super::{Status, unix_ms};
 use crate::report::Field;
@@ -464,8 +464,7 @@ fn select(filter: &Filter, alive: &[i64]) -> Sql {
         sql.put(condition);
         values.into_iter().flatten().for_each(|value| sql.bind(value.clone()));
     }
-    let alive: Vec<String> = alive.iter().map(i64::to_string).collect();
-    let alive = format!("[{}]", alive.join(","));
+    let alive = list(alive);
     if let Some(query) = &filter.query {
         sql.put(" AND ");
         query.to_sql(&alive, &mut sql);

@@ -109,6 +109,7 @@ fn experiment() -> Experiment {
         until: None,
         seed: 7,
         seek: None,
+        labels: Vec::new(),
     }
 }
 

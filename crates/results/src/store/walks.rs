@@ -147,6 +147,20 @@ pub(super) fn is_free(connection: &Connection, of: &Experiment) -> rusqlite::Res
     Ok(row_of(connection, of)?.is_none_or(|row| row.status != Status::Running))
 }
 
+/// The numbers of the experiments whose trials are being made.
+pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let here = Process::current();
+    let mut select = connection.prepare("SELECT * FROM walk WHERE status = 'running'")?;
+    let mut rows = select.query(())?;
+    let mut alive = Vec::new();
+    while let Some(row) = rows.next()? {
+        if walk_row(row, &here)?.status == Status::Running {
+            alive.push(row.get("experiment")?);
+        }
+    }
+    Ok(alive)
+}
+
 fn row_of(connection: &Connection, of: &Experiment) -> rusqlite::Result<Option<WalkRow>> {
     let sql = "SELECT started_unix_ms, heartbeat_unix_ms, status, boot_id, pid_namespace, pid,
                       pid_start_time

@@ -4,7 +4,7 @@ use model::{Axis, DataPolicy, Experiment, Order, Point, Seek};
 use rusqlite::{Connection, params};
 
 use super::super::schema::{self, IfMissing};
-use super::super::{Filter, Store};
+use super::super::{Filter, Status, Store};
 use super::*;
 
 /// 2026-07-01T00:00:00Z.
@@ -262,6 +262,7 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         until: None,
         seed: 7,
         seek: None,
+        labels: Vec::new(),
     };
     let seek = Seek {
         axis: "rate".to_owned(),
@@ -317,6 +318,12 @@ fn experiments_are_found_by_what_their_list_shows() {
     check("started>-2d", "", &["limit"]);
     check("id=sweep", "", &["sweep"]);
     check("name!=sweep", "", &["limit"]);
+    check("status", "", &[]);
+    let sweep = store.find_experiment("sweep").expect("it is stored");
+    let walk = store.walk(&sweep).expect("nobody has it");
+    check("status=running", "status", &["sweep"]);
+    walk.end(Status::Failed).expect("it ends");
+    check("status=failed or status=running", "", &["sweep"]);
     for column in EXPERIMENTS.columns {
         check(&format!("{} and name=x", column.name), column.name, &[]);
     }
@@ -330,6 +337,9 @@ fn what_only_runs_have_cannot_be_asked_of_experiments() {
     };
     let of_label = said("label.build=1");
     assert!(of_label.contains("there is no column 'label.build'"), "{of_label}");
-    assert!(said("nopm>5").ends_with("there are id, started, name, axis, workload, trials, done"));
+    assert!(
+        said("nopm>5")
+            .ends_with("there are id, started, status, name, axis, workload, trials, done")
+    );
     assert!(said("").contains("workload=tpcc and axis=clients"));
 }
