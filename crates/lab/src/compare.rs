@@ -251,14 +251,18 @@ fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> 
             if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
         )));
     };
-    let mut sides: Vec<(String, Vec<Placed>)> =
-        experiment.axes[index].values.iter().map(|value| (value.clone(), Vec::new())).collect();
+    let all = &experiment.axes[index].values;
+    let mut placed_of: Vec<Vec<Placed>> = all.iter().map(|_| Vec::new()).collect();
     for trial in trialled(store, &experiment)? {
         let mut values = experiment.trial((trial.point, trial.repeat)).values;
         let (_, value) = values.remove(index);
-        let side = sides.iter_mut().find(|(name, _)| *name == value);
+        let side = all.iter().position(|known| *known == value);
         let placed = Placed { values: Named(values), report: trial.report };
-        side.expect("a point has values of its axes").1.push(placed);
+        placed_of[side.expect("a point has values of its axes")].push(placed);
     }
-    Ok(sides.into_iter().map(|(name, placed)| gather(name, placed, 0)).collect())
+    // A value alone does not tell what it is of.
+    let short = experiment.axes[index].name.rsplit('.').next().unwrap_or_default();
+    let side =
+        |(value, placed): (&String, Vec<Placed>)| gather(format!("{short}={value}"), placed, 0);
+    Ok(all.iter().zip(placed_of).map(side).collect())
 }

@@ -44,6 +44,9 @@ pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
+/// A word with more letters than this may be broken on a page.
+const WORD_MOST: usize = 40;
+
 /// Between two columns.
 const GAP: &str = "  ";
 
@@ -96,9 +99,15 @@ impl Table {
         text
     }
 
-    /// As HTML: columns that are spare have a class of that name, for narrow pages.
+    /// As HTML: columns that are spare have a class of that name, for narrow pages, and those with
+    /// words that no page holds, as URLs are, are `long`.
     pub fn html(&self) -> String {
-        let class = |column: &Column| match (column.align, column.spare) {
+        let is_long = |index: usize| {
+            let mut words = self.rows.iter().flat_map(|row| row[index].split_whitespace());
+            words.any(|word| length(word) > WORD_MOST)
+        };
+        let class = |index: usize, column: &Column| match (column.align, column.spare) {
+            (Align::Left, 0) if is_long(index) => "long",
             (Align::Left, 0) => "",
             (Align::Left, _) => "spare",
             (_, 0) => "n",
@@ -106,7 +115,7 @@ impl Table {
         };
         let cells = |of: &dyn Fn(usize, &Column) -> String| {
             let columns = self.columns.iter().enumerate();
-            columns.map(|(index, column)| (class(column), of(index, column))).collect()
+            columns.map(|(index, column)| (class(index, column), of(index, column))).collect()
         };
         let titles = cells(&|_, column| column.title.to_string());
         let fractions: Vec<usize> = (0..self.columns.len()).map(|at| self.fraction(at)).collect();
