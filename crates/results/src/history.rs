@@ -6,7 +6,7 @@
 //! which runs there are (lab), and how it looks (render).
 
 use serde::{Deserialize, Serialize};
-use stats::{ChangePoint, SERIES_MIN, change_points, newcomer};
+use stats::{ChangePoint, SERIES_MAX, SERIES_MIN, change_points, newcomer};
 
 use crate::comparison::{Judge, Side, SidePoint, is_worse, matters, values_of};
 use crate::experiment::{Figure, figure};
@@ -202,7 +202,7 @@ fn told(
             p: found.p,
         }
     };
-    let changes = change_points(&logarithms, ERROR, bits).ok().map(|found| {
+    let changes = changes_in(&logarithms, SERIES_MAX, bits).map(|found| {
         found
             .into_iter()
             .map(change)
@@ -225,6 +225,17 @@ fn told(
     let has_regressed = changes.iter().flatten().last().is_some_and(is_recent)
         || last.as_ref().is_some_and(|last| last.is_outside && is_worse(primary, last.ratio));
     Some(PointHistory { values: values.clone(), builds, changes, last, has_regressed })
+}
+
+/// The changes of level in the last `most` figures of a series: what came before is history.
+fn changes_in(
+    series: &[f64],
+    most: usize,
+    bits: &mut dyn FnMut() -> u64,
+) -> Option<Vec<ChangePoint>> {
+    let n_passed = series.len().saturating_sub(most);
+    let found = change_points(&series[n_passed..], ERROR, bits).ok()?;
+    Some(found.into_iter().map(|one| ChangePoint { at: one.at + n_passed, ..one }).collect())
 }
 
 /// Why a series has no levels, in a sentence.
@@ -285,6 +296,19 @@ mod tests {
         assert_eq!(old.points[0].changes.as_ref().map(Vec::len), Some(1));
         assert!(!old.points[0].has_regressed);
         assert_eq!(history(&long(30, 30)).points[0].changes, Some(Vec::new()));
+    }
+
+    #[test]
+    fn levels_of_a_long_series_are_those_of_its_last_builds() {
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let level = |n: usize| if (10..50).contains(&n) { 7.0 } else { 6.0 };
+        let series: Vec<f64> = (0..60).map(|n| level(n) + 0.01 * (n % 4) as f64).collect();
+        let mut at = |most: usize| -> Vec<usize> {
+            let found = changes_in(&series, most, &mut || dice.bits()).expect("long enough");
+            found.iter().map(|change| change.at).collect()
+        };
+        assert_eq!(at(60), [10, 50]);
+        assert_eq!(at(30), [50]);
     }
 
     #[test]
