@@ -82,7 +82,8 @@ fn markdown_of_findings() -> String {
         "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says what is to be \
          thought of a result: can it be trusted? It stands in the report with the figure that \
          raised it and what to do about it. With an *invalid* one the exit code is 1, and an \
-         experiment makes the trial again. How each is judged is in \
+         experiment makes the trial again (but for `queue_full`, which would come again). How \
+         each is judged is in \
          [measuring.md](measuring.md#findings); `dbdyno list findings` tells the same, and \
          `dbdyno runs list --where 'finding=stalled'` the runs that have one.\n\n{}",
         table.markdown()
