@@ -6,7 +6,7 @@
 //! clients, workloads, rates and ways of calling make, as far as these differ. Not here: the
 //! judgement (results).
 
-use model::{Dice, Load, RunId, Stream};
+use model::{Dice, Load, RunId, Stream, short_axis};
 use results::comparison::{Judge, Side, SidePoint};
 use results::experiment::{Trialled, counts};
 use results::report::{Field, Named, Report};
@@ -244,7 +244,7 @@ fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
 fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> {
     let experiment = store.find_experiment(name).map_err(not_found)?;
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
-    let matches = |known: &str| known == axis || known.rsplit('.').next() == Some(axis);
+    let matches = |known: &str| known == axis || short_axis(known) == axis;
     let Some(index) = known.iter().position(|known| matches(known)) else {
         return Err(Trouble::Usage(format!(
             "--by {axis}: the experiment varies {}",
@@ -261,7 +261,7 @@ fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> 
         placed_of[side.expect("a point has values of its axes")].push(placed);
     }
     // A value alone does not tell what it is of.
-    let short = experiment.axes[index].name.rsplit('.').next().unwrap_or_default();
+    let short = short_axis(&experiment.axes[index].name);
     let side =
         |(value, placed): (&String, Vec<Placed>)| gather(format!("{short}={value}"), placed, 0);
     Ok(all.iter().zip(placed_of).map(side).collect())

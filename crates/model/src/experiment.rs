@@ -148,9 +148,14 @@ impl Experiment {
     }
 }
 
+/// The last word of an axis's path: `clients` of `group.users.clients`.
+pub fn short_axis(axis: &str) -> &str {
+    axis.rsplit_once('.').map_or(axis, |(_, last)| last)
+}
+
 /// Whether an axis is the rate at which users arrive, by whichever of its names.
 pub fn is_arrival_rate(axis: &str) -> bool {
-    axis.rsplit('.').next() == Some("rate") && axis != "connect.rate"
+    short_axis(axis) == "rate" && axis != "connect.rate"
 }
 
 /// All combinations of the axes' values; those of the last axis follow each other.

@@ -52,6 +52,7 @@ pub use disturbance::{
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{
     Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations, is_arrival_rate,
+    short_axis,
 };
 pub use finding::{Fact, Finding, Severity};
 pub use gauge::{Gauge, Readings};

@@ -358,11 +358,6 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed).collect()
 }
 
-/// The last word of an axis's path: `clients` of `group.users.clients`.
-fn short(axis: &str) -> &str {
-    axis.rsplit('.').next().unwrap_or(axis)
-}
-
 /// A figure's axis: what it is and its unit.
 fn figure_axis(name: &str, scale: Scale) -> Axis {
     match name {

@@ -3,7 +3,7 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (lab), and how it looks (render).
 
-use model::{Experiment, Finding, Load, is_arrival_rate};
+use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, Scalability};
 
@@ -443,7 +443,7 @@ fn scalability(
 ) -> Option<Result<ScalabilityReport, String>> {
     let [axis] = &experiment.axes[..] else { return None };
     let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
-    if axis.name.rsplit('.').next() != Some("clients") || !trials.iter().all(is_closed) {
+    if short_axis(&axis.name) != "clients" || !trials.iter().all(is_closed) {
         return None;
     }
     let throughput = |trial: &Trialled| {

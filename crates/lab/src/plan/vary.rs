@@ -5,6 +5,7 @@
 
 use model::{
     Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, parse_duration,
+    short_axis,
 };
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
@@ -187,8 +188,8 @@ fn shown(value: &str) -> String {
 
 /// Whether an axis changes what must be built.
 fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
-    let name = axis.rsplit('.').next().unwrap_or(axis);
-    parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == flag_of(name))
+    let name = flag_of(short_axis(axis));
+    parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == name)
 }
 
 impl VaryDraft {

@@ -1,6 +1,8 @@
 //! Figures of an experiment over each of its axes, a line for the other axes' values.
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis, short, slug};
+use model::short_axis;
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis, slug};
 use crate::ExperimentReport;
 use crate::experiment::{Figure, PointReport, Trialled, is_time, number};
 use crate::render::title as title_of;
@@ -55,7 +57,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
         false => Scale::FromZero,
     };
     let id = format!("curves-{}-{}", slug(&told.name), slug(figure));
-    let title = format!("{} over {}", title_of(figure), short(&told.name));
+    let title = format!("{} over {}", title_of(figure), short_axis(&told.name));
     let x = axis_of(&told.name, &told.values);
     let mut chart = Chart::new(id, title, x, figure_axis(figure, scale));
     let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
@@ -84,7 +86,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
 pub(super) fn line_of(point: &PointReport, axis: usize) -> String {
     let others = point.values.0.iter().enumerate().filter(|(index, _)| *index != axis);
     let words: Vec<String> =
-        others.map(|(_, (name, value))| format!("{}={value}", short(name))).collect();
+        others.map(|(_, (name, value))| format!("{}={value}", short_axis(name))).collect();
     words.join(" ")
 }
 
@@ -105,7 +107,7 @@ pub(super) fn places(values: &[String]) -> Vec<f64> {
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     match numbers {
-        Some(numbers) => Axis::of(short(name), "", Scale::of_varied(&numbers)),
-        None => Axis::named(short(name), values.to_vec()),
+        Some(numbers) => Axis::of(short_axis(name), "", Scale::of_varied(&numbers)),
+        None => Axis::named(short_axis(name), values.to_vec()),
     }
 }

@@ -1,5 +1,7 @@
 //! Ratios of a comparison with their intervals: right of 1 is more than the baseline.
 
+use model::short_axis;
+
 use super::{Along, Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace};
 use crate::ComparisonReport;
 use crate::comparison::{Judged, PairReport};
@@ -64,7 +66,7 @@ fn judged(pair: &PairReport) -> Vec<(String, &Judged)> {
         let words: Vec<String> = point
             .values
             .iter()
-            .map(|(name, value)| format!("{} {value}", super::short(name)))
+            .map(|(name, value)| format!("{} {value}", short_axis(name)))
             .collect();
         (words.join(", "), &point.primary)
     });

@@ -1,7 +1,9 @@
 //! The figures of a comparison's sides, a line each.
 
+use model::short_axis;
+
 use super::curves::{axis_of, of_figure, places};
-use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis, short};
+use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis};
 use crate::ComparisonReport;
 use crate::comparison::{Judged, PointPair};
 use crate::experiment::{Figure, is_time};
@@ -26,7 +28,7 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
 fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
     let all: Vec<&PointPair> = report.pairs.iter().flat_map(|pair| &pair.points).collect();
     let axis = match &all[0].values.0[..] {
-        [(axis, _)] => short(axis).to_owned(),
+        [(axis, _)] => short_axis(axis).to_owned(),
         _ => "point".to_owned(),
     };
     let mut values: Vec<String> = Vec::new();

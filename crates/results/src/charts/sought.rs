@@ -1,8 +1,8 @@
 //! A search's probes: times over what was sought, with the bound and the answer.
 
-use model::{Bound, Metric};
+use model::{Bound, Metric, short_axis};
 
-use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, short};
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
 use crate::SeekReport;
 use crate::seek::{Answer, Verdict};
 
@@ -34,11 +34,11 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     let axis = &report.seek.axis;
     let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
     let x = Axis::of(
-        short(axis),
+        short_axis(axis),
         if model::is_arrival_rate(axis) { "1/s" } else { "" },
         Scale::of_varied(&places),
     );
-    let title = format!("{} over {}", metric.name(), short(axis));
+    let title = format!("{} over {}", metric.name(), short_axis(axis));
     let id = format!("sought-{}", metric.name());
     let mut chart = Chart::new(id, title, x, figure_axis(&figure, scale));
     let mean = report.curve.iter().map(|at| (at.at, at.figures.get(&figure).copied().flatten()));

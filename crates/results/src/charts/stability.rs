@@ -1,7 +1,9 @@
 //! An experiment's points over time, a line for each: whether they are steady, and which is best.
 
+use model::short_axis;
+
 use super::probes::steps;
-use super::{Axis, Chart, Entry, Of, Palette, Scale, Shape, Trace, figure_axis, short};
+use super::{Axis, Chart, Entry, Of, Palette, Scale, Shape, Trace, figure_axis};
 use crate::ExperimentReport;
 use crate::experiment::{Trialled, counts};
 use crate::report::{Named, ProbeReport};
@@ -42,7 +44,7 @@ fn charts(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
 
 fn name(values: &Named<String>) -> String {
     let words: Vec<String> =
-        values.iter().map(|(name, value)| format!("{} {value}", short(name))).collect();
+        values.iter().map(|(name, value)| format!("{} {value}", short_axis(name))).collect();
     if words.is_empty() { "all".to_owned() } else { words.join(", ") }
 }
 

@@ -1,5 +1,7 @@
 //! What response time an experiment's points pay for their throughput.
 
+use model::short_axis;
+
 use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, curves, figure_axis};
 use crate::ExperimentReport;
 use crate::experiment::Trialled;
@@ -23,7 +25,7 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
         let others = curves::line_of(point, main);
         let name = if others.is_empty() { "points".to_owned() } else { others };
         let label = point.values.0.get(main);
-        let label = label.map(|(name, value)| format!("{} {value}", super::short(name)));
+        let label = label.map(|(name, value)| format!("{} {value}", short_axis(name)));
         let at = Point { label, ..Point::at(tps, Some(p99)) };
         match chart.traces.iter_mut().find(|trace| trace.name == name) {
             Some(trace) => trace.points.push(at),
