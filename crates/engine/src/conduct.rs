@@ -15,7 +15,7 @@ use stats::{Histogram, Range};
 
 use crate::clock::Origin;
 use crate::job::{GroupJob, Job};
-use crate::pacer::{Arrivals, Budget, Pacer, Pacing, arrivals_of};
+use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
 use crate::place::{Blueprint, Door, Gate, Surroundings, Told, loops, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
@@ -113,6 +113,10 @@ struct Stage<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
+    /// Queues have been read at the end of each second before this one.
+    queued_before: i64,
+    /// Group, second and queue of what was read and not told yet.
+    queued: Vec<(u16, i64, u64)>,
     events: &'a mut dyn FnMut(Event),
 }
 
@@ -146,6 +150,8 @@ impl<'a> Stage<'a> {
             phase: Phase::Connect,
             load_start_ns: 0,
             taken_before: i64::MIN,
+            queued_before: 0,
+            queued: Vec::new(),
             events,
         }
     }
@@ -265,6 +271,7 @@ impl<'a> Stage<'a> {
             arrivals.begin(load_start_ns);
         }
         self.stop.set_window(measure_start_ns, end_ns);
+        self.queued_before = second_of(load_start_ns, measure_start_ns);
         let has_ramp_up = phases.ramp_up_ns > 0;
         self.enter(if has_ramp_up { Phase::RampUp } else { Phase::Measure }, load_start_ns);
     }
@@ -284,6 +291,7 @@ impl<'a> Stage<'a> {
         if self.phase < Phase::Drain && now_ns >= end_ns {
             self.enter(Phase::Drain, end_ns);
         }
+        self.read_queues(now_ns);
         let before = second_of(now_ns.saturating_sub(SETTLE_NS), measure_start_ns);
         if before > self.taken_before {
             self.taken_before = before;
@@ -294,7 +302,25 @@ impl<'a> Stage<'a> {
                 // A second in which nothing happened is told too: a standstill must be seen.
                 (self.events)(Event::Second(Second::new(0, before - 1)));
             }
-            parts.into_iter().for_each(|second| (self.events)(Event::Second(second)));
+            for second in with_queues(parts, self.queued.extract_if(.., |it| it.1 < before)) {
+                (self.events)(Event::Second(second));
+            }
+        }
+    }
+
+    /// Reads how many wait in each queue, once a second of the load is over.
+    fn read_queues(&mut self, now_ns: u64) {
+        let before = second_of(now_ns.min(self.stop.end_ns()), self.stop.measure_start_ns());
+        if before <= self.queued_before {
+            return;
+        }
+        self.queued_before = before;
+        for (group, arrivals) in self.arrivals.iter().enumerate() {
+            let Some(arrivals) = arrivals else { continue };
+            let mut dropped = Vec::new();
+            let waiting = arrivals.waiting(now_ns, &mut dropped);
+            self.queued.push((group as u16, before - 1, waiting));
+            self.record_dropped(group as u16, &dropped);
         }
     }
 
@@ -329,7 +355,7 @@ impl<'a> Stage<'a> {
         }
         self.tick(now_ns);
         self.count_unfinished(now_ns);
-        for second in self.common.recorder.close() {
+        for second in with_queues(self.common.recorder.close(), self.queued.drain(..)) {
             (self.events)(Event::Second(second));
         }
         for (group, moments) in std::mem::take(&mut self.moments).into_iter().enumerate() {
@@ -368,10 +394,14 @@ impl<'a> Stage<'a> {
                 let kind = self.kind_of(group, nth);
                 recorder.record_unfinished(group, kind, intended_ns, now_ns);
             }
-            for dropped in dropped {
-                let kind = self.kind_of(group, dropped.nth);
-                recorder.record_dropped(0, group, kind, dropped.intended_ns);
-            }
+            self.record_dropped(group, &dropped);
+        }
+    }
+
+    fn record_dropped(&self, group: u16, dropped: &[Dropped]) {
+        for dropped in dropped {
+            let kind = self.kind_of(group, dropped.nth);
+            self.common.recorder.record_dropped(0, group, kind, dropped.intended_ns);
         }
     }
 
@@ -379,6 +409,23 @@ impl<'a> Stage<'a> {
         let workload = &self.job.groups[usize::from(group)].workload;
         workload.kind_of(model::Number::Arrival { group, nth })
     }
+}
+
+/// Parts of seconds that know how many waited at their end.
+fn with_queues(
+    mut parts: Vec<Second>,
+    queued: impl Iterator<Item = (u16, i64, u64)>,
+) -> Vec<Second> {
+    for (group, second, waiting) in queued {
+        let is_it = |part: &&mut Second| (part.group, part.second) == (group, second);
+        match parts.iter_mut().find(is_it) {
+            Some(part) => part.waiting = Some(waiting),
+            None => {
+                parts.push(Second { waiting: Some(waiting), ..Second::new(group, second) });
+            }
+        }
+    }
+    parts
 }
 
 fn run_in_time(

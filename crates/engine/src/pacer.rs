@@ -135,6 +135,14 @@ impl Arrivals {
         }
     }
 
+    /// How many are due and not claimed at `now_ns`; what found no place until then is put into
+    /// `dropped`.
+    pub(crate) fn waiting(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> u64 {
+        let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admit(&mut queue, now_ns, dropped);
+        queue.waiting.len() as u64
+    }
+
     /// What was still waiting when the run ended, and what found no place until then.
     pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
         let mut dropped = Vec::new();

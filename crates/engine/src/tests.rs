@@ -568,6 +568,45 @@ fn key_think_load_without_pauses_ends_with_its_window() {
     assert!(told.samples.iter().all(|sample| sample.wait_ns() == 0));
 }
 
+/// By second: what the queue was when it had just ended.
+fn queues(told: &Told) -> Vec<(i64, u64)> {
+    let queue = |event: &Event| match event {
+        Event::Second(part) => part.waiting.map(|waiting| (part.second, waiting)),
+        _ => None,
+    };
+    told.events.iter().filter_map(queue).collect()
+}
+
+#[test]
+fn the_queue_is_told_at_the_end_of_each_second_of_the_load() {
+    let load = |queue| Load::Open {
+        arrivals: Arrivals::Uniform,
+        rate: ArrivalRate::Constant(1000.0),
+        queue,
+        queue_full: QueueFull::Drop,
+    };
+    let run_of = |queue| {
+        let mut job = job(load(queue), 1, 3 * NS_PER_S, two_ms);
+        job.phases.ramp_up_ns = 2 * NS_PER_S;
+        tell(job)
+    };
+    // A client does 500 of 1,000 a second: half of what comes waits.
+    let told = queues(&run_of(1 << 20));
+    let seconds: Vec<i64> = told.iter().map(|(second, _)| *second).collect();
+    assert_eq!(seconds, [-2, -1, 0, 1, 2]);
+    for (nth, (_, waiting)) in told.iter().enumerate() {
+        assert!(waiting.abs_diff((nth as u64 + 1) * 500) <= 1, "{told:?}");
+    }
+    // It is never longer than it may be, and what finds no place is counted once.
+    let told = run_of(10);
+    let all = queues(&told);
+    assert!(all.len() == 5 && all.iter().all(|(_, waiting)| (9..=10).contains(waiting)), "{all:?}");
+    let offered = told.measured.offered() + told.ramp_up.offered();
+    assert_eq!(offered, 4999, "{:?}", told.measured);
+    // Where nobody waits for another there is no queue.
+    assert_eq!(queues(&tell(job(Load::Closed, 1, NS_PER_S, two_ms))), []);
+}
+
 #[test]
 fn a_queue_that_may_not_be_full_ends_the_run() {
     let load = Load::Open {

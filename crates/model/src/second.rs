@@ -172,6 +172,10 @@ pub struct Second {
     /// Errors, those of attempts that were retried among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorCount>,
+    /// How many were due and waited for a free client when this second had just ended; none in
+    /// other than open load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
 }
 
 impl Second {
@@ -185,6 +189,7 @@ impl Second {
             lag: None,
             measures: Vec::new(),
             errors: Vec::new(),
+            waiting: None,
         }
     }
 
@@ -226,6 +231,7 @@ impl Second {
         for error in &other.errors {
             ErrorCount::add_to(&mut self.errors, error);
         }
+        self.waiting = other.waiting.or(self.waiting);
     }
 
     /// All its kinds' counts together.

@@ -302,6 +302,8 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
         kind.service.get_or_insert_default().record_n(draw.service_ns(kind.kind), finished);
         kind.wait.get_or_insert_default().record_n(wait_ms * NS_PER_MS, finished);
     }
+    // Little's law, for the 400 a second that are done.
+    second.waiting = Some(wait_ms * 400 / 1000);
     second
 }
 

@@ -534,6 +534,10 @@ pub struct SecondReport {
     pub writes: u64,
     /// Other statements.
     pub others: u64,
+    /// How many were due and waited for a free client when it had just ended; null in other than
+    /// open load.
+    #[serde(default)]
+    pub waiting: Option<u64>,
 }
 
 #[cfg(test)]

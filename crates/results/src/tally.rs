@@ -71,9 +71,10 @@ pub struct GroupTally {
     pub connect_failed: u32,
     /// How long connecting took.
     pub connect: Option<Histogram>,
-    /// All seconds of the ramp-up, added up (its tenths are not).
+    /// All seconds of the ramp-up, added up (its tenths and its queue are not).
     pub ramp_up: Second,
-    /// All seconds from the beginning of the measured phase on, added up (its tenths are not).
+    /// All seconds from the beginning of the measured phase on, added up (its tenths and its queue
+    /// are not).
     pub measured: Second,
     /// Second by second.
     pub series: Series,
@@ -98,6 +99,7 @@ impl GroupTally {
         let phase = if part.second < 0 { &mut self.ramp_up } else { &mut self.measured };
         phase.add(part);
         phase.commits_tenths = [0; 10];
+        phase.waiting = None;
         self.series.add(part);
     }
 
@@ -365,6 +367,13 @@ impl Tally {
         }
         figures.quantiles = response.as_ref().and_then(Quantiles::of);
         figures
+    }
+
+    /// How many waited for a free client when a second had just ended, all groups together; none
+    /// if that was not read, as in other than open load.
+    pub fn waiting(&self, second: i64) -> Option<u64> {
+        let read = self.groups.iter().filter_map(|group| group.series.get(second)?.waiting);
+        read.reduce(|sum, n| sum + n)
     }
 
     /// Several seconds of all groups together.

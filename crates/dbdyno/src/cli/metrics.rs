@@ -19,7 +19,7 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use results::Tally;
+use results::{GroupTally, Tally};
 
 use super::say;
 
@@ -154,6 +154,8 @@ struct Snapshot {
     seconds: f64,
     /// Of the last second that is whole: offered and committed.
     last: Option<(u64, u64)>,
+    /// At the end of that second: how many wait in each group's queue.
+    waiting: Vec<(Labels, u64)>,
     kinds: Vec<KindFigures>,
     gauges: Vec<(Labels, f64)>,
 }
@@ -181,16 +183,28 @@ impl Snapshot {
         }
         let newest = tally.newest();
         let last = newest.and_then(|newest| tally.shown_second((newest + 1) * NS_PER_S as i64));
+        let waiting = last.map_or_else(Vec::new, |second| waiting(tally, second));
         let last = last.map(|second| tally.second(second));
         Snapshot {
             run: run_labels(tally),
             phase: tally.phases.last().map(|(phase, _)| *phase),
             seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             last: last.map(|second| (second.counts.offered(), second.commits)),
+            waiting,
             kinds,
             gauges: gauges(tally),
         }
     }
+}
+
+/// The queues of groups in open load as they stood at the end of a second.
+fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
+    let queue = |(index, group): (usize, &GroupTally)| {
+        let waiting = group.series.get(second)?.waiting?;
+        let name = tally.told(index).map(|told| told.name.clone()).unwrap_or_default();
+        Some((vec![("group", name)], waiting))
+    };
+    tally.groups.iter().enumerate().filter_map(queue).collect()
 }
 
 fn run_labels(tally: &Tally) -> Labels {
@@ -284,6 +298,13 @@ impl Collector for Figures {
             let help = "Commits that finished in the last second";
             gauge(&mut encoder, ("dbdyno_tps", help, None), commits as f64)?;
         }
+        let help = "Transactions in open load that were due and waited for a free client when the \
+                    last second ended";
+        let mut waiting =
+            encoder.encode_descriptor("dbdyno_waiting", help, None, MetricType::Gauge)?;
+        for (labels, n) in &snapshot.waiting {
+            waiting.encode_family(labels)?.encode_gauge(n)?;
+        }
         transactions(&mut encoder, &snapshot.kinds)?;
         let help = "What was read around the run in the last second, in its unit";
         let mut around =
@@ -359,6 +380,7 @@ mod tests {
             response.record(us * NS_PER_US);
         }
         let mut tally = Tally::new();
+        second.waiting = Some(7);
         tally.add(&Event::Second(second));
         let gauge = |about: &str| model::Gauge {
             about: about.to_owned(),
@@ -387,6 +409,7 @@ mod tests {
             "dbdyno_response_seconds_bucket{le=\"+Inf\",group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
             "dbdyno_around{about=\"machine\",name=\"cpu\",unit=\"%\"} 2.0\n",
             "dbdyno_around{about=\"server\",name=\"cpu\",unit=\"%\"} 3.0\n",
+            "dbdyno_waiting{group=\"\"} 7\n",
             "phase=\"measure\",outcome=\"committed\"} 4\n",
             "dbdyno_phase{phase=\"measure\"} 0\n",
         ] {

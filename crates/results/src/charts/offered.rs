@@ -3,9 +3,9 @@
 
 use model::Load;
 
-use super::throughput::by_group;
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
-use crate::report::{Report, SecondReport};
+use super::throughput::summed;
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
+use crate::report::Report;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "offered",
@@ -20,13 +20,11 @@ fn charts(report: &Report) -> Vec<Chart> {
     }
     let axis = Axis::of("transactions", "1/s", Scale::FromZero);
     let mut chart = Chart::of_time("offered", "Offered and finished", axis, report);
-    let sum = |of: &dyn Fn(&SecondReport) -> f64| -> Vec<Point> {
-        by_group(report, "", of).into_iter().next().map(|trace| trace.points).unwrap_or_default()
-    };
-    let offered = sum(&|row| row.offered as f64);
+    let offered = summed(report, &|row| Some(row.offered as f64));
+    let committed = summed(report, &|row| Some(row.tps));
     chart.traces = vec![
         Trace::new("offered", Shape::Line, offered),
-        Trace::new("committed", Shape::Line, sum(&|row| row.tps)),
+        Trace::new("committed", Shape::Line, committed),
     ];
     chart.if_any()
 }

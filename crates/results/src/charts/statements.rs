@@ -1,8 +1,8 @@
 //! Statements a second, by what they do.
 
-use super::throughput::by_group;
-use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
-use crate::report::{Report, SecondReport};
+use super::throughput::if_counted;
+use super::{Axis, Chart, Entry, Of, Scale, Shape};
+use crate::report::Report;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "statements",
@@ -13,16 +13,10 @@ pub(super) const ENTRY: Entry = Entry {
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("statements", "1/s", Scale::FromZero);
     let mut chart = Chart::of_time("statements", "Statements", axis, report);
-    let trace = |name: &str, of: &dyn Fn(&SecondReport) -> u64| {
-        let rows = by_group(report, "", &|row| of(row) as f64);
-        let points = rows.into_iter().next().map(|trace| trace.points).unwrap_or_default();
-        let any = points.iter().any(|point| point.y.is_some_and(|y| y > 0.0));
-        any.then(|| Trace::new(name, Shape::Line, points))
-    };
     let all = [
-        trace("reads", &|row| row.reads),
-        trace("writes", &|row| row.writes),
-        trace("others", &|row| row.others),
+        if_counted(report, "reads", Shape::Line, &|row| row.reads),
+        if_counted(report, "writes", Shape::Line, &|row| row.writes),
+        if_counted(report, "others", Shape::Line, &|row| row.others),
     ];
     chart.traces = all.into_iter().flatten().collect();
     chart.if_any()

@@ -159,7 +159,8 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
-      mean of each probe (Steps, 7) 0: 869.0 .. 60.00: 994.0
+      users (Line, 65) -5.000: 0 .. 59.00: 1,000
+      mean of each probe (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero

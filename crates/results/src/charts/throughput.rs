@@ -9,7 +9,7 @@ pub(super) const ENTRY: Entry =
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("TPS", "commits/s", Scale::FromZero);
     let mut chart = Chart::of_time("throughput", "Throughput", axis, report);
-    chart.traces.extend(by_group(report, "all groups", &|row| row.tps));
+    chart.traces.extend(by_group(report, "all groups", &|row| Some(row.tps)));
     if let (Some(tps), Some(_)) = (report.block.tps, report.seconds.last()) {
         let error = report.block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
         let band = error.map(|error| (tps - error, tps + error));
@@ -21,28 +21,47 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// A trace of each group, and one of their sum where there are several.
+/// A trace of each group that has the figure, and one of their sum where there are several.
 pub(super) fn by_group(
     report: &Report,
     sum: &str,
-    of: &dyn Fn(&SecondReport) -> f64,
+    of: &dyn Fn(&SecondReport) -> Option<f64>,
 ) -> Vec<Trace> {
-    let mut traces = Vec::new();
-    if report.groups.len() > 1 {
-        let mut points: Vec<Point> = Vec::new();
-        for row in &report.seconds {
-            let second = row.second as f64;
-            match points.last_mut().filter(|last| last.x == second) {
-                Some(last) => last.y = last.y.map(|y| y + of(row)),
-                None => points.push(Point::at(second, Some(of(row)))),
-            }
-        }
-        traces.push(Trace::new(sum, Shape::Line, points));
+    let of_group = |name: &String| {
+        let rows = report.seconds.iter().filter(|row| row.group == *name);
+        let points: Vec<Point> = rows.map(|row| Point::at(row.second as f64, of(row))).collect();
+        let any = points.iter().any(|point| point.y.is_some());
+        any.then(|| Trace::new(name.clone(), Shape::Line, points))
+    };
+    let mut traces: Vec<Trace> =
+        report.groups.iter().filter_map(|group| of_group(&group.name)).collect();
+    if traces.len() > 1 {
+        traces.insert(0, Trace::new(sum, Shape::Line, summed(report, of)));
     }
-    traces.extend(report.groups.iter().map(|group| {
-        let rows = report.seconds.iter().filter(|row| row.group == group.name);
-        let points = rows.map(|row| Point::at(row.second as f64, Some(of(row))));
-        Trace::new(group.name.clone(), Shape::Line, points.collect())
-    }));
     traces
+}
+
+/// A figure of all groups together, second by second.
+pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for row in &report.seconds {
+        let (second, y) = (row.second as f64, of(row));
+        match points.last_mut().filter(|last| last.x == second) {
+            Some(last) => last.y = last.y.zip(y).map(|(sum, y)| sum + y).or(last.y).or(y),
+            None => points.push(Point::at(second, y)),
+        }
+    }
+    points
+}
+
+/// A trace of a count of all groups together; none where it is nothing throughout.
+pub(super) fn if_counted(
+    report: &Report,
+    name: &str,
+    shape: Shape,
+    of: &dyn Fn(&SecondReport) -> u64,
+) -> Option<Trace> {
+    let points = summed(report, &|row| Some(of(row) as f64));
+    let any = points.iter().any(|point| point.y.is_some_and(|y| y > 0.0));
+    any.then(|| Trace::new(name, shape, points))
 }

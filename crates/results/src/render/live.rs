@@ -43,7 +43,7 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let figures = tally.second(shown);
     let rates = rates(tally, shown);
     lines.push(format!("{rates}   {}", times(&figures)));
-    lines.push(outcomes(tally));
+    lines.push(outcomes(tally, tally.waiting(shown).unwrap_or(0)));
     lines.push(history(tally, shown, width));
     lines.extend(commonest_error(tally));
     let first = tally.disturbances.len().saturating_sub(DISTURBANCES_SHOWN);
@@ -58,7 +58,9 @@ pub fn plain(tally: &Tally, now_ns: i64) -> String {
     let counts = &figures.counts;
     let rates = rates(tally, shown);
     let mut text = format!("{shown:>5} s  {rates}  {}", times(&figures));
-    for (n, word) in [(counts.failed, "failed"), (counts.dropped, "dropped")] {
+    let waiting = tally.waiting(shown).unwrap_or(0);
+    for (n, word) in [(counts.failed, "failed"), (counts.dropped, "dropped"), (waiting, "waiting")]
+    {
         if n > 0 {
             text.push_str(&format!("  {} {word}", format_count(n)));
         }
@@ -162,7 +164,7 @@ fn times(figures: &SecondFigures) -> String {
     }
 }
 
-fn outcomes(tally: &Tally) -> String {
+fn outcomes(tally: &Tally, waiting: u64) -> String {
     let mut sum = model::Counts::default();
     tally.groups.iter().for_each(|group| sum.add(&group.measured.counts()));
     let parts = [
@@ -170,6 +172,7 @@ fn outcomes(tally: &Tally) -> String {
         (sum.failed, "failed", true),
         (sum.dropped, "dropped", sum.dropped > 0),
         (sum.retried, "retried", sum.retried > 0),
+        (waiting, "waiting", waiting > 0),
     ];
     let shown = parts.into_iter().filter(|(_, _, shown)| *shown);
     let parts: Vec<String> =

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::report::{Report, SecondReport};
 
-const TITLES: [&str; 18] = [
+const TITLES: [&str; 19] = [
     "run_id", "started", "second_s", "group", "offered", "finished", "failed", "dropped",
-    "commits", "tps", "p50_ms", "p95_ms", "p99_ms", "max_ms", "reads", "writes", "others", "phase",
+    "commits", "tps", "p50_ms", "p95_ms", "p99_ms", "max_ms", "reads", "writes", "others",
+    "waiting", "phase",
 ];
 
 /// Every second of every group of these runs, and what was read around them, whose columns are
@@ -66,6 +67,7 @@ fn row(report: &Report, of: &SecondReport) -> [String; TITLES.len()] {
         of.reads.to_string(),
         of.writes.to_string(),
         of.others.to_string(),
+        of.waiting.map_or(String::new(), |n| n.to_string()),
         if of.second < 0 { "ramp_up" } else { "measure" }.to_owned(),
     ]
 }

@@ -656,5 +656,6 @@ fn second_of(tally: &Tally, group: &str, second: i64, of: &SecondTally) -> Secon
         reads: of.traffic.reads,
         writes: of.traffic.writes,
         others: of.traffic.others,
+        waiting: of.waiting,
     }
 }

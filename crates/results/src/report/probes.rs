@@ -3,9 +3,7 @@
 //! Times are those of all that was intended in the stretch; what was lost counts as infinite.
 //! Not here: seconds (build), and whole phases (times).
 
-use std::collections::BTreeMap;
-
-use model::{Load, NS_PER_S};
+use model::NS_PER_S;
 use serde::{Deserialize, Serialize};
 use stats::rank;
 
@@ -33,9 +31,8 @@ pub struct ProbeReport {
     /// The share of waiting for a free client in the times of what finished; null in closed load,
     /// and where stretches are not made of whole windows, as of older runs.
     pub wait_percent: Option<f64>,
-    /// How many waited for a free client on average over the ends of its seconds: intended until
-    /// then, not yet ended, less those that a client was busy with. Null where nobody waits, in
-    /// closed and key/think load.
+    /// How many waited for a free client, on average over what was read at the ends of its
+    /// seconds. Null where nobody waits, in closed and key/think load, and in older runs.
     pub queue_mean: Option<f64>,
     /// Refused after all attempts.
     pub failed: u64,
@@ -49,34 +46,20 @@ pub struct ProbeReport {
 pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
     let measured = tally.seconds();
     let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
-    let queues = queues(tally, measured.end);
-    starts.map(|from| probe(tally, &queues, from, (from + seconds).min(measured.end))).collect()
+    starts.map(|from| probe(tally, from, (from + seconds).min(measured.end))).collect()
 }
 
-/// How many waited at the end of each second, all groups together; empty where nobody waits.
-///
-/// By conservation: who came and has not ended is either with a client or waits, and no client
-/// stands idle meanwhile. Whoever was rolled back or failed is passed over, since only the ends of
-/// commits are known by their second: a small share of the queue.
-fn queues(tally: &Tally, end: i64) -> BTreeMap<i64, f64> {
-    let mut queues: BTreeMap<i64, f64> = BTreeMap::new();
-    for (index, group) in tally.groups.iter().enumerate() {
-        let Some(told) = tally.told(index) else { continue };
-        let (Load::Open { .. }, Some(first)) = (&told.load, group.series.first()) else { continue };
-        let mut present: i64 = 0;
-        for second in first..end {
-            if let Some(here) = group.series.get(second) {
-                present += (here.counts.committed + here.counts.unfinished) as i64;
-                present -= here.commits() as i64;
-            }
-            let waiting = (present - i64::from(told.clients)).max(0);
-            *queues.entry(second).or_default() += waiting as f64;
-        }
-    }
-    queues
+/// How many waited on average over some seconds, from what is known of their beginnings and ends.
+fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
+    let over = |second: i64| match (tally.waiting(second - 1), tally.waiting(second)) {
+        (Some(before), Some(after)) => Some(f64::midpoint(before as f64, after as f64)),
+        (one, other) => one.or(other).map(|n| n as f64),
+    };
+    let known: Vec<f64> = (from..to).filter_map(over).collect();
+    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-fn probe(tally: &Tally, queues: &BTreeMap<i64, f64>, from: i64, to: i64) -> ProbeReport {
+fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
     let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
     let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
     let Span { counts, commits, response, is_whole } = tally.span(from..to);
@@ -101,8 +84,6 @@ fn probe(tally: &Tally, queues: &BTreeMap<i64, f64>, from: i64, to: i64) -> Prob
     };
     let all_ns = wait_ns + service_ns;
     let has_windows = has_windows && all_ns > 0;
-    let at = |second: i64| queues.get(&second).copied().unwrap_or(0.0);
-    let over = (from..to).map(|second| f64::midpoint(at(second - 1), at(second))).sum::<f64>();
     ProbeReport {
         from_s: from as f64,
         to_s: end_ns as f64 / NS_PER_S as f64,
@@ -112,7 +93,7 @@ fn probe(tally: &Tally, queues: &BTreeMap<i64, f64>, from: i64, to: i64) -> Prob
         p95_ms: quantile(0.95),
         p99_ms: quantile(0.99),
         wait_percent: has_windows.then(|| wait_ns as f64 / all_ns as f64 * 100.0),
-        queue_mean: (!queues.is_empty()).then(|| over / (to - from) as f64),
+        queue_mean: queue_mean(tally, from, to),
         failed: counts.failed,
         dropped: counts.dropped,
         unfinished: counts.unfinished,
@@ -131,7 +112,8 @@ mod tests {
         for seconds in [1, 3, 10] {
             for probe in probes(&tally, seconds) {
                 let queue = probe.queue_mean.expect("an open load has a queue");
-                assert!((0.0..=1100.0).contains(&queue), "{probe:?}");
+                let is_full = probe.from_s >= 10.0;
+                assert!(queue == 1000.0 || (!is_full && queue < 1000.0), "{probe:?}");
                 let is_whole = seconds == 10 || probe.to_s >= 60.0;
                 assert!(is_whole || probe.wait_percent.is_none(), "{probe:?}");
             }

@@ -74,7 +74,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /response_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999 sd
     /response_ms/intervals: p50 p90 p95 p99 p999
     /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
-    p99_ms reads second tps writes
+    p99_ms reads second tps waiting writes
     /service_ms: count distribution intervals max mean min note overflow p50 p90 p95 p99
     p999 sd
     /service_ms/intervals: p50 p90 p95 p99 p999

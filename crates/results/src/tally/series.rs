@@ -106,6 +106,8 @@ pub struct SecondTally {
     pub traffic: Traffic,
     /// The longest response time of those intended in it, in nanoseconds; 0 without any.
     pub max_ns: u64,
+    /// How many waited for a free client when it had just ended; none in other than open load.
+    pub waiting: Option<u64>,
     response: Kept,
 }
 
@@ -146,6 +148,7 @@ impl SecondTally {
                 self.response.add(response);
             }
         }
+        self.waiting = part.waiting.or(self.waiting);
     }
 }
 
@@ -236,6 +239,7 @@ impl Series {
 fn happened(part: &Second) -> bool {
     let kinds = &part.kinds;
     part.commits_tenths.iter().any(|&n| n > 0)
+        || part.waiting.is_some_and(|n| n > 0)
         || kinds.iter().any(|kind| {
             kind.counts.offered() > 0
                 || kind.commits > 0
