@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Database, Event, Fact, Row, Value};
+use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
 use results::Tally;
 
 use crate::Trouble;
@@ -15,6 +15,7 @@ use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::Site;
+use crate::settings::{set_and_told, taken_otherwise};
 
 /// What a name has in it whose value may be a secret, or lead to one. Commands and statements that
 /// a server carries out may have anything in them.
@@ -40,8 +41,12 @@ pub(crate) fn before(site: &Site, stop: &Stop) -> (Option<InForce>, Vec<Event>) 
     let interrupted = "interrupted while settings were looked at";
     match quietly(stop, interrupted, move || InForce::read(database.as_ref())) {
         Ok(Some(in_force)) => {
-            let settings = in_force.told(site.server.as_ref().map(Managed::folder));
-            (Some(in_force), vec![Event::Settings { settings }])
+            let server = site.server.as_ref();
+            let settings = in_force.told(server.map(Managed::folder));
+            let mut told = vec![Event::Settings { settings }];
+            let notes = server.map(|server| in_force.unlike(server.asked(), &server.target));
+            told.extend(taken_otherwise(&notes.unwrap_or_default()));
+            (Some(in_force), told)
         }
         Ok(None) => (None, Vec::new()),
         Err(why) => {
@@ -130,6 +135,17 @@ impl InForce {
         self.settings.iter().map(told).collect()
     }
 
+    /// Settings that have another value than was asked for at the start of the server, in words.
+    fn unlike(&self, asked: &[(String, String)], target: &Target) -> Vec<String> {
+        let unlike = |(name, value): &(String, String)| {
+            let is_it = |known: &str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
+            let (_, told) = self.settings.iter().find(|(known, _)| is_it(known))?;
+            let other = is_taken_otherwise(value, told) && !is_secret(name);
+            other.then(|| set_and_told(name, value, target, told))
+        };
+        asked.iter().filter_map(unlike).collect()
+    }
+
     /// What is another now, as facts.
     pub(crate) fn changes_to(&self, after: &InForce) -> Vec<Fact> {
         let changed = |(name, was): &(String, String)| {
@@ -196,6 +212,18 @@ mod tests {
         let expect =
             [("datadir", "<home>/data"), ("key_buffer_size", "8"), ("report_password", "")];
         assert_eq!(open, expect);
+    }
+
+    #[test]
+    fn a_setting_that_the_server_took_otherwise_is_told() {
+        let all = in_force(&[("innodb_log_buffer_size", "2097152"), ("max_connections", "10")]);
+        let asked =
+            [("innodb-log-buffer-size", "1234567"), ("max_connections", "10"), ("bin", "1")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let target = Target::parse("mariadb://h").expect("valid");
+        let told = all.unlike(&asked, &target);
+        let expect = "innodb-log-buffer-size was set to 1234567, and mariadb://h says 2097152";
+        assert_eq!(told, [expect]);
     }
 
     #[test]

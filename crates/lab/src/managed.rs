@@ -183,6 +183,11 @@ impl Managed {
         self.cluster.first().home()
     }
 
+    /// The settings that somebody asked for, as they were written.
+    pub(crate) fn asked(&self) -> &[(String, String)] {
+        &self.wanted.options.settings
+    }
+
     /// What it was told, for the record of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![

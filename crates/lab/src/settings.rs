@@ -221,15 +221,25 @@ impl Set {
     pub(crate) fn told(self, watcher: &mut dyn Watcher) -> Vec<Event> {
         self.differs.iter().for_each(|note| watcher.note(note));
         let facts = self.facts.into_iter().map(Event::Fact);
-        let text = self.differs.join("; ");
-        let known = known("setting_differs").expect("it is in the list of all");
-        let finding = (!text.is_empty()).then(|| Finding {
+        facts.chain(taken_otherwise(&self.differs)).collect()
+    }
+}
+
+/// That a server took settings to other values than were asked for, if it did.
+pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
+    let known = known("setting_differs").expect("it is in the list of all");
+    (!notes.is_empty()).then(|| {
+        Event::Finding(Finding {
             id: known.id.to_owned(),
             severity: Severity::Warning,
-            text: format!("{text}. {}", known.advice),
-        });
-        facts.chain(finding.map(Event::Finding)).collect()
-    }
+            text: format!("{}. {}", notes.join("; "), known.advice),
+        })
+    })
+}
+
+/// What is said of one of them.
+pub(crate) fn set_and_told(name: &str, asked: &str, target: &Target, told: &str) -> String {
+    format!("{name} was set to {asked}, and {target} says {told}")
 }
 
 impl Hold {
@@ -274,7 +284,7 @@ impl Hold {
             let now = self.put_one(&store, &mut panel, &server, &found, value)?;
             if !is_same_value(value, &now.value) {
                 let Found { name, value: told, .. } = &now;
-                set.differs.push(format!("{name} was set to {value}, and {target} says {told}"));
+                set.differs.push(set_and_told(name, value, target, told));
             }
             set.facts.push(Fact::new("setting", &now.name, &now.value));
         }

@@ -73,7 +73,9 @@ pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{
     Counts, ErrorCount, KindSecond, MeasureSecond, Second, WINDOW_SECONDS, window_seconds,
 };
-pub use server_setting::{ChangedSetting, SettingsBySql, is_same_value, server_of};
+pub use server_setting::{
+    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
+};
 pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use table::{Column, ColumnType, Index, Table};

@@ -117,9 +117,48 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
+/// Whether a server took a setting to another value than was asked for, as far as numbers can
+/// tell: modes have more spellings than we know, and what is not above 0 is often a word for
+/// "choose yourself". A bare number may be in the setting's own unit, where a server tells units.
+pub fn is_taken_otherwise(asked: &str, told: &str) -> bool {
+    let (asked, told) = (asked.trim().to_ascii_lowercase(), told.trim().to_ascii_lowercase());
+    let (Some(wanted), Some(has)) = (amount(&asked), amount(&told)) else { return false };
+    let is_bare = |text: &str| !text.ends_with(|c: char| c.is_ascii_alphabetic());
+    let is_same = match is_bare(&asked) && !is_bare(&told) {
+        true => BASE_UNITS.iter().any(|unit| wanted * unit == has),
+        false => wanted == has,
+    };
+    wanted > 0.0 && !is_same
+}
+
+/// What PostgreSQL's settings are counted in: bytes, kB, pages, MB, segments; ms, s, minutes.
+const BASE_UNITS: [f64; 7] =
+    [1.0, 1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3];
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_a_server_rounds_is_another_and_its_unit_is_not() {
+        for (asked, told) in [("1234567", "2097152"), ("100", "10"), ("1G", "1048576"), ("on", "2")]
+        {
+            assert!(is_taken_otherwise(asked, told), "{asked} {told}");
+        }
+        let same = [
+            ("1G", "1073741824"),
+            ("16384", "128MB"),
+            ("60", "1min"),
+            ("on", "1"),
+            ("-1", "4MB"),
+            ("0", "8"),
+            ("TRADITIONAL", "STRICT_ALL_TABLES,TRADITIONAL"),
+            ("2", "O_DIRECT"),
+        ];
+        for (asked, told) in same {
+            assert!(!is_taken_otherwise(asked, told), "{asked} {told}");
+        }
+    }
 
     #[test]
     fn values_are_the_same_however_they_are_spelled() {

@@ -69,7 +69,21 @@ pub(super) fn between(sides: &[Side]) -> Vec<Difference> {
         let values = of_sides.iter().map(told).collect();
         Some(Difference { about: about.to_owned(), name: name.to_owned(), values })
     };
-    names.into_iter().filter_map(difference).collect()
+    let all = names.into_iter().filter_map(difference).collect();
+    once(all)
+}
+
+/// What was asked for and what the server then says are told once where they are the same.
+fn once(all: Vec<Difference>) -> Vec<Difference> {
+    let mut kept: Vec<Difference> = Vec::new();
+    for one in all {
+        kept.retain(|known| {
+            let is_same = known.name == one.name && known.values == one.values;
+            !(is_same && known.about == "managed")
+        });
+        kept.push(one);
+    }
+    kept
 }
 
 /// Names of the settings that every run was told of: another product or version has others, and

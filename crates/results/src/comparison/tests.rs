@@ -126,6 +126,10 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
         tell("database", "told", value);
         // Where a server stood that was started for the run, and what was counted.
         tell("managed", "folder", &format!("/tmp/{value}"));
+        // What was asked for, and what the server says; and where it says something else.
+        tell("managed", "flush", value);
+        tell("mode", "flush", value);
+        tell("managed", "told", &format!("{value}K"));
         tell("disk", "path", &format!("/tmp/{value}"));
         tell("connection", "address", &format!("127.0.0.1:{value}"));
         tell("commits", "ours", value);
@@ -133,7 +137,8 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
     let differences = super::differences::between(&sides);
     let found: Vec<(&str, &str)> =
         differences.iter().map(|of| (of.about.as_str(), of.name.as_str())).collect();
-    assert_eq!(found, [("database", "told"), ("setting", "jit")]);
+    let expect = [("database", "told"), ("managed", "told"), ("mode", "flush"), ("setting", "jit")];
+    assert_eq!(found, expect);
 }
 
 #[test]
