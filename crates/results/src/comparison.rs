@@ -5,9 +5,10 @@
 //! test is exact (`stats::Comparison`) on the logarithms of what whole runs have measured, so that
 //! differences are ratios; the error within a run says nothing of how runs differ and is not used.
 //! A verdict needs both: a chance below 5 % that ranks lie so if nothing differs, and a ratio
-//! beyond the floor. Where several points are judged their p-values are corrected for that (Holm),
-//! and so are those of all the other figures together. A pure function of reports. Not here: which
-//! runs make a side (lab), and how it looks (render).
+//! beyond the floor. Where several points are judged their p-values are corrected for that
+//! (Hommel), and so are those of all the other figures together. Work that was lost makes a time
+//! infinite: it has its rank as any other. A pure function of reports. Not here: which runs make a
+//! side (lab), and how it looks (render).
 
 mod differences;
 mod gate;
@@ -15,7 +16,7 @@ mod gate;
 pub(crate) mod made;
 
 use serde::{Deserialize, Serialize};
-use stats::{Comparison, Incomparable, holm};
+use stats::{Comparison, Incomparable, detectable, hommel, needed};
 
 use crate::experiment::{Curve, Figure, curve_of, figure, figures_of, is_time, primary_of};
 use crate::report::{Named, Report};
@@ -109,18 +110,30 @@ pub enum Verdict {
     Better,
     /// It is worse.
     Worse,
-    /// The runs do not show that it differs by as much as matters.
+    /// It differs, by less than matters.
+    BelowFloor,
+    /// The runs do not show that it differs.
     NoEvidence,
     /// The runs could not have shown anything.
     CannotJudge,
 }
 
 impl Verdict {
+    /// All, in the order in which they are told.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Better,
+        Verdict::Worse,
+        Verdict::BelowFloor,
+        Verdict::NoEvidence,
+        Verdict::CannotJudge,
+    ];
+
     /// As it is read.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
+            Verdict::BelowFloor => "below the floor",
             Verdict::NoEvidence => "no evidence",
             Verdict::CannotJudge => "cannot judge",
         }
@@ -202,16 +215,19 @@ pub struct Judged {
     pub p: Option<f64>,
     /// The same, corrected for everything that is judged beside it.
     pub p_corrected: Option<f64>,
-    /// The ratio, as a share above 1, that would have been found in four of five such
-    /// comparisons.
+    /// The ratio, as a share above 1, that would have been found in four of five such comparisons
+    /// if nothing else that is judged beside it differed; null where that takes more runs.
     pub detectable: Option<f64>,
     /// What is to be thought of it.
     pub verdict: Verdict,
     /// Why, where it is not plain.
     pub why: Option<String>,
+    /// Logarithms of the figures of the baseline's runs and of the side's.
+    #[serde(skip)]
+    of_runs: [Vec<f64>; 2],
 }
 
-/// A ratio with its interval.
+/// A ratio with its interval. In JSON an infinite one is null.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// The median over all pairs of runs.
@@ -239,8 +255,12 @@ impl ComparisonReport {
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all);
+        if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
+            let (side, figure) = (&side.name, crate::render::title(&primary));
+            return Err(format!("the runs of {side} have no {figure}: their workload counts none"));
+        }
         let mut pairs: Vec<PairReport> =
-            others.iter().map(|side| pair(baseline, side, &primary, judge.floor)).collect();
+            others.iter().map(|side| pair(baseline, side, &primary)).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
             return Err(format!(
                 "{} and {} have no point in common: {}, and {}",
@@ -250,7 +270,7 @@ impl ComparisonReport {
                 others.iter().find(|side| side.name == alone.side).map_or(String::new(), points_of)
             ));
         }
-        correct(&mut pairs, judge.floor);
+        judge_all(&mut pairs, judge.floor);
         Ok(ComparisonReport {
             schema: SCHEMA.to_owned(),
             sides: sides.iter().map(|side| side_report(side, &primary)).collect(),
@@ -260,6 +280,10 @@ impl ComparisonReport {
             pairs,
         })
     }
+}
+
+fn has_figure(side: &Side, name: &str) -> bool {
+    side.points.iter().any(|point| !values_of(&point.reports, name).is_empty())
 }
 
 fn reports(side: &Side) -> impl Iterator<Item = &Report> {
@@ -298,13 +322,13 @@ pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
     reports.iter().filter_map(of).map(|(_, value)| value).collect()
 }
 
-fn pair(baseline: &Side, side: &Side, primary: &str, floor: f64) -> PairReport {
+fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
     let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
     let both: Vec<(&SidePoint, &SidePoint)> =
         side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
     let points = both.iter().map(|(base, point)| {
         let judged = |name: &str| {
-            judged(name, &values_of(&base.reports, name), &values_of(&point.reports, name), floor)
+            judged(name, &values_of(&base.reports, name), &values_of(&point.reports, name))
         };
         let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
         PointPair {
@@ -317,7 +341,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str, floor: f64) -> PairReport {
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
-        overall: overall(&both, primary, floor),
+        overall: overall(&both, primary),
         points: points.collect(),
         points_unpaired: (baseline.points.len() + side.points.len() - 2 * paired) as u64,
     }
@@ -336,7 +360,7 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
 }
 
 /// One figure a repeat: the geometric mean over the points.
-fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str, floor: f64) -> Option<Judged> {
+fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str) -> Option<Judged> {
     if both.len() < 2 {
         return None;
     }
@@ -353,93 +377,108 @@ fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str, floor: f64) -> Opti
     };
     let base = of(both.iter().map(|(base, _)| *base).collect())?;
     let side = of(both.iter().map(|(_, side)| *side).collect())?;
-    Some(decided(judged(primary, &base, &side, floor), floor))
+    Some(judged(primary, &base, &side))
 }
 
-/// Ratio and test of a figure; the verdict is open until p-values are corrected.
-fn judged(name: &str, base: &[f64], side: &[f64], floor: f64) -> Judged {
-    let mut judged = Judged {
+/// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
+fn judged(name: &str, base: &[f64], side: &[f64]) -> Judged {
+    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
+    let of_runs: [Vec<f64>; 2] = [logarithms(base), logarithms(side)];
+    let found = Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE);
+    let (baseline, side) = (figure(base), figure(side));
+    let ratio = match &found {
+        Ok(found) => Some(Ratio {
+            value: found.shift.exp(),
+            interval: Some((found.interval.0.exp(), found.interval.1.exp())),
+            confidence: Some(found.confidence),
+        }),
+        Err(_) => baseline.zip(side).map(|(a, b)| Ratio {
+            value: b.mean / a.mean,
+            interval: None,
+            confidence: None,
+        }),
+    };
+    let p = found.as_ref().ok().map(|found| found.p);
+    Judged {
         figure: name.to_owned(),
-        baseline: figure(base),
-        side: figure(side),
-        ratio: None,
-        p: None,
+        baseline,
+        side,
+        ratio: ratio.filter(|ratio| !ratio.value.is_nan()),
+        p,
         p_corrected: None,
         detectable: None,
         verdict: Verdict::CannotJudge,
-        why: None,
-    };
-    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect::<Vec<f64>>();
-    match Comparison::of(&logarithms(base), &logarithms(side), CONFIDENCE) {
-        Ok(found) => {
-            judged.ratio = Some(Ratio {
-                value: found.shift.exp(),
-                interval: Some((found.interval.0.exp(), found.interval.1.exp())),
-                confidence: Some(found.confidence),
-            });
-            judged.p = Some(found.p);
-            judged.p_corrected = Some(found.p);
-            judged.detectable = Some(found.detectable.exp() - 1.0);
-            decided(judged, floor)
-        }
-        Err(why) => {
-            let means = judged.baseline.zip(judged.side).map(|(a, b)| b.mean / a.mean);
-            judged.ratio = means.filter(|ratio| ratio.is_finite()).map(|value| Ratio {
-                value,
-                interval: None,
-                confidence: None,
-            });
-            judged.why = Some(match why {
-                Incomparable::TooFew { needed, have } => format!(
-                    "{have} {} a side cannot show a difference: make at least {needed}, better \
-                     5 or more, of each",
-                    if have == 1 { "run" } else { "runs" }
-                ),
-                Incomparable::NotFinite => {
-                    "in some run the figure is not finite: work was lost, or nothing was done"
-                        .to_owned()
-                }
-                Incomparable::TooMany => "more runs a side than can be judged".to_owned(),
-            });
-            judged
-        }
+        why: found.err().map(why_not),
+        of_runs,
     }
 }
 
-/// Corrects the p-values of all primary figures together and of all others together, and decides.
-fn correct(pairs: &mut [PairReport], floor: f64) {
+fn why_not(why: Incomparable) -> String {
+    match why {
+        Incomparable::TooFew { needed, have } => format!(
+            "{have} {} a side cannot show a difference: make at least {needed}, better 5 or more, \
+             of each",
+            if have == 1 { "run" } else { "runs" }
+        ),
+        Incomparable::NoNumber => "in some run the figure is no number".to_owned(),
+        Incomparable::TooMany => "more runs a side than can be judged".to_owned(),
+    }
+}
+
+/// Judges all points by their primary figures together, and by all others together; what a pair is
+/// over all points stands alone.
+fn judge_all(pairs: &mut [PairReport], floor: f64) {
     let mut primaries: Vec<&mut Judged> = Vec::new();
     let mut others: Vec<&mut Judged> = Vec::new();
-    for point in pairs.iter_mut().flat_map(|pair| &mut pair.points) {
-        primaries.push(&mut point.primary);
-        others.extend(&mut point.others);
-    }
-    for family in [primaries, others] {
-        let mut known: Vec<&mut Judged> =
-            family.into_iter().filter(|judged| judged.p.is_some()).collect();
-        let p_values: Vec<f64> = known.iter().filter_map(|judged| judged.p).collect();
-        for (judged, p) in known.iter_mut().zip(holm(&p_values)) {
-            judged.p_corrected = Some(p);
-            **judged = decided(judged.clone(), floor);
+    for pair in pairs {
+        pair.overall.iter_mut().for_each(|judged| judge_together(vec![judged], floor));
+        for point in &mut pair.points {
+            primaries.push(&mut point.primary);
+            others.extend(&mut point.others);
         }
+    }
+    judge_together(primaries, floor);
+    judge_together(others, floor);
+}
+
+/// Corrects p-values for one another, and decides.
+fn judge_together(family: Vec<&mut Judged>, floor: f64) {
+    let known: Vec<&mut Judged> = family.into_iter().filter(|judged| judged.p.is_some()).collect();
+    let p_values: Vec<f64> = known.iter().filter_map(|judged| judged.p).collect();
+    let error = (1.0 - CONFIDENCE) / p_values.len() as f64;
+    for (judged, p) in known.into_iter().zip(hommel(&p_values)) {
+        let [base, side] = &judged.of_runs;
+        judged.p_corrected = Some(p);
+        judged.detectable = detectable(base, side, error).map(|shift| shift.exp() - 1.0);
+        (judged.verdict, judged.why) = decided(judged, p, floor, error);
     }
 }
 
-fn decided(mut judged: Judged, floor: f64) -> Judged {
-    let (Some(p), Some(ratio)) = (judged.p_corrected, judged.ratio) else { return judged };
-    let is_beyond = matters(ratio.value, floor);
-    let is_surprising = p < 1.0 - CONFIDENCE;
-    judged.why = None;
-    judged.verdict = match (is_surprising, is_beyond) {
-        (true, true) if is_worse(&judged.figure, ratio.value) => Verdict::Worse,
-        (true, true) => Verdict::Better,
-        (true, false) => {
-            judged.why = Some(format!("it differs, by less than the floor of {}", share(floor)));
-            Verdict::NoEvidence
-        }
-        (false, _) => Verdict::NoEvidence,
+/// The verdict, and why where it is not plain. Alone among all that it is judged with, it takes
+/// ranks as surprising as `error`.
+fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<String>) {
+    let Some(ratio) = judged.ratio else {
+        return (Verdict::CannotJudge, Some("the ratio is no number".to_owned()));
     };
-    judged
+    let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
+    match (is_surprising(p), matters(ratio.value, floor)) {
+        (true, true) if is_worse(&judged.figure, ratio.value) => (Verdict::Worse, None),
+        (true, true) => (Verdict::Better, None),
+        (true, false) => {
+            let why = format!("it differs, by less than the floor of {}", share(floor));
+            (Verdict::BelowFloor, Some(why))
+        }
+        (false, _) if judged.detectable.is_none() && judged.p.is_some_and(is_surprising) => {
+            let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
+            let why = format!(
+                "{n_runs} runs a side are too few to tell it apart from chance among all that is \
+                 judged beside it: make at least {} of each",
+                needed(error)
+            );
+            (Verdict::CannotJudge, Some(why))
+        }
+        (false, _) => (Verdict::NoEvidence, None),
+    }
 }
 
 fn share(floor: f64) -> String {

@@ -36,6 +36,19 @@ pub struct HistoryReport {
     pub floor: f64,
     /// A series for each point.
     pub points: Vec<PointHistory>,
+    /// Builds of which no run counts, in the order of versions.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A build without a run that counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The label's value.
+    pub build: String,
+    /// Its runs: not completed, or found invalid.
+    pub runs_not_counted: u64,
+    /// Whether all others are older: there is no telling how the last build does.
+    pub is_last: bool,
 }
 
 /// A series.
@@ -47,7 +60,7 @@ pub struct PointHistory {
     pub builds: Vec<BuildReport>,
     /// Where the level changed by as much as matters; null of a series that is too short.
     pub changes: Option<Vec<Change>>,
-    /// The last build against the ones before, where the series is too short for levels.
+    /// The last build against the ones before it, of the same level where levels are known.
     pub last: Option<Last>,
     /// The last build is worse than it should be: a recent change for the worse, or outside of
     /// what was expected.
@@ -63,7 +76,8 @@ pub struct BuildReport {
     pub runs: Vec<String>,
     /// The figure over its runs.
     pub figure: Figure,
-    /// The geometric mean of its runs: its place in the series.
+    /// The geometric mean of its runs: its place in the series. A time that lost work has made
+    /// infinite has none; in JSON it is null.
     pub value: f64,
     /// The mean of it and up to nine before it.
     pub mean_of_ten: f64,
@@ -88,17 +102,27 @@ pub struct Change {
     pub p: f64,
 }
 
-/// The last build of a short series.
+/// The last build of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
     /// The geometric mean of the ones before.
     pub before: f64,
     /// Where it was to be expected, with 99 %.
     pub expected: (f64, f64),
-    /// It over the mean before.
+    /// It over the mean before; in JSON null where it is infinite.
     pub ratio: f64,
     /// Whether it lies outside, by as much as matters.
     pub is_outside: bool,
+    /// Whether it lies on the worse side.
+    pub is_worse: bool,
+}
+
+impl PointHistory {
+    /// The last change of level, if it is recent and for the worse.
+    pub fn recent_regression(&self) -> Option<&Change> {
+        let last = self.changes.iter().flatten().last();
+        last.filter(|change| change.is_worse && change.at + RECENT >= self.builds.len())
+    }
 }
 
 impl HistoryReport {
@@ -141,8 +165,28 @@ impl HistoryReport {
             figure: primary,
             floor: judge.floor,
             points,
+            left_out: left_out(builds),
         })
     }
+
+    /// Whether the last build is worse than it should be at some point, or has no run that counts.
+    pub fn has_regressed(&self) -> bool {
+        self.points.iter().any(|point| point.has_regressed)
+            || self.left_out.iter().any(|build| build.is_last)
+    }
+}
+
+fn left_out(builds: &[Side]) -> Vec<LeftOut> {
+    let mut names: Vec<&Side> = builds.iter().collect();
+    names.sort_by(|a, b| in_order(&(&a.name, ""), &(&b.name, "")));
+    let last = names.last().map(|build| build.name.clone());
+    let lost = names.into_iter().filter(|build| build.points.is_empty());
+    let told = |build: &Side| LeftOut {
+        build: build.name.clone(),
+        runs_not_counted: build.runs_not_counted,
+        is_last: Some(&build.name) == last.as_ref(),
+    };
+    lost.map(told).collect()
 }
 
 /// A build by its version and the time of its first run.
@@ -162,8 +206,8 @@ fn series<'s>(
         let point = build.points.iter().find(|point| point.values == *values)?;
         let figures = values_of(&point.reports, primary);
         let first = point.reports.iter().map(|report| report.started.as_str()).min()?;
-        let is_whole = !figures.is_empty() && figures.iter().all(|value| value.is_finite());
-        is_whole.then_some(((build.name.as_str(), first), point, figures))
+        let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
+        is_known.then_some(((build.name.as_str(), first), point, figures))
     };
     builds.iter().filter_map(at).collect()
 }
@@ -175,11 +219,16 @@ fn told(
     floor: f64,
     bits: &mut dyn FnMut() -> u64,
 ) -> Option<PointHistory> {
-    let mut logarithms: Vec<f64> = Vec::new();
     let mut builds: Vec<BuildReport> = Vec::new();
-    for ((build, _), point, figures) in series {
-        logarithms.push(figures.iter().map(|value| value.ln()).sum::<f64>() / figures.len() as f64);
-        let value = logarithms[logarithms.len() - 1].exp();
+    // Of the builds that have one: index and logarithm.
+    let mut finite: Vec<(usize, f64)> = Vec::new();
+    for (index, ((build, _), point, figures)) in series.into_iter().enumerate() {
+        let sum = figures.iter().map(|value| value.ln()).sum::<f64>();
+        let logarithm = sum / figures.len() as f64;
+        if logarithm.is_finite() {
+            finite.push((index, logarithm));
+        }
+        let value = logarithm.exp();
         let before = &builds[builds.len().saturating_sub(OF_LAST - 1)..];
         let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
         builds.push(BuildReport {
@@ -190,11 +239,13 @@ fn told(
             mean_of_ten: sum / (before.len() + 1) as f64,
         });
     }
+    let newest = builds.last()?;
     let change = |found: ChangePoint| {
         let ratio = (found.after - found.before).exp();
+        let at = finite[found.at].0;
         Change {
-            build: builds[found.at].build.clone(),
-            at: found.at,
+            build: builds[at].build.clone(),
+            at,
             before: found.before.exp(),
             after: found.after.exp(),
             ratio,
@@ -202,29 +253,48 @@ fn told(
             p: found.p,
         }
     };
-    let changes = changes_in(&logarithms, SERIES_MAX, bits).map(|found| {
+    let logarithms: Vec<f64> = finite.iter().map(|(_, logarithm)| *logarithm).collect();
+    let found = changes_in(&logarithms, SERIES_MAX, bits);
+    let since = found.iter().flatten().last().map_or(0, |change| change.at);
+    let last = last(newest.value.ln(), &logarithms[since..], primary, floor);
+    let changes = found.map(|found| {
         found
             .into_iter()
             .map(change)
             .filter(|change| matters(change.ratio, floor))
             .collect::<Vec<_>>()
     });
-    let last = match (&changes, logarithms.split_last()) {
-        (None, Some((last, before))) => newcomer(before, *last, CONFIDENCE).map(|known| {
-            let ratio = (last - known.before).exp();
-            Last {
-                before: known.before.exp(),
-                expected: (known.expected.0.exp(), known.expected.1.exp()),
-                ratio,
-                is_outside: known.is_outside && matters(ratio, floor),
+    let is_last_worse = last.as_ref().is_some_and(|last| last.is_outside && last.is_worse);
+    let values = values.clone();
+    let mut point = PointHistory { values, builds, changes, last, has_regressed: is_last_worse };
+    point.has_regressed |= point.recent_regression().is_some();
+    Some(point)
+}
+
+/// The last build, by its logarithm, against those of its level, it among them if it is finite.
+/// Up to two right before it that are as strange are not what it is held against: a change of
+/// level is found from three builds on.
+fn last(newest: f64, level: &[f64], primary: &str, floor: f64) -> Option<Last> {
+    let mut before = if newest.is_finite() { level.split_last()?.1 } else { level };
+    for _ in 0..2 {
+        match before.split_last() {
+            Some((one, rest))
+                if newcomer(rest, *one, CONFIDENCE).is_some_and(|one| one.is_outside) =>
+            {
+                before = rest;
             }
-        }),
-        _ => None,
-    };
-    let is_recent = |change: &Change| change.is_worse && change.at + RECENT >= builds.len();
-    let has_regressed = changes.iter().flatten().last().is_some_and(is_recent)
-        || last.as_ref().is_some_and(|last| last.is_outside && is_worse(primary, last.ratio));
-    Some(PointHistory { values: values.clone(), builds, changes, last, has_regressed })
+            _ => break,
+        }
+    }
+    let known = newcomer(before, newest, CONFIDENCE)?;
+    let ratio = (newest - known.before).exp();
+    Some(Last {
+        before: known.before.exp(),
+        expected: (known.expected.0.exp(), known.expected.1.exp()),
+        ratio,
+        is_outside: known.is_outside && matters(ratio, floor),
+        is_worse: is_worse(primary, ratio),
+    })
 }
 
 /// The changes of level in the last `most` figures of a series: what came before is history.
@@ -309,6 +379,54 @@ mod tests {
         };
         assert_eq!(at(60), [10, 50]);
         assert_eq!(at(30), [50]);
+    }
+
+    #[test]
+    fn the_last_build_of_a_long_series_is_held_against_its_level() {
+        // One alone makes no level.
+        let point = history(&long(40, 39)).points.swap_remove(0);
+        assert_eq!(point.changes.as_deref(), Some(&[][..]));
+        assert!(point.has_regressed, "{:?}", point.last);
+        // A second one is not held against the first.
+        let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 5.0, 5.01];
+        let last = super::last(5.0, &level, "tps", 0.02).expect("six before");
+        assert!(last.is_outside && last.is_worse && (last.before.ln() - 7.0).abs() < 0.01);
+        level.truncate(6);
+        assert!(super::last(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
+        let steady = history(&long(40, 40)).points.swap_remove(0);
+        assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
+    }
+
+    #[test]
+    fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
+        let mut sides = long(8, 8);
+        for report in &mut sides[7].points[0].reports {
+            report.block.response_ms.p99 = None;
+            report.block.response_ms.infinite = vec!["p99".to_owned()];
+        }
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02 };
+        let mut of = |sides: &[Side]| {
+            HistoryReport::new("build", sides, &judge, &mut || dice.bits()).expect("runs")
+        };
+        let told = of(&sides);
+        let point = &told.points[0];
+        assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
+        assert!(point.has_regressed && told.has_regressed() && told.left_out.is_empty());
+        // Only the last of those that are left out stands in the way.
+        sides[7].points.clear();
+        sides[7].runs_not_counted = 5;
+        let told = of(&sides);
+        assert!(
+            told.left_out[0].is_last && told.has_regressed() && told.points[0].builds.len() == 7
+        );
+        sides.push(made::side("2.0", &[("8", &[1000.0], 9)]));
+        let told = of(&sides);
+        assert!(!told.left_out[0].is_last && !told.has_regressed());
+        // A figure that no run has is no series.
+        let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };
+        let none = HistoryReport::new("build", &sides, &nopm, &mut || dice.bits());
+        assert!(none.expect_err("no new orders").contains("has the figure"));
     }
 
     #[test]

@@ -28,9 +28,6 @@ pub struct Comparison {
     pub confidence: f64,
     /// The chance of ranks that lie as far from even or farther, if the sides do not differ.
     pub p: f64,
-    /// The shift that would have been found with a chance of [`POWER`], given how much the
-    /// figures of a side vary and as if they were normal.
-    pub detectable: f64,
 }
 
 /// Why two sides cannot be compared.
@@ -43,19 +40,20 @@ pub enum Incomparable {
         /// Figures of the smaller side.
         have: usize,
     },
-    /// One of them is not finite: a percentile among lost work, the logarithm of nothing.
-    NotFinite,
+    /// One of them is no number.
+    NoNumber,
     /// More than anybody asks for.
     TooMany,
 }
 
 impl Comparison {
     /// Compares two sides with an interval of at least `confidence`, whose complement is also the
-    /// chance of error at which a difference counts.
+    /// chance of error at which a difference counts. Figures may be infinite: they have ranks, and
+    /// two of them differ by nothing.
     pub fn of(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
-        if first.iter().chain(second).any(|figure| !figure.is_finite()) {
-            return Err(Incomparable::NotFinite);
+        if first.iter().chain(second).any(|figure| figure.is_nan()) {
+            return Err(Incomparable::NoNumber);
         }
         let (n, m) = (first.len(), second.len());
         if n.max(m) > FIGURES_MAX {
@@ -64,45 +62,65 @@ impl Comparison {
         let chances = untied(n, m);
         let Some((cut, tail)) = cut(&chances, (1.0 - confidence) / 2.0) else {
             let have = n.min(m);
-            return Err(Incomparable::TooFew { needed: needed(confidence), have });
+            return Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have });
         };
+        let difference = |a: f64, b: f64| if a == b { 0.0 } else { b - a };
         let mut differences: Vec<f64> =
-            first.iter().flat_map(|a| second.iter().map(move |b| b - a)).collect();
+            first.iter().flat_map(|a| second.iter().map(move |b| difference(*a, *b))).collect();
         differences.sort_by(f64::total_cmp);
         let last = differences.len() - 1;
-        let shift = f64::midpoint(differences[last / 2], differences[last.div_ceil(2)]);
+        let (low, high) = (differences[last / 2], differences[last.div_ceil(2)]);
+        let shift = if low == high { low } else { f64::midpoint(low, high) };
         Ok(Comparison {
             shift,
             interval: (differences[cut], differences[last - cut]),
             confidence: 1.0 - 2.0 * tail,
             p: p_value(first, second),
-            detectable: detectable(first, second, 2.0 * tail),
         })
     }
 }
 
 /// The p-values such that all that lie below an error rate may be believed together with no more
-/// than that chance of one error (S. Holm, Scand. J. Stat. 6, 65, 1979). In the order given.
-pub fn holm(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len()).collect();
+/// than that chance of one error, where they are independent or rise and fall together
+/// (G. Hommel, Biometrika 75, 383, 1988: the closed test of Simes). None is above what Holm's
+/// correction gives; of several that are all small, none is raised. In the order given.
+pub fn hommel(p_values: &[f64]) -> Vec<f64> {
+    let n = p_values.len();
+    let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-    let mut corrected = vec![1.0; p_values.len()];
-    let mut least: f64 = 0.0;
-    for (rank, &index) in order.iter().enumerate() {
-        least = least.max(p_values[index] * (p_values.len() - rank) as f64).min(1.0);
-        corrected[index] = least;
+    let sorted: Vec<f64> = order.iter().map(|&index| p_values[index]).collect();
+    let simes = |of: &[f64], from: usize, size: usize| {
+        let ranked = of.iter().zip(from..);
+        ranked.map(|(p, rank)| size as f64 * p / rank as f64).fold(1.0, f64::min)
+    };
+    let mut corrected = vec![simes(&sorted, 1, n); n];
+    for size in (2..n).rev() {
+        // The smallest hypothesis of `size` that may hold one of the first ones has the largest
+        // p-values of all beside it.
+        let (first, rest) = sorted.split_at(n - size + 1);
+        let least = simes(rest, 2, size);
+        let of_rest = least.min(size as f64 * first[n - size]);
+        for (place, p) in corrected.iter_mut().enumerate() {
+            let here = sorted[place];
+            let of_size = if place <= n - size { least.min(size as f64 * here) } else { of_rest };
+            *p = p.max(of_size);
+        }
     }
-    corrected
+    let mut given = vec![1.0; n];
+    for (place, index) in order.into_iter().enumerate() {
+        given[index] = corrected[place].max(sorted[place]).min(1.0);
+    }
+    given
 }
 
-/// How many figures a side it takes until some order of them is surprising enough.
-fn needed(confidence: f64) -> usize {
+/// How many figures a side it takes until some order of them is as surprising as `error`.
+pub fn needed(error: f64) -> usize {
     let mut orders = 1.0;
     (1..=FIGURES_MAX)
         .find(|&n| {
             // C(2n, n) from C(2n - 2, n - 1).
             orders *= (2 * n) as f64 * (2 * n - 1) as f64 / (n * n) as f64;
-            2.0 / orders <= 1.0 - confidence
+            2.0 / orders <= error * (1.0 + 1e-9)
         })
         .unwrap_or(FIGURES_MAX)
 }
@@ -193,18 +211,25 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
     (beyond / whole).min(1.0)
 }
 
-/// The shift that is found with a chance of [`POWER`] by a test of the given error: that of
-/// Student's t, widened by the efficiency of ranks.
-fn detectable(first: &[f64], second: &[f64], error: f64) -> f64 {
+/// The shift that would have been found with a chance of [`POWER`] by a test of the given error,
+/// given how much the figures of a side vary and as if they were normal: that of Student's t,
+/// widened by the efficiency of ranks. None where no order of so few is as surprising, or figures
+/// are not finite.
+pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
+    let (n, m) = (first.len(), second.len());
+    if n.max(m) > FIGURES_MAX {
+        return None;
+    }
+    let (_, tail) = cut(&untied(n, m), error / 2.0)?;
     let squares = |side: &[f64]| {
         let mean = side.iter().sum::<f64>() / side.len() as f64;
         side.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>()
     };
-    let (n, m) = (first.len(), second.len());
     let freedom = n + m - 2;
     let variance = (squares(first) + squares(second)) / freedom.max(1) as f64;
-    let t = students_t(1.0 - error / 2.0, freedom) + students_t(POWER, freedom);
-    t * (variance * (1.0 / n as f64 + 1.0 / m as f64) / EFFICIENCY).sqrt()
+    let t = students_t(1.0 - tail, freedom) + students_t(POWER, freedom);
+    let shift = t * (variance * (1.0 / n as f64 + 1.0 / m as f64) / EFFICIENCY).sqrt();
+    Some(shift).filter(|shift| shift.is_finite())
 }
 
 #[cfg(test)]
@@ -243,20 +268,53 @@ mod tests {
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 1 }));
         let no = Comparison::of(&[], &[], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 0 }));
-        let no = Comparison::of(&[1.0; 5], &[1.0, 2.0, 3.0, 4.0, f64::INFINITY], 0.95);
-        assert_eq!(no, Err(Incomparable::NotFinite));
+        let no = Comparison::of(&[1.0; 5], &[1.0, 2.0, 3.0, 4.0, f64::NAN], 0.95);
+        assert_eq!(no, Err(Incomparable::NoNumber));
+    }
+
+    /// The largest p-value of Simes over all sets that hold one, by its meaning: slow and plain.
+    fn closed(p_values: &[f64]) -> Vec<f64> {
+        let n = p_values.len();
+        let mut corrected = p_values.to_vec();
+        for set in 1u32..1 << n {
+            let within = |index: &usize| set >> index & 1 == 1;
+            let mut of_set: Vec<f64> = (0..n).filter(within).map(|i| p_values[i]).collect();
+            of_set.sort_by(f64::total_cmp);
+            let size = of_set.len() as f64;
+            let ranked = of_set.iter().enumerate().map(|(rank, p)| size * p / (rank + 1) as f64);
+            let simes = ranked.fold(1.0, f64::min);
+            (0..n).filter(within).for_each(|index| corrected[index] = corrected[index].max(simes));
+        }
+        corrected
     }
 
     #[test]
-    fn holm_steps_down_and_never_falls() {
-        let corrected = holm(&[0.01, 0.04, 0.03, 0.005]);
-        let expected = [0.03, 0.06, 0.06, 0.02];
-        assert!(
-            corrected.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12),
-            "{corrected:?}"
-        );
-        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
-        assert!(holm(&[]).is_empty());
+    fn several_that_are_all_surprising_stay_so_and_one_among_many_does_not() {
+        assert_eq!(hommel(&[0.008; 8]), [0.008; 8]);
+        let alone = hommel(&[0.008, 0.5, 0.6, 0.9]);
+        assert!((alone[0] - 0.032).abs() < 1e-12, "{alone:?}");
+        assert_eq!(hommel(&[0.04]), [0.04]);
+        assert!(hommel(&[]).is_empty());
+    }
+
+    #[test]
+    fn one_infinite_side_lies_above_a_finite_one() {
+        let finite = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let found = Comparison::of(&finite, &[f64::INFINITY; 5], 0.95).expect("enough");
+        assert_eq!((found.shift, found.interval), (f64::INFINITY, (f64::INFINITY, f64::INFINITY)));
+        assert!((found.p - 2.0 / 252.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(detectable(&finite, &[f64::INFINITY; 5], 0.05), None);
+        let same = Comparison::of(&[f64::INFINITY; 5], &[f64::INFINITY; 5], 0.95).expect("enough");
+        assert_eq!((same.shift, same.p), (0.0, 1.0));
+    }
+
+    #[test]
+    fn so_few_cannot_be_as_surprising() {
+        assert_eq!((needed(0.05), needed(0.05 / 8.0), needed(0.05 / 100.0)), (4, 6, 8));
+        let (first, second) = ([1.0, 2.0, 3.0, 4.0, 5.0], [1.5, 2.5, 3.5, 4.5, 5.5]);
+        assert_eq!(detectable(&first, &second, 0.05 / 8.0), None);
+        let (wide, narrow) = (detectable(&first, &second, 0.01), detectable(&first, &second, 0.05));
+        assert!(wide > narrow && narrow.is_some(), "{wide:?} {narrow:?}");
     }
 
     fn normals(count: usize, mean: f64, bits: &mut dyn FnMut() -> u64) -> Vec<f64> {
@@ -292,6 +350,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_correction_is_that_of_the_closed_test(
+            p_values in proptest::collection::vec(0.0f64..1.0, 1..9),
+            power in 1.0f64..6.0,
+        ) {
+            let p_values: Vec<f64> = p_values.into_iter().map(|p| p.powf(power)).collect();
+            for (quick, plain) in hommel(&p_values).into_iter().zip(closed(&p_values)) {
+                prop_assert!((quick - plain).abs() < 1e-12, "{quick} {plain} of {p_values:?}");
+            }
+        }
+
         #[test]
         fn sides_exchanged_differ_by_as_much_the_other_way(
             first in proptest::collection::vec(-100i32..100, 4..12),

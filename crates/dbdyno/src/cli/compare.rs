@@ -76,7 +76,9 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
         .map(|text| text.parse::<Gate>().map_err(|why| Trouble::Usage(format!("--fail-if: {why}"))))
         .collect::<Result<Vec<Gate>, Trouble>>()?;
     let report = hold(&store(matches)?, &asked, &judge)?;
-    let gates: Vec<GateResult> = gates.iter().map(|gate| gate.hold(&report)).collect();
+    let gates: Result<Vec<GateResult>, String> =
+        gates.iter().map(|gate| gate.hold(&report)).collect();
+    let gates = gates.map_err(|why| Trouble::Usage(format!("--fail-if: {why}")))?;
     match flags::output_of(matches) {
         "json" => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");

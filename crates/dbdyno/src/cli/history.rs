@@ -36,6 +36,5 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
         "csv" => print(&history_csv(&report)),
         _ => print(&page(&report)),
     }?;
-    let has_regressed = report.points.iter().any(|point| point.has_regressed);
-    Ok(if has_regressed && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
+    Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
 }

@@ -21,13 +21,14 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let at = point.values.pairs(" ");
     let id = slug(&format!("builds {at}"));
     let titled = format!("{} by {} {at}", title(&report.figure), report.by);
-    let values = point.builds.iter().map(|build| build.value);
+    let values = point.builds.iter().map(|build| build.value).filter(|value| value.is_finite());
     let scale = if is_time(&report.figure) { Scale::of_times(values) } else { Scale::FromZero };
     let x = Axis::named(report.by.clone(), names);
     let mut chart = Chart::new(id, titled.trim_end(), x, figure_axis(&report.figure, scale));
     let series = |of: &dyn Fn(&crate::history::BuildReport) -> f64| -> Vec<Point> {
         let builds = point.builds.iter().enumerate();
-        builds.map(|(index, build)| Point::at(index as f64, Some(of(build)))).collect()
+        let known = |value: f64| Some(value).filter(|value| value.is_finite());
+        builds.map(|(index, build)| Point::at(index as f64, known(of(build)))).collect()
     };
     chart.traces = vec![
         Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),

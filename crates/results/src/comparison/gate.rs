@@ -78,8 +78,9 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
-    /// Holds it against every side and point that has the figure.
-    pub fn hold(&self, report: &ComparisonReport) -> GateResult {
+    /// Holds it against every side and point that has the figure. An `Err` says that none has it:
+    /// such a limit could never be broken.
+    pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
         let mut found = GateResult { gate: self.to_string(), passed: Passed::Held, at: Vec::new() };
         let mut n_seen = 0;
         for pair in &report.pairs {
@@ -98,11 +99,12 @@ impl Gate {
                 found.passed = passed;
             }
         }
-        if n_seen == 0 {
-            found.passed = Passed::Undecided;
-            found.at.push("no run has the figure".to_owned());
+        match n_seen {
+            0 => {
+                Err(format!("{self} can never be broken: no run that is compared has that figure"))
+            }
+            _ => Ok(found),
         }
-        found
     }
 
     fn of(&self, judged: &Judged) -> Passed {

@@ -39,8 +39,74 @@ fn what_does_not_differ_enough_is_no_evidence() {
     // Surely different, by half of what matters.
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
-    assert_eq!(only(&report).verdict, Verdict::NoEvidence);
+    assert_eq!(only(&report).verdict, Verdict::BelowFloor);
     assert!(only(&report).why.as_deref().is_some_and(|why| why.contains("floor of 1 %")));
+    let page = comparison(&report, &[]);
+    let words = "TPS, 1.005 times (1.005 to 1.005): it differs, by less than the floor of 1 %";
+    assert!(page.contains(words), "{page}");
+}
+
+/// Eight points of five runs a side, of which the first `n` differ.
+fn sweep(n: usize) -> ComparisonReport {
+    let side_of = |name: &str, n: usize| {
+        let figures: Vec<[f64; 5]> =
+            (0..8).map(|place| times(if place < n { 0.5 } else { 1.0 })).collect();
+        let clients = ["1", "2", "3", "4", "5", "6", "8", "16"];
+        let points = clients.iter().zip(&figures).map(|(at, tps)| (*at, &tps[..], 0));
+        side(name, &points.collect::<Vec<(&str, &[f64], usize)>>())
+    };
+    let sides = [side_of("old", 0), side_of("new", n)];
+    ComparisonReport::new(&sides, &PLAIN).expect("eight points")
+}
+
+#[test]
+fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
+    let all = sweep(8);
+    let points = &all.pairs[0].points;
+    assert!(points.iter().all(|point| point.primary.verdict == Verdict::Worse), "{points:?}");
+    // What one alone would have taken is not to be had of five a side.
+    assert!(points.iter().all(|point| point.primary.detectable.is_none()));
+    let alone = sweep(1);
+    let point = &alone.pairs[0].points[0].primary;
+    assert_eq!(point.verdict, Verdict::CannotJudge);
+    let why = point.why.as_deref().expect("it is not plain");
+    assert!(why.contains("5 runs a side are too few") && why.contains("at least 6 of"), "{why}");
+    assert_eq!(alone.pairs[0].points[1].primary.verdict, Verdict::NoEvidence);
+}
+
+#[test]
+fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    let lose = |side: &mut Side| {
+        for report in &mut side.points[0].reports {
+            report.block.response_ms.p99 = None;
+            report.block.response_ms.infinite = vec!["p99".to_owned()];
+        }
+    };
+    lose(&mut sides[1]);
+    let p99 = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+    let report = ComparisonReport::new(&sides, &p99).expect("five of each");
+    assert_eq!(only(&report).verdict, Verdict::Worse);
+    assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));
+    let page = comparison(&report, &[]);
+    assert!(page.contains("p99 ms is worse, ∞ times (∞ to ∞)"), "{page}");
+    let gate: Gate = "p99>+5%".parse().expect("it is one");
+    assert_eq!(gate.hold(&report).map(|gate| gate.passed), Ok(Passed::Broken));
+    // Where both have lost work there is no telling which is worse.
+    lose(&mut sides[0]);
+    let report = ComparisonReport::new(&sides, &p99).expect("five of each");
+    assert_eq!(only(&report).verdict, Verdict::NoEvidence);
+}
+
+#[test]
+fn a_figure_that_no_run_has_is_refused() {
+    let sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    let nopm = Judge { primary: Some("nopm".to_owned()), floor: FLOOR };
+    let no = ComparisonReport::new(&sides, &nopm).expect_err("no new orders");
+    assert!(no.contains("the runs of old have no NOPM"), "{no}");
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let gate: Gate = "nopm<-3%".parse().expect("it is one");
+    assert!(gate.hold(&report).expect_err("never").contains("can never be broken"));
 }
 
 #[test]
@@ -69,7 +135,7 @@ fn points_are_paired_by_their_values_and_corrected_together() {
     assert_eq!((pair.points.len(), pair.points_unpaired), (2, 2));
     let better = &pair.points[0].primary;
     assert_eq!((better.p, better.verdict), (Some(2.0 / 252.0), Verdict::Better));
-    assert_eq!(better.p_corrected, Some(4.0 / 252.0));
+    assert_eq!(better.p_corrected, Some(4.0 / 252.0), "the other may be chance");
     let overall = pair.overall.as_ref().expect("both have five of each");
     assert!((overall.ratio.expect("five").value - (1.1_f64 * 1.003).sqrt()).abs() < 1e-6);
     let curve = report.sides[0].curve.as_ref().expect("clients are numbers");
@@ -146,7 +212,7 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     let passed = |text: &str, factor: f64| {
         let gate: Gate = text.parse().expect("it is one");
         assert_eq!(gate.to_string(), text);
-        gate.hold(&held(&FIVE, &times(factor), 1)).passed
+        gate.hold(&held(&FIVE, &times(factor), 1)).expect("it has TPS").passed
     };
     assert_eq!(passed("tps<-3%", 0.9), Passed::Broken);
     assert_eq!(passed("tps<-3%", 0.97), Passed::Undecided);
@@ -155,7 +221,7 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     assert_eq!(passed("p99>+5%", 1.1), Passed::Held);
     let alone = held(&FIVE[..1], &times(0.5)[..1], 1);
     let gate: Gate = " TPS < -3 % ".parse().expect("blanks do not matter");
-    assert_eq!(gate.hold(&alone).passed, Passed::Undecided);
+    assert_eq!(gate.hold(&alone).expect("it has TPS").passed, Passed::Undecided);
 }
 
 #[test]
@@ -185,8 +251,8 @@ fn it_reads_like_a_page() {
     Plan, database, machine and build are the same on all sides.
 
     point      figure    old    new  ratio                       p  found from  verdict
-    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       1.8 %  better
-    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.690       1.8 %  no evidence
+    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.0 %  better
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.690       2.0 %  no evidence
     all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.008       1.8 %  better
     Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p < 0.05 and a
     ratio beyond 1 %.
@@ -197,7 +263,7 @@ fn it_reads_like_a_page() {
     ");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
-    insta::assert_snapshot!(comparison(&one, &[gate.hold(&one)]), @r"
+    insta::assert_snapshot!(comparison(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     new against old: TPS is worse, 0.900 times (0.887 to 0.914)
 
     baseline  old: 5 runs
@@ -209,7 +275,7 @@ fn it_reads_like_a_page() {
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.008       1.8 %  worse
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
     clients=8  p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
-    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.024       1.8 %  worse
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.024       2.0 %  worse
     Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p < 0.05 and a
     ratio beyond 1 %.
     Runs of the two did not take turns: what drifted meanwhile (the machine, the data) counts as a
@@ -233,7 +299,7 @@ fn it_is_written_for_others() {
     | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.008 | 1.8 % | worse |
     | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
     | clients=8 | p95 ms | 50.30 | 50.30 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
-    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.024 | 1.8 % | worse |
+    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.024 | 2.0 % | worse |
 
 
     Ratios with 96.8 % intervals; p corrected for all that is judged; a verdict takes p \< 0.05 and a ratio beyond 1 %.
@@ -245,6 +311,6 @@ fn it_is_written_for_others() {
     new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.007936507936507936,0.017998687587104767,worse
     new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,no evidence
     new,clients=8,p95_ms,50.298879,50.298879,1,1,1,1,1,0,no evidence
-    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.023809523809523808,0.01799868758710499,worse
+    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.023809523809523808,0.02034771468879959,worse
     ");
 }

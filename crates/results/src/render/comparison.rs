@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::experiment::{in_words, title};
-use super::figures::{NONE, count, exact, significant, wrap};
+use super::figures::{INFINITE, NONE, count, exact, significant, wrap};
 use super::{Align, Column, Table};
 use crate::comparison::{
     ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, Ratio, SideReport,
@@ -155,8 +155,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
     };
     let points = count(pair.points.len() as u64, "point");
-    let counted = [Verdict::Better, Verdict::Worse, Verdict::NoEvidence, Verdict::CannotJudge];
-    let told: Vec<String> = counted
+    let told: Vec<String> = Verdict::ALL
         .into_iter()
         .filter(|verdict| n(*verdict) > 0)
         .map(|verdict| format!("{} at {}", verdict.name(), n(verdict)))
@@ -171,20 +170,26 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
 /// `NOPM is better, 1.12 times (1.05 to 1.19)`.
 fn sentence(name: &str, judged: &Judged) -> String {
     let times = judged.ratio.map_or_else(String::new, |ratio| match ratio.interval {
-        Some((low, high)) => format!(", {:.3} times ({low:.3} to {high:.3})", ratio.value),
-        None => format!(", {:.3} times", ratio.value),
+        Some((low, high)) => {
+            format!(", {} times ({} to {})", times(ratio.value), times(low), times(high))
+        }
+        None => format!(", {} times", times(ratio.value)),
     });
     match judged.verdict {
         Verdict::Better | Verdict::Worse => {
             format!("{name} is {}{times}", judged.verdict.name())
         }
+        Verdict::BelowFloor => {
+            let why = judged.why.as_deref().unwrap_or(Verdict::BelowFloor.name());
+            format!("{name}{times}: {why}")
+        }
         Verdict::NoEvidence => {
-            let detectable = judged.detectable.map_or(f64::NAN, |share| share * 100.0);
-            format!(
-                "no evidence that {name} differs{times}; {} % would have been found in 4 of 5 such \
-                 comparisons",
-                significant(detectable, 2)
-            )
+            let found = |share: f64| {
+                let percent = significant(share * 100.0, 2);
+                format!("; {percent} % would have been found in 4 of 5 such comparisons")
+            };
+            let found = judged.detectable.map_or_else(String::new, found);
+            format!("no evidence that {name} differs{times}{found}")
         }
         Verdict::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
@@ -193,13 +198,17 @@ fn sentence(name: &str, judged: &Judged) -> String {
     }
 }
 
+/// How many times as much: without end where work was lost on the one side alone.
+fn times(ratio: f64) -> String {
+    if ratio == f64::INFINITY { INFINITE.to_owned() } else { format!("{ratio:.3}") }
+}
+
 fn ratio_text(ratio: &Ratio) -> String {
-    let number = |value: f64| format!("{value:.3}");
     match ratio.interval {
         Some((low, high)) => {
-            format!("{} ({} to {})", number(ratio.value), number(low), number(high))
+            format!("{} ({} to {})", times(ratio.value), times(low), times(high))
         }
-        None => number(ratio.value),
+        None => times(ratio.value),
     }
 }
 

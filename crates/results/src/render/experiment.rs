@@ -136,9 +136,8 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
 /// A mean with its error; of one run without, and so without a `±`.
 fn shown(figure: &Figure) -> String {
     match figure.half_width {
-        _ if figure.mean.is_infinite() => "∞".to_owned(),
-        Some(half_width) => with_error(figure.mean, half_width),
-        None => significant(figure.mean, 4),
+        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
+        _ => significant(figure.mean, 4),
     }
 }
 
@@ -247,10 +246,7 @@ fn is_least_at_first(curve: &Curve) -> bool {
 
 /// `first 1, mean 2, peak 3 at 8, last 2`.
 pub(super) fn in_words(curve: &Curve) -> String {
-    let number = |value: f64| match value.is_infinite() {
-        true => "∞".to_owned(),
-        false => significant(value, 4),
-    };
+    let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
     let best = match is_least_at_first(curve) {
         true => String::new(),

@@ -5,9 +5,15 @@ use model::{ArrivalRate, Arrivals, Load, QueueFull};
 /// What stands where there is no number.
 pub const NONE: &str = "–";
 
+/// What stands for a time that has no end, since work was lost.
+pub const INFINITE: &str = "∞";
+
 /// `value` to so many significant digits, whole digits never cut off: `0.812`, `4.21`, `12.3`,
 /// `1,234`.
 pub fn significant(value: f64, digits: usize) -> String {
+    if value == f64::INFINITY {
+        return INFINITE.to_owned();
+    }
     if !value.is_finite() {
         return NONE.to_owned();
     }

@@ -5,7 +5,7 @@
 use super::experiment::title;
 use super::figures::{count, significant, wrap};
 use super::{Align, Column, Table, sparkline};
-use crate::history::{BuildReport, Change, HistoryReport, Last, PointHistory, too_short};
+use crate::history::{BuildReport, Change, HistoryReport, Last, LeftOut, PointHistory, too_short};
 
 const WIDTH: usize = 96;
 /// Builds beyond which no block of the curve is told apart.
@@ -13,7 +13,19 @@ const SPARK_MOST: usize = 60;
 
 /// The page of a history.
 pub fn history(report: &HistoryReport) -> String {
-    report.points.iter().map(|point| series(report, point)).collect::<Vec<_>>().join("\n")
+    let mut parts: Vec<String> = report.points.iter().map(|point| series(report, point)).collect();
+    parts.extend(left_out(report).map(|line| wrap(&line, WIDTH).join("\n") + "\n"));
+    parts.join("\n")
+}
+
+/// The builds that no series has, in sentences.
+pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let line = |build: &LeftOut| {
+        let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
+        let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
+        format!("{name} is left out: of {n} none is completed and valid{last}.")
+    };
+    report.left_out.iter().map(line)
 }
 
 fn series(report: &HistoryReport, point: &PointHistory) -> String {
@@ -22,6 +34,8 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
     let series = format!("{figure} by {} {}", report.by, point.values.pairs(" "));
     let mut page = format!("{}: {n_builds}, {}\n", series.trim_end(), verdict(point));
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let values: Vec<f64> = values.into_iter().map(|value| value.min(most)).collect();
     page.push_str(&format!("{}\n\n", sparkline(&values, SPARK_MOST)));
     for line in table(report, point).lines(WIDTH) {
         page.push_str(&line);
@@ -53,12 +67,30 @@ pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
 
 /// What is to be thought of a series, in a few words.
 pub(super) fn verdict(point: &PointHistory) -> String {
+    let outside = point.last.as_ref().filter(|last| last.is_outside);
+    let last = match outside {
+        Some(last) if last.is_worse => Some("the last is WORSE"),
+        Some(_) => Some("the last is better"),
+        None => None,
+    };
     match (&point.changes, &point.last) {
-        _ if point.has_regressed => "the last is WORSE".to_owned(),
-        (Some(changes), _) if changes.is_empty() => "one level".to_owned(),
-        (Some(changes), _) => format!("{} of level", count(changes.len() as u64, "change")),
-        (None, Some(last)) if last.is_outside => "the last is better".to_owned(),
-        (None, Some(_)) => "the last is as the ones before".to_owned(),
+        (Some(changes), _) => {
+            let level = match changes.last() {
+                None => "one level".to_owned(),
+                Some(change) => {
+                    let word = match change.is_worse {
+                        true if point.recent_regression().is_some() => "WORSE",
+                        true => "worse",
+                        false => "better",
+                    };
+                    let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
+                    let n = count(changes.len() as u64, "change");
+                    format!("{n} of level, since {} {percent} % {word}", change.build)
+                }
+            };
+            last.map_or_else(|| level.clone(), |last| format!("{level}, {last}"))
+        }
+        (None, Some(_)) => last.unwrap_or("the last is as the ones before").to_owned(),
         (None, None) => "too few to judge the last".to_owned(),
     }
 }
@@ -82,22 +114,39 @@ fn row(build: &BuildReport, change: Option<&Change>) -> [String; 5] {
     ]
 }
 
-/// The last of a short series, in sentences.
+/// The last of a series, in sentences.
 pub(super) fn last_line(point: &PointHistory, last: &Last) -> String {
     let (low, high) = (significant(last.expected.0, 4), significant(last.expected.1, 4));
+    let away = match last.ratio.is_finite() {
+        true => format!("{:+.1} % from", (last.ratio - 1.0) * 100.0),
+        false => "infinite, since work was lost, against".to_owned(),
+    };
+    let (of, alone) = match &point.changes {
+        Some(_) => ("its level", String::new()),
+        None => {
+            let few = too_short(point.builds.len());
+            ("the ones before", format!(" It is judged alone: there are {few}."))
+        }
+    };
     format!(
-        "The last is {:+.1} % from the mean of the ones before; {low} to {high} was to be expected \
-         (99 %). It is judged alone: there are {}.",
-        (last.ratio - 1.0) * 100.0,
-        too_short(point.builds.len())
+        "The last is {away} the mean of {of}; {low} to {high} was to be expected (99 %).{alone}"
     )
+}
+
+/// What is to be thought of the last, in a word or two.
+fn judged(last: &Last) -> &'static str {
+    match (last.is_outside, last.is_worse) {
+        (true, true) => "worse",
+        (true, false) => "better",
+        (false, _) => "as expected",
+    }
 }
 
 /// The builds as rows with commas (RFC 4180).
 pub fn history_csv(report: &HistoryReport) -> String {
-    let titles = ["point", "build", "runs", "figure", "value", "mean_of_ten", "change"];
+    let titles = ["point", "build", "runs", "figure", "value", "mean_of_ten", "change", "last"];
     let rows = report.points.iter().flat_map(|point| {
-        let at = point.values.pairs(" ");
+        let (at, n_builds) = (point.values.pairs(" "), point.builds.len());
         point.builds.iter().enumerate().map(move |(index, build)| {
             let change = point.changes.iter().flatten().find(|change| change.at == index);
             [
@@ -108,6 +157,7 @@ pub fn history_csv(report: &HistoryReport) -> String {
                 build.value.to_string(),
                 build.mean_of_ten.to_string(),
                 change.map_or_else(String::new, |change| change.ratio.to_string()),
+                point.last.as_ref().filter(|_| index + 1 == n_builds).map_or("", judged).to_owned(),
             ]
         })
     });

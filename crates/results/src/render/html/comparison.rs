@@ -57,6 +57,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (class, word) = match judged {
         Some(Judgement::Better) => ("good", "Better."),
         Some(Judgement::Worse) => ("bad", "Worse."),
+        Some(Judgement::BelowFloor) => ("", "Below the floor."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
         Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged as a whole."),
     };
@@ -102,10 +103,7 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
         Column::new("at", Align::Right),
         Column::new("last", Align::Right),
     ]);
-    let number = |value: f64| match value.is_infinite() {
-        true => "∞".to_owned(),
-        false => significant(value, 4),
-    };
+    let number = |value: f64| significant(value, 4);
     for (side, curve) in curves() {
         table.row([
             side.name.clone(),

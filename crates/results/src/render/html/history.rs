@@ -15,6 +15,11 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
     let mut body = Body::new("History", format!("{figure} by {}", report.by));
     body.asked = vec![format!("Has the level of {figure} changed, and with which {}?", report.by)];
     body.verdicts = report.points.iter().map(verdict).collect();
+    body.verdicts.extend(text::left_out(report).map(|text| Verdict {
+        class: "warn",
+        word: String::new(),
+        text,
+    }));
     let all: Vec<_> = charts.iter().collect();
     body.section("builds", "Over builds", &[Block::charts(&all, ink)]);
     let tables = report.points.iter().flat_map(|point| {
@@ -34,6 +39,7 @@ fn verdict(point: &PointHistory) -> Verdict {
     let class = match (point.has_regressed, &point.changes, &point.last) {
         (true, ..) => "bad",
         (false, None, None) => "warn",
+        (false, Some(changes), _) if changes.last().is_some_and(|change| change.is_worse) => "",
         _ => "good",
     };
     let at = point.values.pairs(" ");

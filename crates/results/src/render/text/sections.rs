@@ -2,7 +2,7 @@
 
 use model::{Load, Severity, Until, format_count};
 
-use crate::render::figures::{self, NONE, count, ms, percent, rate, significant, wrap};
+use crate::render::figures::{self, INFINITE, NONE, count, ms, percent, rate, significant, wrap};
 use crate::render::spark::{marks, sparkline};
 use crate::render::table::{Align, Column, Table};
 use crate::report::{
@@ -216,7 +216,7 @@ pub(in crate::render) fn quantile(of: &Latency, field: &str) -> String {
     if let Some(value) = of.at_least.get(field) {
         return format!("≥ {}", significant(*value, 3));
     }
-    if of.infinite.iter().any(|name| name == field) { "∞".to_owned() } else { NONE.to_owned() }
+    if of.infinite.iter().any(|name| name == field) { INFINITE.to_owned() } else { NONE.to_owned() }
 }
 
 fn intervals(of: &Latency) -> Option<String> {
