@@ -20,11 +20,6 @@ pub const CONFIDENCE: f64 = 0.90;
 /// What must be finished within the window at least, as a share of what was offered in it, unless
 /// an objective says otherwise.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// Pieces of a window by which its own error and the growth of its queue are known.
-const PIECES: usize = 8;
-/// Of the 28 pairs of pieces, so many more must have risen than fallen for a queue to be growing:
-/// by chance that happens once in about a thousand windows (Mann, Econometrica 13, 245, 1945).
-const RISES_LEAST: i64 = 22;
 /// How far off a time may be, as a logarithm, where a window is too short to tell.
 const UNKNOWN_HALF_WIDTH: f64 = 0.5;
 
@@ -233,7 +228,7 @@ pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
         let (metric, comparison) = (Metric::Achieved, Comparison::AtLeast);
         judged.look(report, &Objective { metric, comparison, bound });
     }
-    if is_open && queue_grows(report) {
+    if report.findings.iter().any(|finding| finding.id == "queue_grew") {
         judged.breaks("the queue grew over the window".to_owned());
     }
     for objective in objectives {
@@ -359,13 +354,6 @@ fn seconds(report: &Report) -> Vec<Vec<&SecondReport>> {
     all
 }
 
-/// The mean of each piece of a series.
-fn pieces(series: &[f64]) -> Option<Vec<f64>> {
-    let length = series.len() / PIECES;
-    let mean = |piece: &[f64]| piece.iter().sum::<f64>() / length as f64;
-    (length > 0).then(|| series.chunks_exact(length).take(PIECES).map(mean).collect())
-}
-
 /// Half the interval of a time's logarithm. Samples of one run depend on each other, so it is
 /// taken from pieces of the window; and it is never less than if they did not.
 fn half_width(report: &Report, metric: Metric) -> f64 {
@@ -379,38 +367,14 @@ fn half_width(report: &Report, metric: Metric) -> f64 {
     };
     let logs: Vec<f64> =
         seconds(report).iter().filter_map(worst).filter(|v| *v > 0.0).map(f64::ln).collect();
-    let between = pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
+    let between =
+        stats::pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
     let interval = report.block.response_ms.intervals.get(metric.name());
     let within = interval.filter(|[low, _]| *low > 0.0).map_or(0.0, |[low, high]| {
         // It is told at 95 %, and wanted at 90 %.
         (high / low).ln() / 2.0 * students_t(0.95, 1000) / students_t(0.975, 1000)
     });
     between.unwrap_or(UNKNOWN_HALF_WIDTH).max(within)
-}
-
-/// Whether the backlog rises from piece to piece, and by more than clients have under way.
-fn queue_grows(report: &Report) -> bool {
-    let counts = &report.block.counts;
-    let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
-    let mut backlog = counts.carried_in as f64;
-    let mut series = Vec::new();
-    for groups in seconds(report) {
-        for second in groups {
-            let came = second.offered - second.failed - second.dropped;
-            backlog += came as f64 - second.commits as f64 * by_design;
-        }
-        series.push(backlog);
-    }
-    let Some(pieces) = pieces(&series) else { return false };
-    let mut rises = 0;
-    for (index, later) in pieces.iter().enumerate() {
-        rises += pieces[..index].iter().map(|earlier| sign(later - earlier)).sum::<i64>();
-    }
-    rises >= RISES_LEAST && pieces[PIECES - 1] - pieces[0] > f64::from(report.clients)
-}
-
-fn sign(difference: f64) -> i64 {
-    i64::from(difference > 0.0) - i64::from(difference < 0.0)
 }
 
 /// The figures of a probe that a reader asks of a curve.

@@ -67,6 +67,33 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     Some(Trend { first: level - half, last: level + half, z })
 }
 
+/// Pieces of a series by which it is told whether it rises.
+pub const PIECES: usize = 8;
+/// Of the 28 pairs of pieces, so many more must have risen than fallen: without a trend that
+/// happens once in about a thousand series (Mann, Econometrica 13, 245, 1945).
+const RISES_LEAST: i64 = 22;
+
+/// The means of consecutive pieces of a series, [`PIECES`] of them; none of a shorter one. What
+/// does not fill a piece is left out at the end.
+pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
+    let length = series.len() / PIECES;
+    let mean = |piece: &[f64]| piece.iter().sum::<f64>() / length as f64;
+    (length > 0).then(|| series.chunks_exact(length).take(PIECES).map(mean).collect())
+}
+
+/// The first and the last of the pieces of a series that rises from piece to piece; none of one
+/// that does not, or is shorter than they are many. Made for queues, whose neighbouring values
+/// depend on each other however long the series is.
+pub fn rises(series: &[f64]) -> Option<(f64, f64)> {
+    let pieces = pieces(series)?;
+    let sign = |difference: f64| i64::from(difference > 0.0) - i64::from(difference < 0.0);
+    let mut rises = 0;
+    for (index, later) in pieces.iter().enumerate() {
+        rises += pieces[..index].iter().map(|earlier| sign(later - earlier)).sum::<i64>();
+    }
+    (rises >= RISES_LEAST).then(|| (pieces[0], pieces[PIECES - 1]))
+}
+
 /// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
 fn variance_of_s(mut series: Vec<f64>) -> f64 {
     let of = |n: usize| (n * (n - 1) * (2 * n + 5)) as f64 / 18.0;
@@ -92,6 +119,16 @@ mod tests {
 
     use super::*;
     use crate::draw::normal;
+
+    #[test]
+    fn what_grows_rises_and_what_comes_and_goes_does_not() {
+        let growing: Vec<f64> = (0..60).map(|n| f64::from(n * 10 + n % 7)).collect();
+        let (first, last) = rises(&growing).expect("it does");
+        assert!(first < 70.0 && last > 500.0, "{first} {last}");
+        let waving: Vec<f64> = (0..60).map(|n| f64::from((n % 20) * 10)).collect();
+        assert_eq!(rises(&waving), None);
+        assert_eq!((rises(&growing[..7]), rises(&[3.0; 60])), (None, None));
+    }
 
     /// Counts of mean 1000 with a standard deviation, the correlation of neighbours, and a change
     /// in percent from beginning to end.

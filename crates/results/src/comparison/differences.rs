@@ -107,7 +107,8 @@ fn set_up(report: &Report, settings: &BTreeSet<String>) -> Vec<(String, String, 
     for (about, facts) in report.facts.iter().filter(|(about, _)| told(about)) {
         for (name, value) in facts {
             let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
-            if !is_measured && !is_of_the_day(report, about, name, value) {
+            let is_name = NAMES.contains(&name.as_str());
+            if !is_measured && !is_name && !is_of_the_day(report, about, name, value) {
                 all.push((about.clone(), name.clone(), value.clone()));
             }
         }

@@ -188,6 +188,15 @@ pub static KNOWN: &[Known] = &[
         advice: "Allow a longer queue (--queue): it is a burst that finds it full, not the rate.",
     },
     Known {
+        id: "queue_grew",
+        severity: "warning",
+        raised: "in open load, more waited from one eighth of the measured phase to the next, and \
+                 in the end more than there are clients",
+        advice: "Response times grow for as long as this goes on: they tell how long was measured, \
+                 and not how fast the system is. Lower the rate, or add clients if the database \
+                 has time left.",
+    },
+    Known {
         id: "unfinished",
         severity: "warning",
         raised: "work had not ended when the run was over",

@@ -3,6 +3,7 @@
 use model::{Load, Severity};
 
 use super::{View, Words, count, percent, percent_text};
+use crate::render::figures::significant;
 
 /// Clients that are busy for more of their time than this cannot take more: the rate is too high,
 /// and not the queue too small.
@@ -11,6 +12,7 @@ const BUSY_PERCENT_MAX: f64 = 90.0;
 enum Offer {
     Dropped { dropped: u64, offered: u64, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
+    QueueGrew { first: f64, last: f64, per_s: f64 },
     Unfinished { unfinished: u64, offered: u64 },
     CarriedIn { carried_in: u64, clients: u32 },
     Closed,
@@ -36,6 +38,17 @@ impl Offer {
                     "The queue of {} was full at times, although clients were at work for only \
                      {busy_percent:.0} % of the time.",
                     count(queue, "place")
+                ),
+            },
+            Offer::QueueGrew { first, last, per_s } => Words {
+                id: "queue_grew",
+                severity: Severity::Warning,
+                text: format!(
+                    "The queue grew from {} to {} over the measured phase: {} more came each \
+                     second than were done.",
+                    significant(first, 3),
+                    significant(last, 3),
+                    significant(per_s, 3)
                 ),
             },
             Offer::Unfinished { unfinished, offered } => Words {
@@ -80,6 +93,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
     let all = [
         (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
         queue_too_small,
+        queue_grew(view),
         (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
         carried_in(view),
         closed(view),
@@ -97,6 +111,19 @@ fn queue_too_small(view: &View) -> Option<Offer> {
     let busy_percent = 100.0 * busy_ns as f64 / all_ns;
     let is_small = times.counts.dropped > 0 && busy_percent < BUSY_PERCENT_MAX;
     is_small.then_some(Offer::QueueTooSmall { queue, busy_percent })
+}
+
+/// Where more came than was done, from the beginning to the end. As many as there are clients may
+/// wait at one instant and not at another.
+fn queue_grew(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let read = |second: i64| Some(view.group.series.get(second)?.waiting? as f64);
+    let waiting: Vec<f64> = view.tally.seconds().filter_map(read).collect();
+    let (first, last) = stats::rises(&waiting)?;
+    // The middle of the last piece is so far from that of the first.
+    let apart_s = waiting.len() as f64 * (1.0 - 1.0 / stats::PIECES as f64);
+    let per_s = (last - first) / apart_s;
+    (last - first > f64::from(told.clients)).then_some(Offer::QueueGrew { first, last, per_s })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have
