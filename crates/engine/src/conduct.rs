@@ -67,6 +67,36 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
+/// The conductor asks to be woken within [`LOOK_NS`]; if it is so much late, all of the generator
+/// stood still: suspended, on a host that was paused, or without a CPU.
+const PAUSE_NS: u64 = 250 * NS_PER_MS;
+
+/// Times at which the generator itself stood still while there was load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pauses {
+    /// How many there were.
+    pub count: u64,
+    /// How long the longest took, in nanoseconds.
+    pub longest_ns: u64,
+    /// When that began, in nanoseconds from the beginning of the measured phase.
+    pub longest_at_ns: i64,
+}
+
+impl Pauses {
+    /// Somebody wanted to be woken at `due_ns` and was at `woken_ns`.
+    fn look(&mut self, due_ns: u64, woken_ns: u64, measure_start_ns: u64) {
+        let late_ns = woken_ns.saturating_sub(due_ns);
+        if late_ns < PAUSE_NS {
+            return;
+        }
+        self.count += 1;
+        if late_ns > self.longest_ns {
+            self.longest_ns = late_ns;
+            self.longest_at_ns = due_ns as i64 - measure_start_ns as i64;
+        }
+    }
+}
+
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -80,6 +110,8 @@ pub struct Ran {
     pub granted: Option<Granted>,
     /// Clients that did not end when they were cut off, and were left behind.
     pub n_left_behind: u32,
+    /// Times at which the generator itself stood still; none in virtual time.
+    pub pauses: Pauses,
 }
 
 /// Runs a job, and tells what happens as it does. `start` is asked once all clients have
@@ -117,6 +149,7 @@ struct Stage<'a> {
     queued_before: i64,
     /// Group, second and queue of what was read and not told yet.
     queued: Vec<(u16, i64, u64)>,
+    pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
 }
 
@@ -152,6 +185,7 @@ impl<'a> Stage<'a> {
             taken_before: i64::MIN,
             queued_before: 0,
             queued: Vec::new(),
+            pauses: Pauses::default(),
             events,
         }
     }
@@ -376,6 +410,7 @@ impl<'a> Stage<'a> {
             elapsed_ns: last_ns.max(self.load_start_ns) - self.load_start_ns,
             granted,
             n_left_behind,
+            pauses: self.pauses,
         }
     }
 
@@ -515,10 +550,17 @@ fn oversee(
 ) {
     let mut asked = 0;
     let mut leave_at_ns = NEVER;
+    let start_ns = stage.stop.measure_start_ns();
+    // What is told of the beginning of the load takes no time worth mentioning.
+    stage.pauses.look(stage.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
     while stage.n_left < stage.n_clients() || stage.awaits_end(origin.elapsed_ns()) {
         let now_ns = origin.elapsed_ns();
         let look_ns = (now_ns / LOOK_NS + 1) * LOOK_NS - now_ns;
-        match hear.recv_timeout(Duration::from_nanos(look_ns)) {
+        let heard = hear.recv_timeout(Duration::from_nanos(look_ns));
+        if stage.phase < Phase::Drain {
+            stage.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);
+        }
+        match heard {
             Ok(told) => drop(stage.hear(told)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

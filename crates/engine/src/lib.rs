@@ -20,7 +20,7 @@ mod thinker;
 mod tests;
 
 pub use clock::ThreadClock;
-pub use conduct::{CannotRun, Ran, run};
+pub use conduct::{CannotRun, Pauses, Ran, run};
 pub use job::{GroupJob, Job, Share, Tap};
 pub use place::threads::block_on;
 pub use schedule::Schedule;

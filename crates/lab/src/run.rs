@@ -749,6 +749,14 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         // Nothing of this machine is in virtual time.
         return list;
     }
+    if ran.pauses.count > 0 {
+        let seconds = |ns: f64| format!("{:.3}", ns / NS_PER_S as f64);
+        let longest_s = seconds(ran.pauses.longest_ns as f64);
+        list.push(Fact::new("client", "pauses", ran.pauses.count));
+        list.push(Fact::new("client", "longest_pause_s", longest_s));
+        let at_s = seconds(ran.pauses.longest_at_ns as f64);
+        list.push(Fact::new("client", "longest_pause_at_s", at_s));
+    }
     if let Some(granted) = ran.granted {
         list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
         if let Some(is_granted) = granted.short_slice {

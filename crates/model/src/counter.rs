@@ -35,6 +35,6 @@ pub struct Counters {
     pub ask: fn(names: &[&str]) -> Vec<String>,
     /// Those that are read unless all are asked for, the most telling ones first.
     pub chosen: &'static [Counter],
-    /// Of a number that is not among the chosen ones, by its name.
-    pub reading: fn(name: &str) -> Reading,
+    /// How a number that is not among the chosen ones is read, and its unit, by its name.
+    pub reading: fn(name: &str) -> (Reading, &'static str),
 }

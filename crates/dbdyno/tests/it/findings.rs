@@ -5,6 +5,7 @@
 //! in mid-run (disturbances).
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::Value;
@@ -54,6 +55,23 @@ fn raises(home: &Home, flags: &[&str], expect: &[&str]) {
 #[test]
 fn a_plain_run_raises_nothing_but_how_it_was_built_and_loaded() {
     raises(&Home::new(), &[], &[]);
+}
+
+#[test]
+fn a_generator_that_stands_still_says_so_and_when() {
+    let home = Home::new();
+    let args = ["run", "empty", "--target=sim:", "--duration=4s", "--ramp-up=0s", "--clients=1"];
+    let mut run = home.start(&[&args[..], &["--output=json"]].concat());
+    run.wait_until("the load", |said| said.contains("0 s of 4 s"));
+    run.pause(Duration::from_millis(900));
+    let report = run.end().json();
+    let findings = at(&report, "findings").as_array().expect("a list");
+    let found = findings.iter().find(|one| one["id"] == "generator_stood_still");
+    let text = found.and_then(|one| one["text"].as_str()).unwrap_or_else(|| panic!("{report:#}"));
+    assert!(text.contains("stood still once; the longest pause took "), "{text}");
+    let at_s: f64 =
+        at(&report, "facts.client.longest_pause_at_s").as_str().expect("text").parse().expect("s");
+    assert!((0.0..4.0).contains(&at_s), "{text}");
 }
 
 #[test]

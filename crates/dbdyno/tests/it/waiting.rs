@@ -86,6 +86,15 @@ impl Started {
         kill_process(pid, Signal::INT).expect("it was not waited for, so it is there");
     }
 
+    /// Lets it stand still for a while.
+    #[expect(clippy::disallowed_methods, reason = "time that passes is what it is about")]
+    pub(crate) fn pause(&self, length: Duration) {
+        let pid = Pid::from_child(&self.child);
+        kill_process(pid, Signal::STOP).expect("it was not waited for, so it is there");
+        std::thread::sleep(length);
+        kill_process(pid, Signal::CONT).expect("it was not waited for, so it is there");
+    }
+
     /// What nobody can catch.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it was not waited for, so it is there");

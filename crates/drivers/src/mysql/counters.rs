@@ -83,9 +83,12 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
-/// What goes up and down, by how its name begins, what is in it, and how it ends.
-fn reading(name: &str) -> Reading {
-    const BEGINS: [&str; 8] = [
+/// What goes up and down, by how its name begins, what is in it, and how it ends; and its unit.
+fn reading(name: &str) -> (Reading, &'static str) {
+    const BEGINS: [&str; 11] = [
+        "delayed_insert_threads",
+        "innodb_mem_",
+        "threadpool_",
         "threads_",
         "open_",
         "uptime",
@@ -97,7 +100,8 @@ fn reading(name: &str) -> Reading {
     ];
     const WITHIN: [&str; 8] =
         ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_"];
-    const ENDS: [&str; 12] = [
+    const ENDS: [&str; 13] = [
+        "_open_files",
         "_age",
         "_lsn",
         "_id",
@@ -118,7 +122,17 @@ fn reading(name: &str) -> Reading {
         || WITHIN.iter().any(|part| name.contains(part))
         || ENDS.iter().any(|end| name.ends_with(end));
     let is_total = TOTALS.iter().any(|part| name.contains(part)) || name == "threads_created";
-    if is_level && !is_total { Reading::Level } else { Reading::Total }
+    let is_bytes = name.contains("bytes") || name.ends_with("_age") || name.contains("_mem_");
+    match (is_level && !is_total, is_bytes || name.starts_with("memory_used")) {
+        (true, true) => (Reading::Level, "B"),
+        (true, false) => (Reading::Level, ""),
+        (false, true) => (Reading::Total, "B/s"),
+        // MariaDB counts these in seconds.
+        _ if matches!(&name[..], "busy_time" | "cpu_time" | "query_time") => {
+            (Reading::Total, "s/s")
+        }
+        _ => (Reading::Total, "1/s"),
+    }
 }
 
 #[cfg(test)]
@@ -138,11 +152,17 @@ mod tests {
 
     #[test]
     fn what_goes_up_and_down_is_no_rate() {
-        for name in ["Threads_cached", "Open_tables", "Innodb_buffer_pool_pages_data", "Uptime"] {
-            assert_eq!(reading(name), Reading::Level, "{name}");
-        }
-        for name in ["Com_select", "Innodb_buffer_pool_pages_flushed", "Threads_created"] {
-            assert_eq!(reading(name), Reading::Total, "{name}");
-        }
+        let check = |names: &[&str], expect: (Reading, &str)| {
+            names.iter().for_each(|name| assert_eq!(reading(name), expect, "{name}"));
+        };
+        let levels = ["Threads_cached", "Open_tables", "Innodb_buffer_pool_pages_data", "Uptime"];
+        check(&levels, (Reading::Level, ""));
+        check(&["Innodb_num_open_files", "Threadpool_idle_threads"], (Reading::Level, ""));
+        let bytes = ["Innodb_mem_dictionary", "Innodb_buffer_pool_bytes_dirty", "Memory_used"];
+        check(&bytes, (Reading::Level, "B"));
+        let totals = ["Com_select", "Innodb_buffer_pool_pages_flushed", "Threads_created"];
+        check(&totals, (Reading::Total, "1/s"));
+        check(&["Bytes_sent"], (Reading::Total, "B/s"));
+        check(&["Busy_time"], (Reading::Total, "s/s"));
     }
 }

@@ -114,12 +114,17 @@ fn ask(names: &[&str]) -> Vec<String> {
     all.map(chosen).into()
 }
 
-fn reading(name: &str) -> Reading {
+fn reading(name: &str) -> (Reading, &'static str) {
     let is_level = name.starts_with("sessions_")
         || name.starts_with("waits_")
         || name == "database_numbackends"
         || name == "database_checksum_failures";
-    if is_level { Reading::Level } else { Reading::Total }
+    match is_level {
+        true => (Reading::Level, ""),
+        false if name.ends_with("_time") => (Reading::Total, "ms/s"),
+        false if name.ends_with("_bytes") => (Reading::Total, "B/s"),
+        false => (Reading::Total, "1/s"),
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +145,8 @@ mod tests {
     #[test]
     fn chosen_and_others_are_read_alike() {
         for counter in CHOSEN {
-            assert_eq!(reading(counter.name), counter.reading, "{}", counter.name);
+            assert_eq!(reading(counter.name), (counter.reading, counter.unit), "{}", counter.name);
         }
+        assert_eq!(reading("database_session_time"), (Reading::Total, "ms/s"));
     }
 }

@@ -19,7 +19,7 @@ use super::opening::Location;
 const REQUESTS_BETWEEN: u32 = 16;
 
 pub(super) const COUNTERS: Counters =
-    Counters { ask: |_| Vec::new(), chosen: CHOSEN, reading: |_| Reading::Total };
+    Counters { ask: |_| Vec::new(), chosen: CHOSEN, reading: |_| (Reading::Total, "1/s") };
 
 const fn pages(name: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit: "1/s", help }

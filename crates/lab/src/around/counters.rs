@@ -73,8 +73,7 @@ impl Counted {
         let (reading, what) = match self.by.chosen.get(self.place(name)) {
             Some(counter) => (counter.reading, What::new(counter.name, counter.unit, counter.help)),
             None => {
-                let reading = (self.by.reading)(name);
-                let unit = if reading == Reading::Total { "1/s" } else { "" };
+                let (reading, unit) = (self.by.reading)(name);
                 (reading, What::new(name, unit, "As the database's manual has it."))
             }
         };

@@ -9,6 +9,7 @@ enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
     Miscounted(Crosscheck),
     CountedFewer { counter: String, change: i64, committed: u64 },
+    Restarted { counter: String },
     Unknown,
 }
 
@@ -45,6 +46,13 @@ impl Data {
                     count(committed, "commit")
                 ),
             },
+            Data::Restarted { counter } => Words {
+                id: "server_restarted",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server's own {counter} went back: it was started anew in mid-run."
+                ),
+            },
             Data::Unknown => Words {
                 id: "data_unknown",
                 severity: Severity::Note,
@@ -62,11 +70,18 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     all.extend(mismatches.copied().map(Data::Miscounted));
-    all.extend(counted_fewer(tally));
+    all.extend(restarted(tally).or_else(|| counted_fewer(tally)));
     if tally.fact("data", "meta") == Some("absent") {
         all.push(Data::Unknown);
     }
     all.into_iter().map(Data::words).collect()
+}
+
+/// Where no disturbance of the plan's may have done it.
+fn restarted(tally: &Tally) -> Option<Data> {
+    let change = tally.fact("commits", "server_change")?.parse::<i64>().ok()?;
+    let counter = tally.fact("commits", "server_counter")?.to_owned();
+    (change < 0 && tally.disturbances.is_empty()).then_some(Data::Restarted { counter })
 }
 
 /// Only where each of our commits must be in the server's count, and it has not crashed.

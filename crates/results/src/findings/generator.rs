@@ -4,6 +4,7 @@ use model::{Load, NS_PER_US, Severity};
 use stats::{Histogram, order_statistic_interval};
 
 use super::{View, Words, about, count};
+use crate::render::figures;
 
 /// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
@@ -21,6 +22,7 @@ enum Generator {
     Lag { p99_ns: u64, service_ns: u64 },
     Saturated { percent: f64 },
     Outside { percent: f64 },
+    StoodStill { pauses: u64, longest_s: f64, at_s: f64 },
     LeftBehind { clients: u64 },
     ConnectFailed { failed: u32, of: u32 },
     ConnectsRetried { retried: u64, why: String },
@@ -56,6 +58,17 @@ impl Generator {
                      where a closed load has nothing to do."
                 ),
             },
+            Generator::StoodStill { pauses, longest_s, at_s } => Words {
+                id: "generator_stood_still",
+                severity: Severity::Warning,
+                text: format!(
+                    "The generator itself stood still {}; the longest pause took {} and began at \
+                     {}.",
+                    if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") },
+                    figures::seconds(longest_s),
+                    figures::seconds(at_s)
+                ),
+            },
             Generator::LeftBehind { clients } => Words {
                 id: "left_behind",
                 severity: Severity::Invalid,
@@ -89,7 +102,7 @@ impl Generator {
 }
 
 pub(super) fn look(view: &View) -> Vec<Words> {
-    let late = [lag(view), saturated(view), outside(view)];
+    let late = [stood_still(view), lag(view), saturated(view), outside(view)];
     let connecting = [connect_failed(view), connects_retried(view)];
     let lost = [idle_clients(view), left_behind(view)];
     let lost = connecting.into_iter().chain(lost);
@@ -116,6 +129,15 @@ fn saturated(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
     let saturated = percent > RUN_DELAY_PERCENT_MAX && view.index == 0;
     saturated.then_some(Generator::Saturated { percent })
+}
+
+/// As [`saturated`]: the facts are the whole generator's.
+fn stood_still(view: &View) -> Option<Generator> {
+    let fact = |name: &str| view.tally.fact("client", name);
+    let pauses = fact("pauses")?.parse::<u64>().ok()?;
+    let longest_s = fact("longest_pause_s")?.parse::<f64>().ok()?;
+    let at_s = fact("longest_pause_at_s")?.parse::<f64>().ok()?;
+    (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
 /// As [`saturated`]: the fact is the whole generator's.

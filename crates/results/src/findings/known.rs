@@ -126,11 +126,28 @@ pub static KNOWN: &[Known] = &[
                  server was started anew, or a proxy spreads what we do.",
     },
     Known {
+        id: "server_restarted",
+        severity: "warning",
+        raised: "the counter of commits of the server itself was lower after the load than before, \
+                 and the plan disturbs nothing",
+        advice: "The figures are of a server that went away and of one with cold caches: look at \
+                 its log. An outage that you want to measure belongs into the plan ([[at]]), which \
+                 tells it by itself.",
+    },
+    Known {
         id: "books_disagree",
         severity: "invalid",
         raised: "counts and histograms disagree: an error of dbdyno",
         advice: "Do not use the figures: this is an error of dbdyno, or of the file that they \
                  were read from. Please report it.",
+    },
+    Known {
+        id: "generator_stood_still",
+        severity: "warning",
+        raised: "the generator was woken a quarter of a second late or more while there was load",
+        advice: "Whatever stands still at that time is not the database's: look at what suspended \
+                 the process, paused its host (a snapshot, a migration) or kept it from a CPU, and \
+                 repeat the run.",
     },
     Known {
         id: "generator_lag",

@@ -86,6 +86,11 @@ fn a_late_generator_is_found() {
         lag.record_n(3 * NS_PER_MS, 100_000);
         made.seconds[5].lag = Some(lag);
     });
+    raises("generator_stood_still", Severity::Warning, |made| {
+        made.fact("client", "pauses", "1");
+        made.fact("client", "longest_pause_s", "2.003");
+        made.fact("client", "longest_pause_at_s", "4.100");
+    });
     raises("left_behind", Severity::Invalid, |made| made.fact("client", "left_behind", "2"));
     raises("client_time_outside", Severity::Warning, |made| {
         made.fact("client", "outside_percent", "61.0");
@@ -239,6 +244,11 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "server_change", "12999");
         made.fact("commits", "ours", "13000");
         made.fact("commits", "counts_single_statements", "true");
+    });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "Com_commit");
+        made.fact("commits", "server_change", "-18961");
+        made.fact("commits", "ours", "6893");
     });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }

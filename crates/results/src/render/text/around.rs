@@ -138,7 +138,17 @@ fn database(report: &Report) -> String {
         gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
     });
     let of = |gauge: &GaugeReport| Some(format!("{} {}", gauge.name, mean_and_most(gauge)?));
-    joined(moved.take(COUNTERS_MOST).map(of))
+    let shown: Vec<&GaugeReport> = moved.take(COUNTERS_MOST).collect();
+    let seconds = shown.first().and_then(|gauge| read_in(report, gauge));
+    joined(shown.into_iter().map(of).chain([seconds]))
+}
+
+/// In how many seconds a gauge was read, where some are missing: a server that was away is not in
+/// the means.
+fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
+    let whole = report.measured_seconds.floor() as usize;
+    let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();
+    (read > 0 && read + 1 < whole).then(|| format!("read in {read} of {whole} s"))
 }
 
 #[cfg(test)]
@@ -209,7 +219,7 @@ mod tests {
         generator   CPU 85.0 % of one core (30 % of it system), 38.1 MiB of memory, 21.0 ms/s (30.0
                     ms/s) ready without a CPU
         server      CPU 105 % of one core (20 % of it system), 381 MiB of memory, 977 KiB/s written
-        database    Questions 12,500/s (13,000/s), Threads_running 8.50 (9)
+        database    Questions 12,500/s (13,000/s), Threads_running 8.50 (9), read in 4 of 60 s
         ");
     }
 
