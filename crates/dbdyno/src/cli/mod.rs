@@ -13,6 +13,7 @@ mod history;
 mod list;
 mod live;
 mod metrics;
+mod output_file;
 mod password;
 mod plan_from;
 mod report;
@@ -245,9 +246,13 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 
 /// Writes a result to stdout. A reader who has left is no error.
 pub(crate) fn print(text: &str) -> Outcome {
+    print_bytes(harmless(text).as_bytes())
+}
+
+/// The same for what is not meant for a terminal: nothing in it is changed.
+fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
-    match written {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Trouble::Failed(format!("the result cannot be written: {error}")))
         }

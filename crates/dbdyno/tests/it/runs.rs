@@ -143,8 +143,8 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     again.says(&[&format!("{id} is here already and was left as it is")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
-    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(1);
-    twice.warns(&["exists already: name another file"]);
+    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(2);
+    twice.warns(&["it is a database, and would be lost: name another file"]);
     let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
     nowhere.warns(&["name it with -o"]);
     fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");
