@@ -129,6 +129,14 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let log = String::from_utf8(export("times.hlog")).expect("text");
     assert!(log.contains("#[Histogram log format version 1.3]"), "{log}");
     assert!(log.contains("\nTag=empty,9.000,1.000,"), "{log}");
+    let list = home.json(&["runs", "list"]);
+    let begun_ms = number(&list, "runs.0.started_unix_ms");
+    let told = at(&report, "facts.client.measured_from_unix_ms").as_str().expect("a text");
+    let measured_ms: f64 = told.parse().expect("a number");
+    let until_ms = measured_ms - begun_ms;
+    assert!((2_000.0..60_000.0).contains(&until_ms), "2 s of ramp-up, and {until_ms} ms in all");
+    let start = format!("#[StartTime: {:.3} (seconds since epoch)]", measured_ms / 1e3);
+    assert!(log.contains(&start), "no {start} in {log}");
 
     let portable = export("run.dbdyno");
     assert!(portable.starts_with(b"SQLite format 3\0"));

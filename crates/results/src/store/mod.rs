@@ -176,9 +176,9 @@ impl Store {
         reader.begun(run, reader.number(run)?)
     }
 
-    /// When each phase of the run began.
-    pub fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
-        self.reader().phases(run)
+    /// What was observed of the run under this name, last.
+    pub fn fact(&self, run: &RunId, about: &str, name: &str) -> Result<Option<String>, StoreError> {
+        self.reader().fact(run, about, name)
     }
 
     /// The seconds of a run in the order of time, one group after the other, each the sum of its

@@ -362,20 +362,18 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// When each phase began.
-    pub(super) fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
-        let number = self.number(run)?;
-        let sql = "SELECT kind, body FROM event WHERE run = ? AND kind = 'phase' ORDER BY seq";
-        let mut select = self.connection.prepare_cached(sql).map_err(|e| self.said(&e))?;
-        let mut rows = select.query([number]).map_err(|e| self.said(&e))?;
-        let mut phases = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
-            let texts = || Ok((row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
-            let (kind, body) = texts().map_err(|e: rusqlite::Error| self.said(&e))?;
-            let phase = codec::event_from_json(kind, body);
-            phases.push(phase.map_err(|why| self.unreadable(&format!("a phase of {run}"), why))?);
-        }
-        Ok(phases)
+    /// A fact's value: the last one that was told.
+    pub(super) fn fact(
+        &self,
+        run: &RunId,
+        about: &str,
+        name: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM fact WHERE run = ? AND about = ? AND name = ?
+                   ORDER BY seq DESC LIMIT 1";
+        let asked = params![self.number(run)?, about, name];
+        let value = self.connection.query_row(sql, asked, |row| row.get(0)).optional();
+        value.map_err(|error| self.said(&error))
     }
 
     /// Seconds in the order of time, each the sum of its parts.
