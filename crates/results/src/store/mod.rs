@@ -15,6 +15,7 @@ mod process;
 mod query;
 mod reader;
 mod schema;
+mod seal;
 mod settings;
 #[cfg(test)]
 mod tests;
