@@ -174,9 +174,7 @@ impl Reader<'_> {
                 nopm: row.get("nopm")?,
                 p99_ns: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned),
                 measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
-                worst_finding: row
-                    .get::<_, Option<String>>("worst_finding")?
-                    .and_then(|name| Severity::by_name(&name)),
+                worst_finding: worst_of(row, status)?,
                 events_lost: row.get("events_lost").map(unsigned)?,
                 dbdyno: row.get("dbdyno")?,
                 labels,
@@ -471,6 +469,17 @@ fn select(filter: &Filter, alive: &[i64]) -> Sql {
     filter.sort.to_sql(&alive, &mut sql);
     sql.put(NEWEST_FIRST);
     sql
+}
+
+/// The worst finding of a run: one whose process died, or could not write all, has at least that
+/// as a warning, though it could not say so.
+fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
+    let told: Option<String> = row.get("worst_finding")?;
+    let told = told.and_then(|name| Severity::by_name(&name));
+    let has_ended = row.get::<_, Option<i64>>("ended_unix_ms")?.is_some();
+    let was_killed = status == Status::Interrupted && !has_ended;
+    let is_incomplete = row.get::<_, i64>("events_lost")? > 0;
+    Ok(told.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
 /// Whether any run is being written at this moment.

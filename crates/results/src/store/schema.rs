@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::error::{StoreError, StoreErrorKind};
+use super::query::VERSIONS;
 use super::seal;
 
 /// "dbdy": what `file` and SQLite find at offset 68 of a store.
@@ -205,6 +206,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let connection = opened.map_err(|error| StoreError::of(path, &error))?;
     migrate(path, &connection)?;
+    let known = connection.create_collation(VERSIONS, libversion::version_compare2);
+    known.map_err(|error| StoreError::of(path, &error))?;
     Ok(connection)
 }
 

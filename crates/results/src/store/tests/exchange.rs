@@ -193,10 +193,10 @@ fn a_file_of_which_any_bit_is_another_is_refused() {
         assert!(error.contains("x.dbdyno"), "{what}: {error}");
         Store::open_existing(&file).map(drop).expect_err(what);
     };
-    // Every bit of the header and of the seal, and a thousand between.
-    let header = 0..100 * 8;
-    let seal = (whole.len() - 79) * 8..whole.len() * 8;
-    let between = (0..whole.len() * 8).step_by(whole.len() * 8 / 1_000);
+    // Every place of the header and of the seal, and a hundred between, each with another bit.
+    let header = (0..100 * 8).step_by(3);
+    let seal = ((whole.len() - 79) * 8..whole.len() * 8).step_by(9);
+    let between = (0..whole.len() * 8).step_by(whole.len() * 8 / 100 + 1);
     for bit in header.chain(seal).chain(between) {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
