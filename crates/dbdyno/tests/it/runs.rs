@@ -56,6 +56,21 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
 }
 
 #[test]
+fn a_label_is_one_line_that_can_be_asked_for() {
+    let home = Home::new();
+    run(&home, "labelled", "1", &[]);
+    let label = |label: &str| home.run(&["runs", "label", "last", label]);
+    label("a b=1").code(2).warns(&["the key 'a b' could not be asked for"]).is_a_sentence();
+    label("a=1\n2").code(2).warns(&["a label is one line"]).is_a_sentence();
+    label(&format!("a={}", "x".repeat(201))).code(2).warns(&["no longer than 200 characters"]);
+    let run = home.run(&["run", "empty", "--target=sim:", "--label=a b=1"]).code(2);
+    run.warns(&["the key 'a b'"]);
+    label("b=1.9").good().says(&["b=1.9"]);
+    label("nosuch=").good().warns(&["the run has no label 'nosuch'"]).says(&["b=1.9"]);
+    assert_eq!(label("b=").good().err, "");
+}
+
+#[test]
 fn every_run_of_an_experiment_has_its_labels_from_its_beginning() {
     let home = Home::new();
     let sim = "--target=sim:?service=exponential:2ms&servers=4";

@@ -93,6 +93,10 @@ impl Store {
             let message = format!("there is no file {}", path.display());
             return Err(StoreError::new(StoreErrorKind::Missing, message));
         }
+        if path.is_dir() {
+            let message = format!("{} is a folder: name a file in it", path.display());
+            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
+        }
         let same = fs::canonicalize(path).ok() == fs::canonicalize(&self.path).ok();
         if same {
             let message = format!("{} is this store itself", path.display());

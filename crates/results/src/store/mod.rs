@@ -39,7 +39,7 @@ pub use self::error::{StoreError, StoreErrorKind};
 pub use self::exchange::Imported;
 pub use self::experiments::TrialRow;
 pub use self::process::{Fate, Process};
-pub use self::query::{BadQuery, ExperimentFilter, Query, Sort};
+pub use self::query::{BadQuery, ExperimentFilter, Query, Sort, why_no_label};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
 pub use self::walks::{Walk, WalkRow};
@@ -256,6 +256,9 @@ impl Store {
 
     /// Labels a run; another value of the same key is replaced.
     pub fn label(&self, run: &RunId, key: &str, value: &str) -> Result<(), StoreError> {
+        if let Some(why) = why_no_label(key, value) {
+            return Err(StoreError::new(StoreErrorKind::Other, why));
+        }
         let reader = self.reader();
         let sql = "INSERT INTO label VALUES (?1, ?2, ?3)
                    ON CONFLICT (run, key) DO UPDATE SET value = excluded.value";

@@ -328,6 +328,28 @@ impl Sort {
     }
 }
 
+/// The longest key or value of a label: a line of a list.
+const LABEL_CHARACTERS_MAX: usize = 200;
+
+/// Why a run cannot be labelled so, in a sentence, if it cannot: what would break the lines of a
+/// list, or could not be asked for again.
+pub fn why_no_label(key: &str, value: &str) -> Option<String> {
+    let is_askable = |letter: char| !parse::is_sign(letter) && letter != ',';
+    if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
+        return Some(format!("a label is no longer than {LABEL_CHARACTERS_MAX} characters"));
+    }
+    if [key, value].iter().any(|text| text.contains(char::is_control)) {
+        return Some("a label is one line, without control characters".to_owned());
+    }
+    match key.is_empty() || !key.chars().all(is_askable) {
+        true => Some(format!(
+            "the key '{key}' could not be asked for (label.KEY): write it without blanks, commas, \
+             quotes, brackets and any of = ! < > ~"
+        )),
+        false => None,
+    }
+}
+
 /// Which experiments are listed, and in which order. The default is all, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExperimentFilter {

@@ -127,6 +127,23 @@ fn labels_are_held_against_each_other_as_versions() {
 }
 
 #[test]
+fn every_label_that_can_be_set_can_be_asked_for() {
+    let (_folder, store) = store();
+    let run = model::RunId("0003-cccc".to_owned());
+    for key in ["a", "disk.type", "a-b_c", "größe", "x:y/z", "label.", "1"] {
+        store.label(&run, key, "what's this, (1 > 0)?").expect(key);
+        assert_eq!(found(&store, &format!("label.{key}"), &format!("label.{key}")), "3", "{key}");
+    }
+    let long = "x".repeat(201);
+    for key in ["", "a b", "a,b", "a'b", "a=b", "a(b", "a>b", "a\nb", "a\u{7}b", &long] {
+        assert!(why_no_label(key, "1").is_some(), "{key}");
+    }
+    for value in ["a\nb", "\u{1b}[2J", &long] {
+        assert!(store.label(&run, "a", value).is_err(), "{value}");
+    }
+}
+
+#[test]
 fn what_a_run_could_not_say_of_itself_is_known_of_it() {
     let (_folder, store) = store();
     let lost = "UPDATE run SET events_lost = 7, ended_unix_ms = 1 WHERE number = 4";

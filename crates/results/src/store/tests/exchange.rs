@@ -133,6 +133,7 @@ fn an_export_overwrites_nothing_and_an_unknown_run_leaves_no_file() {
     assert!(error.message.contains("no run 0000-none") && !file.exists(), "{error}");
     assert!(message(store.import(store.path())).contains("is this store itself"));
     assert!(message(store.import(&file)).contains("there is no file"));
+    assert!(message(store.import(folder.path())).contains("is a folder: name a file in it"));
 }
 
 #[test]
