@@ -78,8 +78,8 @@ pub fn timing(report: &Report) -> Sheet {
     Sheet { name: "timing", title, columns: columns.concat(), rows }
 }
 
-/// The same of each client: what is kept of a client has no quantiles, and the share is of the client's own time. Empty unless the report
-/// was made with what each client did.
+/// The same of each client: what is kept of a client has no quantiles, and the share is of the
+/// client's own time. Empty unless the report was made with what each client did.
 pub fn per_client(report: &Report) -> Sheet {
     let columns = [
         &[counted("client", "client"), words("transaction", "transaction")][..],

@@ -3,7 +3,8 @@
 //!
 //! Events are copied as the bytes that they are. What comes in is somebody else's: its seal must
 //! be whole, it is copied aside, its layout must be ours to the letter, and every run must be
-//! readable, before anything of it is taken. The restore journal neither leaves nor comes: it tells what to do to servers.
+//! readable, before anything of it is taken. The restore journal neither leaves nor comes: it
+//! tells what to do to servers.
 //! Not here: formats of others (`interval_log`, render).
 
 use std::fs;
