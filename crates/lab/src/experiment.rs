@@ -17,7 +17,7 @@ use model::{
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts, is_settled, why_not};
 use results::report::{Field, Report};
-use results::store::{self, Status, Store};
+use results::store::{self, Filter, Status, Store};
 
 use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
@@ -181,7 +181,10 @@ pub fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>,
 pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
     let Some(report) = kept_report(store, run)? else { return Ok(None) };
     let (gauges, readings) = store.readings(run).map_err(store_trouble)?;
-    Ok(Some(report.with_points(&gauges, &readings)))
+    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
+    let rows = store.list(&filter).map_err(store_trouble)?;
+    let n_lost = rows.first().map_or(0, |row| row.events_lost);
+    Ok(Some(report.with_points(&gauges, &readings).with_lost(n_lost)))
 }
 
 /// The report of a run as it was kept: of the gauges their means alone. None of one that has not

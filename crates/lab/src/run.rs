@@ -3,6 +3,7 @@
 //! Everyone who wants to know of it consumes the same events: the tally, the store, the
 //! watcher. Not here: how it is shown (dbdyno).
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -511,9 +512,12 @@ fn drive(
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
     let (begin, begin_to_look) = (disturbers.begin(), lookout.begin());
     let (mut connected_ns, mut census) = (0, None);
+    let measured_from_unix_ms = Cell::new(None);
     let mut start = |now_ns| {
         connected_ns = now_ns;
         let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_measured_ms = until_measured.as_millis() as i64;
+        measured_from_unix_ms.set(Some(wall::unix_ms() + until_measured_ms));
         let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
         census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
         begin(until_measured);
@@ -524,6 +528,10 @@ fn drive(
         disturbers.follow(&event, &mut |told| recount.tell(told));
         lookout.follow(&mut |told| recount.tell(told));
         recount.tell(event);
+        // Also whoever is killed in mid-run has said when it was.
+        if let Some(ms) = measured_from_unix_ms.take() {
+            recount.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+        }
     });
     for fact in lookout.end(&mut |told| recount.tell(told)) {
         recount.tell(Event::Fact(fact));

@@ -123,6 +123,7 @@ pub fn report_of(
 ) -> Result<Report, Trouble> {
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let rows = store.list(&filter).map_err(store_trouble)?;
-    let status = rows.first().map_or(Status::Interrupted, |row| row.status);
-    Ok(Report::with_status(tally, options, status))
+    let stands = rows.first().map(|row| (row.status, row.events_lost));
+    let (status, n_lost) = stands.unwrap_or((Status::Interrupted, 0));
+    Ok(Report::with_status(tally, options, status).with_lost(n_lost))
 }

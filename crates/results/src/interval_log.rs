@@ -37,19 +37,17 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     let rows = store.list(&filter)?;
     let measured_ns = rows.first().and_then(|row| row.measured_ns);
-    let started_ms = description.started_unix_ms + until_measured_ms(&store.phases(run)?);
+    let told = store.fact(run, "client", "measured_from_unix_ms")?;
+    let started_ms =
+        told.and_then(|ms| ms.parse().ok()).unwrap_or_else(|| planned_ms(&description));
     let mut log = Log::begin(run, &description, started_ms, measured_ns);
     store.seconds(run, &mut |second| log.put(second))?;
     Ok(log.end())
 }
 
-/// From the beginning of a run to that of its measured phase, in milliseconds.
-fn until_measured_ms(phases: &[Event]) -> i64 {
-    let at = |event: &Event| match event {
-        Event::Phase { at_ns, .. } => -at_ns / NS_PER_MS as i64,
-        _ => 0,
-    };
-    phases.first().map_or(0, at)
+/// When a run was to be measured at the earliest: of one whose load did not begin.
+fn planned_ms(description: &Description) -> i64 {
+    description.started_unix_ms + (description.phases.ramp_up_ns / NS_PER_MS) as i64
 }
 
 /// A log that is being written; one second at a time is open.

@@ -175,13 +175,16 @@ impl Made {
             },
             Event::Fact(Fact::new("build", "profile", "release")),
             Event::Fact(Fact::new("cpu", "model", "Made-Up 9000")),
-            Event::Phase { phase: Phase::RampUp, at_ns: -5 * NS_PER_S as i64 },
+            // Clients connect before anybody knows when the measured phase will begin.
+            Event::Phase { phase: Phase::Connect, at_ns: 1 },
             Event::Connected {
                 group: 0,
                 connected: self.description.groups[0].clients - self.connect_failed,
                 failed: self.connect_failed,
                 times: Some(times),
             },
+            Event::Phase { phase: Phase::RampUp, at_ns: -5 * NS_PER_S as i64 },
+            Event::Phase { phase: Phase::Measure, at_ns: 0 },
         ];
         let before = self.before.iter().cloned();
         events.extend(before.map(|results| Event::Checked { after: false, results }));

@@ -40,7 +40,9 @@ pub(crate) fn command() -> Command {
         .arg(
             Arg::new("undecided")
                 .long("undecided")
+                .value_name("pass|fail")
                 .value_parser(["pass", "fail"])
+                .hide_possible_values(true)
                 .default_value("pass")
                 .help("What a limit does that is neither surely broken nor surely held"),
         )

@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
-        .arg(metrics::flag())
+        .args(metrics::flags())
         .arg(flags::quiet("No live view, no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
@@ -114,6 +114,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     live.end();
     let ExperimentResult { report, is_good, is_interrupted } = result?;
     told(&report, matches)?;
+    live.linger(&stop);
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
             super::say(&format!(

@@ -1,6 +1,5 @@
 //! `dbdyno runs export` and `dbdyno runs import`: runs as files for other programs and people.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -12,6 +11,7 @@ use results::report::{Options, Report};
 use results::store::Store;
 use serde_json::{Value, json};
 
+use super::output_file::{OutputFile, extension};
 use super::runs::{all_found, id, said, store};
 use super::{DONE, Outcome, flags, print};
 
@@ -66,7 +66,7 @@ pub(super) fn command() -> Command {
                 .help(
                     "The report (json), its seconds (csv), response times as an HdrHistogram \
                      interval log (hlog), or what 'runs import' takes (dbdyno) [default: as the \
-                     file's name ends, else json]",
+                     file's name ends; json if it does not, and on stdout]",
                 ),
         )
 }
@@ -78,37 +78,45 @@ pub(super) fn import_command() -> Command {
 }
 
 pub(super) fn export(matches: &ArgMatches) -> Outcome {
-    let path = matches.get_one::<String>("file").map(PathBuf::from);
-    let format = format(matches, path.as_deref());
+    let name = matches.get_one::<String>("file");
+    let file = name.map(|name| OutputFile::named(name, matches)).transpose()?;
+    let format = format(matches, name)?;
     let store = store(matches)?;
     let runs = all_found(&store, matches)?;
-    let (text, path) = match (format, path) {
+    let (text, file) = match (format, file) {
         (Format::Dbdyno, None) => {
             let why = "--format dbdyno is a file: name it with -o runs.dbdyno";
             return Err(Trouble::Usage(why.to_owned()));
         }
-        (Format::Dbdyno, Some(path)) => {
-            store.export_to(&path, &runs).map_err(said)?;
-            return wrote(&path, runs.len());
+        (Format::Dbdyno, Some(file)) => {
+            store.export_to(file.path(), &runs).map_err(said)?;
+            return wrote(file.path(), runs.len());
         }
-        (Format::Json, path) => (reports_json(&store, &runs)?, path),
-        (Format::Csv, path) => (seconds_csv(&reports(&store, &runs)?), path),
-        (Format::Hlog, path) => (interval_log(&store, &runs)?, path),
+        (Format::Json, file) => (reports_json(&store, &runs)?, file),
+        (Format::Csv, file) => (seconds_csv(&reports(&store, &runs)?), file),
+        (Format::Hlog, file) => (interval_log(&store, &runs)?, file),
     };
-    let Some(path) = path else {
+    let Some(file) = file else {
         return print(&text);
     };
-    let written = std::fs::write(&path, text);
-    written.map_err(|error| {
-        Trouble::Failed(format!("{} cannot be written: {error}", path.display()))
-    })?;
-    wrote(&path, runs.len())
+    file.write(text.as_bytes())?;
+    wrote(file.path(), runs.len())
 }
 
-fn format(matches: &ArgMatches, path: Option<&Path>) -> Format {
-    let named = matches.get_one::<String>("format").map(String::as_str);
-    let end = path.and_then(Path::extension).and_then(OsStr::to_str);
-    named.or(end).and_then(Format::by_name).unwrap_or(Format::Json)
+/// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
+fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Trouble> {
+    if let Some(named) = matches.get_one::<String>("format").and_then(|name| Format::by_name(name))
+    {
+        return Ok(named);
+    }
+    let Some((file, end)) = file.map(|file| (file, extension(file))) else {
+        return Ok(Format::Json);
+    };
+    let format = if end.is_empty() { Some(Format::Json) } else { Format::by_name(&end) };
+    format.ok_or_else(|| {
+        let known = Format::ALL.map(|(name, _)| name).join(", ");
+        Trouble::Usage(format!("-o {file}: say with --format what it is to be: {known}"))
+    })
 }
 
 fn wrote(path: &Path, n_runs: usize) -> Outcome {

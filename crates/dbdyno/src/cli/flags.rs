@@ -48,13 +48,16 @@ pub(crate) fn store() -> Arg {
     )
 }
 
+/// How results may be written.
+pub(crate) const FORMATS: [&str; 4] = ["text", "json", "markdown", "csv"];
+
 /// `--output`, for every subcommand.
 pub(crate) fn output() -> Arg {
     Arg::new("output")
         .long("output")
         .global(true)
         .value_name("text|json|markdown|csv")
-        .value_parser(["text", "json", "markdown", "csv"])
+        .value_parser(FORMATS)
         .hide_possible_values(true)
         .help_heading("Everywhere")
         .help("How results are written (markdown, csv: where a command says so) [default: text]")

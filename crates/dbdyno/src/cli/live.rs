@@ -52,6 +52,13 @@ impl Live {
         self
     }
 
+    /// What is to be done after the end: readers of metrics may want the last of them.
+    pub(crate) fn linger(&self, stop: &lab::Stop) {
+        if let Some(metrics) = &self.metrics {
+            metrics.linger(stop);
+        }
+    }
+
     /// Clears what was drawn.
     pub(crate) fn end(&mut self) {
         self.clear_passing();

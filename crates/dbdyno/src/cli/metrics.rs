@@ -7,13 +7,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Uri};
+use axum::response::IntoResponse;
 use axum::routing::get;
 use clap::{Arg, ArgMatches};
-use lab::Trouble;
+use lab::{Stop, Trouble};
 use model::{Counts, Event, KindSecond, NS_PER_S, NS_PER_US, Phase};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
@@ -22,6 +25,7 @@ use prometheus_client::registry::{Registry, Unit};
 use results::{GroupTally, Tally};
 
 use super::say;
+use crate::web::refusal;
 
 /// What OpenMetrics is called where text is told from text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -58,12 +62,24 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::Drain, "drain"),
 ];
 
-/// The flag.
-pub(super) fn flag() -> Arg {
-    Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
+/// The longest time between two looks at whether somebody wants to go on.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The flags.
+pub(super) fn flags() -> [Arg; 2] {
+    let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
         "Tell figures to Prometheus while it goes on, at http://ADDRESS:PORT/metrics (such as \
          127.0.0.1:9187)",
-    )
+    );
+    let linger = Arg::new("metrics_linger")
+        .long("metrics-linger")
+        .value_name("DURATION")
+        .requires("metrics_listen")
+        .help(
+            "Tell the last figures for so long after the end, so that they are read too: what \
+             Prometheus takes from one scrape to the next, such as 15s [default: not at all]",
+        );
+    [listen, linger]
 }
 
 /// Takes the figures of a run and serves them.
@@ -71,6 +87,8 @@ pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
     /// The second after which they were taken last.
     taken: Option<i64>,
+    /// How long the last ones are told after the end.
+    linger: Duration,
 }
 
 impl Metrics {
@@ -82,6 +100,11 @@ impl Metrics {
                 "--metrics-listen: '{written}' is no address and port: write 127.0.0.1:9187"
             ))
         })?;
+        let linger = match matches.get_one::<String>("metrics_linger") {
+            Some(text) => model::parse_duration(text)
+                .map_err(|bad| Trouble::Usage(format!("--metrics-linger: {bad}")))?,
+            None => 0,
+        };
         let listened = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
             Ok((listener.local_addr()?, listener))
@@ -97,9 +120,26 @@ impl Metrics {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Figures(Arc::clone(&shared))));
         let thread = std::thread::Builder::new().name("metrics".to_owned());
-        let begun = thread.spawn(move || serve(listener, Arc::new(registry)));
+        let is_loopback = address.ip().is_loopback();
+        let begun = thread.spawn(move || serve(listener, is_loopback, Arc::new(registry)));
         begun.map_err(|error| Trouble::Failed(format!("no thread for the metrics: {error}")))?;
-        Ok(Some(Metrics { shared, taken: None }))
+        Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
+    }
+
+    /// Goes on to tell the last figures, as long as that was asked for and nobody wants to stop.
+    pub(super) fn linger(&self, stop: &Stop) {
+        if self.linger.is_zero() || stop.is_asked() {
+            return;
+        }
+        say(&format!("metrics are told for {} s more (Ctrl-C ends it)", self.linger.as_secs_f64()));
+        let (_nobody, nothing) = mpsc::channel::<()>();
+        let mut left = self.linger;
+        while !left.is_zero() && !stop.is_asked() {
+            let step = left.min(LOOK);
+            // Nobody sends: it is the time that is waited for.
+            let _ = nothing.recv_timeout(step);
+            left -= step;
+        }
     }
 
     /// Something happened.
@@ -120,14 +160,18 @@ impl Metrics {
 }
 
 /// Answers until the process ends.
-fn serve(listener: TcpListener, registry: Arc<Registry>) {
-    let metrics = move || {
+fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>) {
+    let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);
         async move {
+            // A name of somebody else's that points here would let his page read it.
+            if let Some(refused) = refusal(&uri, &headers, is_loopback) {
+                return refused.into_response();
+            }
             let mut page = String::new();
             // Writing to a text fails only where a metric cannot be written at all.
             let _ = text::encode(&mut page, &registry);
-            ([(CONTENT_TYPE, OPEN_METRICS)], page)
+            ([(CONTENT_TYPE, OPEN_METRICS)], page).into_response()
         }
     };
     let app = Router::new().route("/metrics", get(metrics));

@@ -13,6 +13,7 @@ mod history;
 mod list;
 mod live;
 mod metrics;
+mod output_file;
 mod password;
 mod plan_from;
 mod report;
@@ -215,26 +216,34 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
     }
 }
 
-/// Refuses a format that the command does not write.
+/// Refuses a format that the command does not write, and says which it does.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
     let format = flags::output_of(innermost(matches));
-    let is_of = match format {
-        "markdown" => {
-            list::is_markdown_too(matches)
-                || runs::is_table(matches)
-                || matches.subcommand_name() == Some("compare")
-        }
-        "csv" => {
-            runs::is_table(matches)
-                || matches!(matches.subcommand_name(), Some("compare" | "history"))
-        }
-        _ => true,
+    if writes(matches, format) {
+        return Ok(());
+    }
+    let written: Vec<&str> =
+        flags::FORMATS.into_iter().filter(|format| writes(matches, format)).collect();
+    let (last, others) = written.split_last().expect("every command writes text");
+    let of_a_part = match runs::has_parts(matches) {
+        true => "; a part alone, such as --timing, is written as markdown and csv too",
+        false => "",
     };
-    match is_of {
-        true => Ok(()),
-        false => Err(Trouble::Usage(format!(
-            "--output {format}: this command does not write it; choose text or json"
-        ))),
+    Err(Trouble::Usage(format!(
+        "--output {format}: this command does not write it; choose {} or {last}{of_a_part}",
+        others.join(", ")
+    )))
+}
+
+/// Whether the command writes its result in this format.
+fn writes(matches: &ArgMatches, format: &str) -> bool {
+    let is_named = |names: &[&str]| matches.subcommand_name().is_some_and(|n| names.contains(&n));
+    match format {
+        "markdown" => {
+            list::is_markdown_too(matches) || runs::is_table(matches) || is_named(&["compare"])
+        }
+        "csv" => runs::is_table(matches) || is_named(&["compare", "history"]),
+        _ => true,
     }
 }
 
@@ -245,9 +254,13 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 
 /// Writes a result to stdout. A reader who has left is no error.
 pub(crate) fn print(text: &str) -> Outcome {
+    print_bytes(harmless(text).as_bytes())
+}
+
+/// The same for what is not meant for a terminal: nothing in it is changed.
+fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush());
-    match written {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Trouble::Failed(format!("the result cannot be written: {error}")))
         }

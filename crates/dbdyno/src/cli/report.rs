@@ -1,9 +1,6 @@
 //! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
 //! of its charts alone.
 
-use std::io::Write;
-use std::path::Path;
-
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::compare::{Asked, compare, history};
@@ -13,8 +10,9 @@ use results::ink::{Drawn, Theme};
 use results::render::html::{Ink, figure, page};
 
 use super::compare::{judge, judged};
+use super::output_file::{OutputFile, extension};
 use super::runs::store;
-use super::{DONE, Outcome, flags, print};
+use super::{DONE, Outcome, flags, print, print_bytes};
 
 /// Stands for the standard output.
 const STDOUT: &str = "-";
@@ -93,16 +91,23 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
         let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
         return print(&subject.charts().iter().map(line).collect::<String>());
     }
-    let file = matches.get_one::<String>("file").expect("clap requires it");
+    let name = matches.get_one::<String>("file").expect("clap requires it");
+    let file = match name.as_str() {
+        STDOUT => None,
+        name => Some(OutputFile::named(name, matches)?),
+    };
     let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
     let bytes = match matches.get_one::<String>("chart") {
-        Some(name) => chart(&subject, name, file, matches, ink)?,
+        Some(chart_name) => chart(&subject, chart_name, name, matches, ink)?,
         None => {
-            is_page(file)?;
+            is_page(name)?;
             page(&subject.title(), &subject.body(ink), ink).into_bytes()
         }
     };
-    write(file, &bytes)
+    match file {
+        Some(file) => file.write(&bytes).map(|()| DONE),
+        None => print_bytes(&bytes),
+    }
 }
 
 fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
@@ -127,19 +132,14 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
     }
 }
 
-fn extension(file: &str) -> String {
-    let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
-    extension.unwrap_or_default().to_ascii_lowercase()
-}
-
-/// Refuses a page in a file that says it is a picture.
+/// Refuses a page in a file that says it is something else.
 fn is_page(file: &str) -> Result<(), Trouble> {
-    let is_other = ["svg", "png", "csv", "json", "md"].contains(&extension(file).as_str());
-    match is_other {
-        true => Err(Trouble::Usage(format!(
-            "-o {file}: a report is HTML; name one of its charts with --chart (--charts lists them)"
+    match extension(file).as_str() {
+        "html" | "htm" | "" => Ok(()),
+        _ => Err(Trouble::Usage(format!(
+            "-o {file}: a report is HTML: name it .html, or one of its charts with --chart \
+             (--charts lists them)"
         ))),
-        false => Ok(()),
     }
 }
 
@@ -190,20 +190,4 @@ fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
         )));
     };
     Ok(Drawn { width, height, theme })
-}
-
-/// Replaces a file as a whole, or fills the standard output; a reader who has left is no error.
-fn write(file: &str, bytes: &[u8]) -> Outcome {
-    let written = match file {
-        STDOUT => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(bytes).and_then(|()| out.flush())
-        }
-        file => std::fs::write(file, bytes),
-    };
-    match written {
-        Err(error) if file == STDOUT && error.kind() == std::io::ErrorKind::BrokenPipe => Ok(DONE),
-        Err(error) => Err(Trouble::Failed(format!("{file} cannot be written: {error}"))),
-        Ok(()) => Ok(DONE),
-    }
 }

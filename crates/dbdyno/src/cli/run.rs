@@ -53,7 +53,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
                 .action(ArgAction::SetTrue)
                 .help("Tell the figures of each client too"),
         )
-        .arg(metrics::flag())
+        .args(metrics::flags())
         .arg(flags::quiet("No live view, no progress"));
     command = password::add(command);
     for row in PLAN {
@@ -139,6 +139,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         page += &format!("\n{}", sheets::per_client(&report).text());
     }
     print(&page)?;
+    live.linger(&stop);
     Ok(match (result.is_interrupted, result.is_good) {
         (true, _) => INTERRUPTED,
         (false, true) => DONE,

@@ -7,11 +7,11 @@ use lab::subject::{report_of, run_report, run_tally};
 use model::{NS_PER_S, RunId, Severity};
 use results::render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use results::report::{Options, Report};
-use results::store::{BadQuery, Filter, Query, RunRow, Sort, Status, Store};
+use results::store::{BadQuery, Filter, Query, RunRow, Sort, Status, Store, why_no_label};
 use serde_json::{Map, Value, json};
 
 use super::run::told;
-use super::{DONE, Outcome, export, flags, print};
+use super::{DONE, Outcome, export, flags, print, say};
 
 /// Runs listed unless told otherwise.
 const LISTED: &str = "20";
@@ -150,6 +150,12 @@ pub(crate) fn is_table(matches: &ArgMatches) -> bool {
         }
         Some(_) => false,
     }
+}
+
+/// Whether the command line asks for a run, whole or in parts.
+pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
+    let runs = matches.subcommand_matches("runs");
+    runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
 }
 
 /// The store, which must be there.
@@ -336,7 +342,8 @@ fn label(matches: &ArgMatches) -> Outcome {
         written.map(|label| key_value(label)).collect::<Result<_, _>>()?;
     for (key, value) in labels {
         match value {
-            "" => store.unlabel(&run, key).map(|_| ()).map_err(said)?,
+            "" if store.unlabel(&run, key).map_err(said)? => {}
+            "" => say(&format!("the run has no label '{key}': nothing was taken away")),
             value => store.label(&run, key, value).map_err(said)?,
         }
     }
@@ -366,5 +373,10 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trou
 
 fn key_value(label: &str) -> Result<(&str, &str), Trouble> {
     let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
-    pair.ok_or_else(|| Trouble::Usage(format!("'{label}' is not a label: write key=value")))
+    let pair =
+        pair.ok_or_else(|| Trouble::Usage(format!("'{label}' is not a label: write key=value")))?;
+    match why_no_label(pair.0, pair.1) {
+        Some(why) => Err(Trouble::Usage(why)),
+        None => Ok(pair),
+    }
 }

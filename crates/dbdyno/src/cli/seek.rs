@@ -45,6 +45,7 @@ fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&st
     live.end();
     let SeekResult { report, is_good, is_interrupted } = result?;
     told(&report, matches)?;
+    live.linger(&stop);
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
             let id = &report.id;

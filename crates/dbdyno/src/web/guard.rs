@@ -105,6 +105,15 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Respons
     Err(Box::new(Redirect::to(&login).into_response()))
 }
 
+/// Why a request is not for what is served here without a password, if it is not.
+pub(crate) fn refusal(
+    uri: &Uri,
+    headers: &HeaderMap,
+    is_loopback: bool,
+) -> Option<(StatusCode, String)> {
+    is_for_us(uri, headers, is_loopback).err().map(|no| (no.status, no.text))
+}
+
 /// The host that was asked for. On loopback it must be a name of loopback: a name of somebody
 /// else's that points here would make his page ours to the browser.
 fn is_for_us<'a>(

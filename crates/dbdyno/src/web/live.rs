@@ -63,6 +63,7 @@ impl Lives {
         // What was added before an error would be added again.
         *place = read.inspect_err(|_| self.forget(&run))?;
         let report = Report::with_status(tally, Options::default(), row.status);
+        let report = report.with_lost(row.events_lost);
         // One that ended without a report stands otherwise than it did while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
         Ok(Standing { row, report, place })

@@ -91,23 +91,33 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
+    let table = "--output markdown: this command does not write it; choose text, json or csv";
+    check(&["history", "--output=markdown"], table);
+    let part = "--output csv: this command does not write it; choose text or json; a part alone, \
+                such as --timing, is written as markdown and csv too";
+    check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);
+    check(&["runs", "show", "last", "--output=csv"], part);
     home.run(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
 }
 
 #[test]
-fn a_name_cannot_change_the_terminal() {
+fn a_name_is_one_line_and_cannot_change_the_terminal() {
     let home = Home::new();
-    let plan = "name = \"red\\u001b[31m\"\n[target]\nurl = \"sim:\"\n[[group]]\n\
-                workload = \"empty\"\nname = \"bell\\u0007\"\nclients = 1\n";
-    home.write("plan.toml", plan);
-    let mut args = ["run", "plan.toml", "--placement=simulated", "--duration=2s"].to_vec();
-    args.extend(["--ramp-up=0s", "--load=open", "--rate=100"]);
-    let ran = home.run(&args).good();
-    let listed = home.run(&["runs"]).good();
-    for text in [&ran.out, &ran.err, &listed.out] {
-        assert!(!text.contains(['\x1b', '\x07']), "{text:?}");
-    }
-    assert!(listed.out.contains("red\\u{1b}[31m"), "{}", listed.out);
+    let check = |plan: &str, group: &str| {
+        let text = format!(
+            "name = \"{plan}\"\n[target]\nurl = \"sim:\"\n[[group]]\nworkload = \"empty\"\n\
+             name = \"{group}\"\nclients = 1\n"
+        );
+        home.write("plan.toml", text);
+        let told = home.run(&["run", "plan.toml"]).code(USAGE);
+        assert!(!told.err.contains(['\x1b', '\x07']), "{:?}", told.err);
+        told.warns(&["a name is one line"]).is_a_sentence();
+    };
+    check("red\\u001b[31m", "users");
+    check("quick", "bell\\u0007");
+    check("two\\nlines", "users");
+    refused(&home, &["run", "empty", "--name=a\nb"], USAGE, &["--name", "a name is one line"]);
+    nothing_was_made(&home);
 }
 
 #[test]

@@ -86,8 +86,43 @@ fn a_report_that_cannot_be_written_is_refused_in_a_sentence() {
     let report = |words: &[&str]| home.run(&[&["report"], words].concat());
     report(&[&id]).code(2).warns(&["--file"]);
     report(&[&id, "-o", "a.png"]).code(2).warns(&["--chart"]);
+    report(&[&id, "-o", "a.unknown"]).code(2).warns(&["-o a.unknown: a report is HTML"]);
     report(&[&id, "-o", "."]).code(1).warns(&[". cannot be written"]);
     report(&[&id, "-o", "a.html", "--output=json"]).code(2).warns(&["name its file with -o"]);
     report(&["nobody", "-o", "a.html"]).code(1).warns(&["nobody"]);
     report(&[&id, "--chart=throughput", "-o", "a.svg", "--size=9x9"]).code(2).warns(&["960x480"]);
+}
+
+#[test]
+fn what_is_written_replaces_files_and_never_a_store() {
+    let home = Home::new();
+    let id = run(&home, "kept");
+    let store = home.store();
+    let name = store.display().to_string();
+    std::os::unix::fs::symlink(&store, home.path("link.html")).expect("a link");
+    let other = rusqlite::Connection::open(home.path("other.json")).expect("a database");
+    other.execute_batch("CREATE TABLE precious (x)").expect("a table");
+    let before = home.json(&["runs", "export", "last"]);
+    let (log, index) = (format!("{name}-wal"), format!("{name}-shm"));
+    for file in [&name, &log, &index, "link.html", "other.json"] {
+        let export = ["runs", "export", "last", "--format=json", "-o", file];
+        let chart = ["report", &id, "--chart=throughput", "-o", file];
+        for words in [
+            &export[..],
+            &["report", &id, "-o", file],
+            &chart,
+            &["report", &id, "-o", file, "--interactive"],
+        ] {
+            home.run(words).code(2).warns(&[file, "name another file"]).is_a_sentence();
+        }
+    }
+    assert_eq!(home.json(&["runs", "export", "last"]), before);
+    other.execute("INSERT INTO precious VALUES (1)", ()).expect("it is whole");
+    let unknown = home.run(&["runs", "export", "last", "-o", "a.unknown"]).code(2);
+    unknown.warns(&["-o a.unknown: ", "--format", "json, csv, hlog, dbdyno"]).is_a_sentence();
+    home.write("a.JSON", "old");
+    for file in ["a.JSON", "b"] {
+        home.run(&["runs", "export", "last", "-o", file]).good();
+        assert!(read(&home, file).starts_with("{\n"));
+    }
 }

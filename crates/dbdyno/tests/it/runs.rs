@@ -56,6 +56,21 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
 }
 
 #[test]
+fn a_label_is_one_line_that_can_be_asked_for() {
+    let home = Home::new();
+    run(&home, "labelled", "1", &[]);
+    let label = |label: &str| home.run(&["runs", "label", "last", label]);
+    label("a b=1").code(2).warns(&["the key 'a b' could not be asked for"]).is_a_sentence();
+    label("a=1\n2").code(2).warns(&["a label is one line"]).is_a_sentence();
+    label(&format!("a={}", "x".repeat(201))).code(2).warns(&["no longer than 200 characters"]);
+    let run = home.run(&["run", "empty", "--target=sim:", "--label=a b=1"]).code(2);
+    run.warns(&["the key 'a b'"]);
+    label("b=1.9").good().says(&["b=1.9"]);
+    label("nosuch=").good().warns(&["the run has no label 'nosuch'"]).says(&["b=1.9"]);
+    assert_eq!(label("b=").good().err, "");
+}
+
+#[test]
 fn every_run_of_an_experiment_has_its_labels_from_its_beginning() {
     let home = Home::new();
     let sim = "--target=sim:?service=exponential:2ms&servers=4";
@@ -129,6 +144,14 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let log = String::from_utf8(export("times.hlog")).expect("text");
     assert!(log.contains("#[Histogram log format version 1.3]"), "{log}");
     assert!(log.contains("\nTag=empty,9.000,1.000,"), "{log}");
+    let list = home.json(&["runs", "list"]);
+    let begun_ms = number(&list, "runs.0.started_unix_ms");
+    let told = at(&report, "facts.client.measured_from_unix_ms").as_str().expect("a text");
+    let measured_ms: f64 = told.parse().expect("a number");
+    let until_ms = measured_ms - begun_ms;
+    assert!((2_000.0..60_000.0).contains(&until_ms), "2 s of ramp-up, and {until_ms} ms in all");
+    let start = format!("#[StartTime: {:.3} (seconds since epoch)]", measured_ms / 1e3);
+    assert!(log.contains(&start), "no {start} in {log}");
 
     let portable = export("run.dbdyno");
     assert!(portable.starts_with(b"SQLite format 3\0"));
@@ -143,8 +166,8 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     again.says(&[&format!("{id} is here already and was left as it is")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
-    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(1);
-    twice.warns(&["exists already: name another file"]);
+    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(2);
+    twice.warns(&["it is a database, and would be lost: name another file"]);
     let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
     nowhere.warns(&["name it with -o"]);
     fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");

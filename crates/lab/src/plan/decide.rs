@@ -39,7 +39,7 @@ pub fn decide(
     let phases = decide_phases(draft, &groups)?;
     let disturbances = super::at::decide(draft, &target, phases)?;
     let first = &groups[0];
-    let name = draft.plan("name").map_or_else(|| first.workload.clone(), |name| name.text);
+    let name = draft.plan("name").map_or_else(|| Ok(first.workload.clone()), one_line)?;
     let retry = Retry {
         attempts: count(draft, "retry.attempts")? as u32,
         on: decide_retry_on(draft)?,
@@ -67,6 +67,14 @@ pub fn decide(
         around: decide_around(draft)?,
         disturbances,
     })
+}
+
+/// A name, which stands in the lines of lists and tables.
+fn one_line(name: Written) -> Result<String, BadPlan> {
+    match name.text.contains(char::is_control) {
+        true => Err(name.bad("a name is one line, without control characters")),
+        false => Ok(name.text),
+    }
 }
 
 /// Groups are told apart by their names, and all their clients must fit into one run.
@@ -193,7 +201,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         return Err(BadPlan("a group has no clients".to_owned()));
     };
     Ok(Group {
-        name: draft.group("name").map_or_else(|| entry.name.to_owned(), |name| name.text),
+        name: draft.group("name").map_or_else(|| Ok(entry.name.to_owned()), one_line)?,
         workload: entry.name.to_owned(),
         clients: clients as u32,
         load,

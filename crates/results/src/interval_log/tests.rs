@@ -42,14 +42,17 @@ fn lines(log: &str) -> Vec<Line> {
 
 #[test]
 fn the_log_begins_as_its_readers_expect() {
-    let log = log_of(&Made::closed());
+    let mut made = Made::closed();
+    // 3.25 s went by before the load began: facts were gathered, data checked, clients connected.
+    made.fact("client", "measured_from_unix_ms", "1772000008250");
+    let log = log_of(&made);
     let head: Vec<&str> = log.lines().take(6).collect();
     assert!(head[5].starts_with("0.000,1.000,"), "{}", head[5]);
     insta::assert_snapshot!(head[..5].join("\n"), @r#"
     #[Logged by dbdyno 0.1.0, run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d]
     #[Histogram log format version 1.3]
     #[Response times in ns on SQLite 3.54.1]
-    #[StartTime: 1772000005.000 (seconds since epoch)]
+    #[StartTime: 1772000008.250 (seconds since epoch)]
     "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
     "#);
     assert_eq!(log.lines().filter(|line| line.starts_with('#')).count(), 4);
@@ -97,4 +100,11 @@ fn a_tag_has_neither_blanks_nor_commas() {
     made.description.groups[0].kinds[0].name = "new, order".to_owned();
     made.description.groups.push(made.description.groups[0].clone());
     assert!(lines(&log_of(&made)).iter().any(|line| line.0 == "users.new__order"));
+}
+
+#[test]
+fn the_log_of_a_run_that_did_not_say_when_it_was_measured_begins_as_planned() {
+    let mut made = Made::closed();
+    made.fact("client", "measured_from_unix_ms", "soon");
+    assert!(log_of(&made).contains("[StartTime: 1772000005.000 "), "{}", log_of(&made));
 }

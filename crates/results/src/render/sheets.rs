@@ -34,11 +34,13 @@ const TIMES: [SheetColumn; 7] = [
     number("total_ms", "total", 4),
 ];
 
-/// And what it ends with.
-const SPREAD: [SheetColumn; 2] = [
-    number("sd_ms", "sd", 3),
-    SheetColumn { key: "ratio_percent", title: "ratio %", holds: Holds::Percent },
-];
+/// And what it ends with: the share is of what the title says.
+const fn spread(ratio: &'static str) -> [SheetColumn; 2] {
+    [
+        number("sd_ms", "sd", 3),
+        SheetColumn { key: "ratio_percent", title: ratio, holds: Holds::Percent },
+    ]
+}
 
 fn elapsed(report: &Report) -> String {
     figures::seconds(report.measured_seconds)
@@ -51,7 +53,7 @@ pub fn timing(report: &Report) -> Sheet {
         &[words("transaction", "transaction")][..],
         &TIMES,
         &[number("p50_ms", "p50", 3), number("p95_ms", "p95", 3), number("p99_ms", "p99", 3)],
-        &SPREAD,
+        &spread("ratio %"),
     ];
     let mut rows = Vec::new();
     for (name, of) in report.block.transactions.iter() {
@@ -76,11 +78,14 @@ pub fn timing(report: &Report) -> Sheet {
     Sheet { name: "timing", title, columns: columns.concat(), rows }
 }
 
-/// The same of each client: what is kept of a client has no quantiles. Empty unless the report
-/// was made with what each client did.
+/// The same of each client: what is kept of a client has no quantiles, and the share is of the
+/// client's own time. Empty unless the report was made with what each client did.
 pub fn per_client(report: &Report) -> Sheet {
-    let columns =
-        [&[counted("client", "client"), words("transaction", "transaction")][..], &TIMES, &SPREAD];
+    let columns = [
+        &[counted("client", "client"), words("transaction", "transaction")][..],
+        &TIMES,
+        &spread("of its time %"),
+    ];
     let mut rows = Vec::new();
     for client in report.block.per_client.iter().flatten() {
         let all_ms: f64 = client.transactions.iter().map(|(_, of)| of.total_ms).sum();

@@ -106,6 +106,24 @@ impl Report {
 }
 
 impl Report {
+    /// With a finding if the store lacks so many of the run's events: the run itself could not
+    /// say so where all that it said was lost.
+    pub fn with_lost(mut self, n_events: u64) -> Report {
+        let id = "store_not_written";
+        let is_told = self.findings.iter().any(|finding| finding.id == id);
+        if n_events > 0 && !is_told {
+            let text = format!(
+                "{n_events} events of this run could not be written to the store: what is told \
+                 here may lack seconds, findings or the end."
+            );
+            let severity = Severity::Warning;
+            self.findings.insert(0, Finding { id: id.to_owned(), severity, text });
+        }
+        self
+    }
+}
+
+impl Report {
     /// As it is kept beside the run's events: without what grows with each second of each gauge,
     /// of which the events have all.
     pub fn without_points(mut self) -> Report {

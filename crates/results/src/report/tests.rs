@@ -182,6 +182,16 @@ fn a_dead_process_leaves_its_status_to_the_store() {
 }
 
 #[test]
+fn what_the_store_lacks_is_a_finding_once() {
+    let of = |n_events: u64| report(&Made::closed()).with_lost(n_events);
+    let count = |report: &Report| {
+        report.findings.iter().filter(|finding| finding.id == "store_not_written").count()
+    };
+    assert_eq!((count(&of(0)), count(&of(7)), count(&of(7).with_lost(7))), (0, 1, 1));
+    assert!(of(7).findings[0].text.starts_with("7 events of this run could not be written"));
+}
+
+#[test]
 fn round_trips_are_a_mean_over_what_ended_in_the_window() {
     let block = report(&Made::closed()).block;
     let payment = block.transactions.get("payment").expect("a kind");

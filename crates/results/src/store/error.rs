@@ -68,6 +68,15 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
+    /// A file between stores that is not as it was written.
+    pub(super) fn damaged_file(path: &Path, what: impl fmt::Display) -> StoreError {
+        let message = format!(
+            "{} is damaged ({what}): have it sent again, or exported again",
+            path.display()
+        );
+        StoreError::new(StoreErrorKind::Corrupt, message)
+    }
+
     /// A newer format, or an event that only a newer dbdyno knows.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(

@@ -1,9 +1,10 @@
 //! Runs that leave a store and come into another: the file between the two is a store with just
 //! these runs, so that reading one is reading the other.
 //!
-//! Events are copied as the bytes that they are. What comes in is somebody else's: it is copied
-//! aside, its layout must be ours to the letter, and every run must be readable, before anything
-//! of it is taken. The restore journal neither leaves nor comes: it tells what to do to servers.
+//! Events are copied as the bytes that they are. What comes in is somebody else's: its seal must
+//! be whole, it is copied aside, its layout must be ours to the letter, and every run must be
+//! readable, before anything of it is taken. The restore journal neither leaves nor comes: it
+//! tells what to do to servers.
 //! Not here: formats of others (`interval_log`, render).
 
 use std::fs;
@@ -17,6 +18,7 @@ use rusqlite::{
 
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::{self, IfMissing};
+use super::seal;
 use super::{ExperimentFilter, Filter, Status, Store};
 use crate::Report;
 
@@ -79,7 +81,10 @@ impl Store {
         // One file, without a log beside it: that is what is sent to somebody.
         let alone = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let alone = alone.map_err(said)?;
-        alone.query_row("PRAGMA journal_mode=DELETE", (), |_| Ok(())).map_err(said)
+        alone.pragma_update(None, "application_id", schema::FILE_ID).map_err(said)?;
+        alone.query_row("PRAGMA journal_mode=DELETE", (), |_| Ok(())).map_err(said)?;
+        alone.close().map_err(|(_, error)| said(error))?;
+        seal::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
     }
 
     /// Takes all runs of the store at `path` that are not here yet, with their labels and
@@ -88,6 +93,10 @@ impl Store {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
             return Err(StoreError::new(StoreErrorKind::Missing, message));
+        }
+        if path.is_dir() {
+            let message = format!("{} is a folder: name a file in it", path.display());
+            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
         }
         let same = fs::canonicalize(path).ok() == fs::canonicalize(&self.path).ok();
         if same {
@@ -353,6 +362,8 @@ fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<Option<String>>
         return Ok(Some(checked));
     }
     theirs.execute("VACUUM INTO ?", [to])?;
+    // Its seal was looked at, and is not in the copy.
+    schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
     Ok(None)
 }
 

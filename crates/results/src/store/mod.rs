@@ -15,6 +15,7 @@ mod process;
 mod query;
 mod reader;
 mod schema;
+mod seal;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,7 @@ pub use self::error::{StoreError, StoreErrorKind};
 pub use self::exchange::Imported;
 pub use self::experiments::TrialRow;
 pub use self::process::{Fate, Process};
-pub use self::query::{BadQuery, ExperimentFilter, Query, Sort};
+pub use self::query::{BadQuery, ExperimentFilter, Query, Sort, why_no_label};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
 pub use self::walks::{Walk, WalkRow};
@@ -176,9 +177,9 @@ impl Store {
         reader.begun(run, reader.number(run)?)
     }
 
-    /// When each phase of the run began.
-    pub fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
-        self.reader().phases(run)
+    /// What was observed of the run under this name, last.
+    pub fn fact(&self, run: &RunId, about: &str, name: &str) -> Result<Option<String>, StoreError> {
+        self.reader().fact(run, about, name)
     }
 
     /// The seconds of a run in the order of time, one group after the other, each the sum of its
@@ -255,6 +256,9 @@ impl Store {
 
     /// Labels a run; another value of the same key is replaced.
     pub fn label(&self, run: &RunId, key: &str, value: &str) -> Result<(), StoreError> {
+        if let Some(why) = why_no_label(key, value) {
+            return Err(StoreError::new(StoreErrorKind::Other, why));
+        }
         let reader = self.reader();
         let sql = "INSERT INTO label VALUES (?1, ?2, ?3)
                    ON CONFLICT (run, key) DO UPDATE SET value = excluded.value";

@@ -129,11 +129,11 @@ enum Kind {
 struct Column {
     name: &'static str,
     kind: Kind,
-    /// What it is in SQL; a status is derived, and a finding is one of several.
+    /// What it is in SQL; a status is derived, and a finding is one of several. Each `?` is who
+    /// lives, which SQLite cannot know.
     sql: &'static str,
 }
 
-/// The column that SQLite cannot know alone: who lives is bound to its `?`.
 const STATUS: &str = "status";
 
 const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
@@ -170,7 +170,12 @@ static RUNS: Listed = Listed {
         Column {
             name: "trust",
             kind: Kind::Word(&["good", "note", "warning", "invalid"]),
-            sql: "coalesce(run.worst_finding, 'good')",
+            // As `reader::worst_of`.
+            sql: "CASE WHEN run.worst_finding = 'invalid' THEN 'invalid' \
+                  WHEN run.events_lost > 0 OR (run.ended_unix_ms IS NULL \
+                  AND run.status IN ('running', 'interrupted') \
+                  AND run.number NOT IN (SELECT value FROM json_each(?))) THEN 'warning' \
+                  ELSE coalesce(run.worst_finding, 'good') END",
         },
         Column { name: "finding", kind: Kind::Finding, sql: "" },
         Column { name: "dbdyno", kind: Kind::Text, sql: "run.dbdyno" },
@@ -228,6 +233,9 @@ static EXPERIMENTS: Listed = Listed {
     has_labels: false,
     example: "workload=tpcc and axis=clients",
 };
+
+/// The order of versions, by which labels are held against each other, as a collation.
+pub(super) const VERSIONS: &str = "versions";
 
 /// What stands before a label's key.
 const LABEL: &str = "label.";
@@ -312,8 +320,33 @@ impl Sort {
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         for key in &self.0 {
             to.put_field(&key.field, alive);
+            if matches!(key.field, Field::Label(_)) {
+                to.put(&format!(" COLLATE {VERSIONS}"));
+            }
             to.text += if key.is_descending { " DESC NULLS LAST, " } else { " NULLS LAST, " };
         }
+    }
+}
+
+/// The longest key or value of a label: a line of a list.
+const LABEL_CHARACTERS_MAX: usize = 200;
+
+/// Why a run cannot be labelled so, in a sentence, if it cannot: what would break the lines of a
+/// list, or could not be asked for again.
+pub fn why_no_label(key: &str, value: &str) -> Option<String> {
+    let is_askable = |letter: char| !parse::is_sign(letter) && letter != ',';
+    if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
+        return Some(format!("a label is no longer than {LABEL_CHARACTERS_MAX} characters"));
+    }
+    if [key, value].iter().any(|text| text.contains(char::is_control)) {
+        return Some("a label is one line, without control characters".to_owned());
+    }
+    match key.is_empty() || !key.chars().all(is_askable) {
+        true => Some(format!(
+            "the key '{key}' could not be asked for (label.KEY): write it without blanks, commas, \
+             quotes, brackets and any of = ! < > ~"
+        )),
+        false => None,
     }
 }
 
@@ -379,9 +412,7 @@ impl Sql {
         match field {
             Field::Column(column) => {
                 self.put(column.sql);
-                if column.name == STATUS {
-                    self.bind(alive.to_owned());
-                }
+                column.sql.matches('?').for_each(|_| self.bind(alive.to_owned()));
             }
             Field::Label(key) => {
                 self.put("(SELECT value FROM label WHERE label.run = run.number AND key = ?)");
@@ -421,11 +452,19 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-const ANY_FINDING: &str = "EXISTS (SELECT 1 FROM finding WHERE finding.run = run.number";
+/// Findings of a run: those that it told, and what is known of one whose process could not: that
+/// it died, or could not write all. Its `?` is who lives.
+const ANY_FINDING: &str = "EXISTS (SELECT 1 FROM (\
+    SELECT id FROM finding WHERE finding.run = run.number \
+    UNION ALL SELECT 'killed' WHERE run.ended_unix_ms IS NULL \
+    AND run.status IN ('running', 'interrupted') \
+    AND run.number NOT IN (SELECT value FROM json_each(?)) \
+    UNION ALL SELECT 'store_not_written' WHERE run.events_lost > 0) AS finding WHERE TRUE";
 
 fn known(field: &Field, alive: &str, to: &mut Sql) {
     if matches!(field, Field::Column(column) if column.kind == Kind::Finding) {
         to.put(ANY_FINDING);
+        to.bind(alive.to_owned());
         to.put(")");
         return;
     }
@@ -439,6 +478,7 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     match value {
         Is::Finding(id) => {
             to.put(ANY_FINDING);
+            to.bind(alive.to_owned());
             to.put(" AND ");
             put_text("finding.id", contains, id, to);
             to.put(")");
@@ -467,20 +507,15 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.put(") || '+', '+' || lower(?) || '+') > 0");
             to.bind(name.clone());
         }
-        Is::Number(number) => {
-            let is_label = matches!(field, Field::Label(_));
-            to.put(if is_label { "CAST(" } else { "" });
+        Is::Version(version) => {
             to.put_field(field, alive);
-            // A label that is no number is 0 in SQLite: it does not count.
-            to.put(if is_label { " AS REAL) " } else { " " });
-            to.put(operator.sql());
-            to.put(" ?");
+            to.put(&format!(" COLLATE {VERSIONS} {} ?", operator.sql()));
+            to.bind(version.clone());
+        }
+        Is::Number(number) => {
+            to.put_field(field, alive);
+            to.put(&format!(" {} ?", operator.sql()));
             to.bind(*number);
-            if is_label {
-                to.put(" AND ");
-                to.put_field(field, alive);
-                to.put(" NOT GLOB '*[^0-9.]*'");
-            }
         }
         Is::Whole(number) => {
             to.put_field(field, alive);

@@ -174,9 +174,7 @@ impl Reader<'_> {
                 nopm: row.get("nopm")?,
                 p99_ns: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned),
                 measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
-                worst_finding: row
-                    .get::<_, Option<String>>("worst_finding")?
-                    .and_then(|name| Severity::by_name(&name)),
+                worst_finding: worst_of(row, status)?,
                 events_lost: row.get("events_lost").map(unsigned)?,
                 dbdyno: row.get("dbdyno")?,
                 labels,
@@ -362,20 +360,18 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// When each phase began.
-    pub(super) fn phases(&self, run: &RunId) -> Result<Vec<Event>, StoreError> {
-        let number = self.number(run)?;
-        let sql = "SELECT kind, body FROM event WHERE run = ? AND kind = 'phase' ORDER BY seq";
-        let mut select = self.connection.prepare_cached(sql).map_err(|e| self.said(&e))?;
-        let mut rows = select.query([number]).map_err(|e| self.said(&e))?;
-        let mut phases = Vec::new();
-        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
-            let texts = || Ok((row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?));
-            let (kind, body) = texts().map_err(|e: rusqlite::Error| self.said(&e))?;
-            let phase = codec::event_from_json(kind, body);
-            phases.push(phase.map_err(|why| self.unreadable(&format!("a phase of {run}"), why))?);
-        }
-        Ok(phases)
+    /// A fact's value: the last one that was told.
+    pub(super) fn fact(
+        &self,
+        run: &RunId,
+        about: &str,
+        name: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM fact WHERE run = ? AND about = ? AND name = ?
+                   ORDER BY seq DESC LIMIT 1";
+        let asked = params![self.number(run)?, about, name];
+        let value = self.connection.query_row(sql, asked, |row| row.get(0)).optional();
+        value.map_err(|error| self.said(&error))
     }
 
     /// Seconds in the order of time, each the sum of its parts.
@@ -473,6 +469,17 @@ fn select(filter: &Filter, alive: &[i64]) -> Sql {
     filter.sort.to_sql(&alive, &mut sql);
     sql.put(NEWEST_FIRST);
     sql
+}
+
+/// The worst finding of a run: one whose process died, or could not write all, has at least that
+/// as a warning, though it could not say so.
+fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
+    let told: Option<String> = row.get("worst_finding")?;
+    let told = told.and_then(|name| Severity::by_name(&name));
+    let has_ended = row.get::<_, Option<i64>>("ended_unix_ms")?.is_some();
+    let was_killed = status == Status::Interrupted && !has_ended;
+    let is_incomplete = row.get::<_, i64>("events_lost")? > 0;
+    Ok(told.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
 /// Whether any run is being written at this moment.

@@ -4,7 +4,7 @@
 //! is an event that was lost. Migrations only ever add; what version 1 wrote is read for ever.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -12,9 +12,15 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::error::{StoreError, StoreErrorKind};
+use super::query::VERSIONS;
+use super::seal;
 
 /// "dbdy": what `file` and SQLite find at offset 68 of a store.
 pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
+
+/// "dbde": a file between stores, which is sealed. It becomes a store when it is opened as one.
+/// No single bit makes one of the other.
+pub(super) const FILE_ID: i32 = 0x6462_6465;
 
 /// How long we wait for another process: far longer than any transaction of ours, shorter than
 /// anyone waits for an answer.
@@ -200,6 +206,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let connection = opened.map_err(|error| StoreError::of(path, &error))?;
     migrate(path, &connection)?;
+    let known = connection.create_collation(VERSIONS, libversion::version_compare2);
+    known.map_err(|error| StoreError::of(path, &error))?;
     Ok(connection)
 }
 
@@ -239,18 +247,27 @@ fn create(path: &Path) -> Result<(), StoreError> {
 fn look(path: &Path) -> Result<(), StoreError> {
     match immutable(path).and_then(|file| owner(&file).map_err(|e| StoreError::of(path, &e))) {
         Ok(Owner::Somebody) => Err(foreign(path)),
-        Ok(Owner::Nobody | Owner::Dbdyno) => Ok(()),
+        Ok(Owner::Nobody | Owner::Store | Owner::File) => Ok(()),
         Err(error) if error.kind == StoreErrorKind::Corrupt => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Refuses a file that is not a store of a version that is known here. It is not touched.
+/// Refuses a file that is neither a store of a version that is known here nor a whole file
+/// between stores. It is not touched.
 pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     let file = immutable(path)?;
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     match owner(&file).map_err(said)? {
-        Owner::Dbdyno => {}
+        Owner::File => seal::check(path)?,
+        Owner::Store if is_alone(path) => {
+            let message = format!(
+                "{} has no checksum: an earlier dbdyno exported it; export it again with this one",
+                path.display()
+            );
+            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
+        }
+        Owner::Store => {}
         Owner::Somebody => return Err(foreign(path)),
         Owner::Nobody => {
             let message = format!("{} is empty: name another file", path.display());
@@ -293,7 +310,10 @@ fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Conne
 enum Owner {
     /// It is empty.
     Nobody,
-    Dbdyno,
+    /// Ours, and written to.
+    Store,
+    /// Ours, and sealed.
+    File,
     Somebody,
 }
 
@@ -301,10 +321,20 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let n_pages: u32 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
     Ok(match (id, n_pages) {
-        (APPLICATION_ID, _) => Owner::Dbdyno,
+        (APPLICATION_ID, _) => Owner::Store,
+        (FILE_ID, _) => Owner::File,
         (_, 0) => Owner::Nobody,
         _ => Owner::Somebody,
     })
+}
+
+/// Whether a file is not made for a log beside it, as every store is: its writer's version says
+/// so (sqlite.org/fileformat.html, section 1.3.3).
+fn is_alone(path: &Path) -> bool {
+    const ROLLBACK: u8 = 1;
+    let mut header = [0; 19];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[18] == ROLLBACK
 }
 
 fn foreign(path: &Path) -> StoreError {
@@ -333,8 +363,13 @@ fn immutable_uri(path: &Path) -> String {
 fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     connection.busy_timeout(BUSY_TIMEOUT).map_err(said)?;
-    if owner(connection).map_err(said)? == Owner::Somebody {
+    let owner = owner(connection).map_err(said)?;
+    if owner == Owner::Somebody {
         return Err(foreign(path));
+    }
+    if owner == Owner::File {
+        seal::check(path)?;
+        make_store(connection).map_err(said)?;
     }
     prepare(connection).map_err(said)?;
     let found = version(connection).map_err(said)?;
@@ -354,6 +389,11 @@ fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
         return Err(StoreError::new(StoreErrorKind::Other, message));
     }
     Ok(())
+}
+
+/// Makes a store of a file between stores: one that may be written to.
+pub(super) fn make_store(file: &Connection) -> rusqlite::Result<()> {
+    file.pragma_update(None, "application_id", APPLICATION_ID)
 }
 
 /// What holds for every connection. `auto_vacuum` counts only before the first table is made.

@@ -56,9 +56,10 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 
 fn machine(report: &Report) -> String {
     // Kinds that belong together in a reader's mind.
-    let kinds: [(&str, &[&str]); 5] = [
-        ("user", &["cpu_user", "cpu_nice"]),
-        ("system", &["cpu_system", "cpu_irq", "cpu_softirq"]),
+    let kinds: [(&str, &[&str]); 6] = [
+        ("user and nice", &["cpu_user", "cpu_nice"]),
+        ("system", &["cpu_system"]),
+        ("irq", &["cpu_irq", "cpu_softirq"]),
         ("iowait", &["cpu_iowait"]),
         ("steal", &["cpu_steal"]),
         ("idle", &["cpu_idle"]),
@@ -211,8 +212,8 @@ mod tests {
         let lines = around(&report, &Style::default()).join("\n");
         insta::assert_snapshot!(lines, @r"
         around the run: means over the measured phase, in brackets the most
-        machine     CPU 56 % user, 22 % system, 1.5 % iowait, 0.25 % steal, 21 % idle, 6 (9) runnable,
-                    2.79 GiB of memory left at least
+        machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
+                    idle, 6 (9) runnable, 2.79 GiB of memory left at least
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
                     disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms) a
                     request

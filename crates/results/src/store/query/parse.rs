@@ -156,7 +156,7 @@ impl Parser {
 }
 
 /// Ends a word that is not quoted.
-fn is_sign(letter: char) -> bool {
+pub(super) fn is_sign(letter: char) -> bool {
     letter.is_whitespace() || "()=!<>~'\"".contains(letter)
 }
 

@@ -6,11 +6,14 @@ use jiff::tz::TimeZone;
 use model::{NS_PER_MS, did_you_mean, parse_duration};
 
 use super::{Field, Kind, Operator};
+use crate::findings::{KNOWN, known};
 
 /// A value in the unit of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
+    /// What a label is more or less than.
+    Version(String),
     /// The beginning or end of an id.
     Id(String),
     /// One of several names.
@@ -44,7 +47,10 @@ impl Value {
         let contains = operator == Operator::Contains;
         let kind = match field {
             Field::Column(column) => column.kind,
-            Field::Label(_) => return label(field, operator, written),
+            Field::Label(_) if operator.is_of_order() => {
+                return Ok(Value::Version(written.to_owned()));
+            }
+            Field::Label(_) => return Ok(Value::Text(written.to_owned())),
         };
         let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)
             || matches!(kind, Kind::Word(_));
@@ -58,7 +64,8 @@ impl Value {
             return Err(BadValue { is_of_operator: true, words });
         }
         match kind {
-            Kind::Finding => Ok(Value::Finding(written.to_owned())),
+            Kind::Finding if contains => Ok(Value::Finding(written.to_owned())),
+            Kind::Finding => finding(written),
             _ if contains => Ok(Value::Text(written.to_owned())),
             Kind::Text => Ok(Value::Text(written.to_owned())),
             Kind::Id => Ok(Value::Id(written.to_ascii_lowercase())),
@@ -74,14 +81,6 @@ impl Value {
     }
 }
 
-/// Labels are text; more and less are meant of numbers.
-fn label(field: &Field, operator: Operator, written: &str) -> Result<Value, BadValue> {
-    match operator.is_of_order() {
-        false => Ok(Value::Text(written.to_owned())),
-        true => number(&field.name(), written).map(Value::Number),
-    }
-}
-
 fn word(name: &str, words: &[&str], written: &str) -> Result<Value, BadValue> {
     let lower = written.to_ascii_lowercase();
     match words.contains(&lower.as_str()) {
@@ -91,6 +90,18 @@ fn word(name: &str, words: &[&str], written: &str) -> Result<Value, BadValue> {
             Err(bad(format!("'{written}' is no {name}{meant}: it is {}", words.join(", "))))
         }
     }
+}
+
+/// One that may be raised: of another nothing would be found, and nobody would know why.
+fn finding(written: &str) -> Result<Value, BadValue> {
+    let lower = written.to_ascii_lowercase();
+    if known(&lower).is_some() {
+        return Ok(Value::Finding(lower));
+    }
+    let meant = did_you_mean(&lower, KNOWN.iter().map(|known| known.id));
+    Err(bad(format!(
+        "there is no finding '{written}'{meant}: docs/findings.md has all, and ~ looks for a part"
+    )))
 }
 
 /// `50000`, `1_000.5`, `50k`, `2M`.

@@ -133,16 +133,16 @@ fn an_export_overwrites_nothing_and_an_unknown_run_leaves_no_file() {
     assert!(error.message.contains("no run 0000-none") && !file.exists(), "{error}");
     assert!(message(store.import(store.path())).contains("is this store itself"));
     assert!(message(store.import(&file)).contains("there is no file"));
+    assert!(message(store.import(folder.path())).contains("is a folder: name a file in it"));
 }
 
 #[test]
 fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
-    let (folder, store, runs) = full_store();
+    let (folder, store, _) = full_store();
     let (_folder, other) = new_store();
     let file = folder.path().join("x.dbdyno");
     let check = |damage: &dyn Fn(&Path), expect: &str| {
-        let _ = fs::remove_file(&file);
-        store.export_to(&file, &runs).expect("room");
+        copy_store(&store, &file);
         damage(&file);
         let error = message(other.import(&file));
         assert!(error.contains(expect) && error.contains("x.dbdyno"), "{error}");
@@ -181,12 +181,80 @@ fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
 }
 
 #[test]
+fn a_file_of_which_any_bit_is_another_is_refused() {
+    let (folder, store, runs) = full_store();
+    let (_folder, other) = new_store();
+    let file = folder.path().join("x.dbdyno");
+    store.export_to(&file, &runs).expect("room");
+    let whole = fs::read(&file).expect("a file");
+    let check = |bytes: &[u8], what: &str| {
+        fs::write(&file, bytes).expect("a file");
+        let imported = other.import(&file);
+        let error = imported.expect_err(what).message;
+        assert!(error.contains("x.dbdyno"), "{what}: {error}");
+        Store::open_existing(&file).map(drop).expect_err(what);
+    };
+    // Every place of the header and of the seal, and a hundred between, each with another bit.
+    let header = (0..100 * 8).step_by(3);
+    let seal = ((whole.len() - 79) * 8..whole.len() * 8).step_by(9);
+    let between = (0..whole.len() * 8).step_by(whole.len() * 8 / 100 + 1);
+    for bit in header.chain(seal).chain(between) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        check(&bytes, &format!("bit {bit}"));
+    }
+    for length in [15, 512, 4_096, whole.len() / 2, whole.len() - 79, whole.len() - 1] {
+        check(&whole[..length], &format!("{length} bytes"));
+    }
+    check(&[&whole[..], b"\n"].concat(), "a byte more");
+    assert!(other.list(&Filter::default()).expect("a list").is_empty());
+    fs::write(&file, &whole).expect("a file");
+    assert_eq!(other.import(&file).expect("it is whole").new, runs);
+}
+
+#[test]
+fn a_file_between_stores_becomes_a_store_when_it_is_opened_as_one() {
+    let (folder, store, runs) = full_store();
+    let file = folder.path().join("x.dbdyno");
+    store.export_to(&file, &runs).expect("room");
+    let opened = Store::open_existing(&file).expect("a store");
+    opened.label(&runs[0], "seen", "yes").expect("a label");
+    write_with_report(&opened, &begun("0197-dddd", 1), every_event());
+    let (_folder, other) = new_store();
+    assert_eq!(other.import(&file).expect("a store").new.len(), 3);
+    assert_eq!(other.labels(&runs[0]).expect("a run").len(), 2);
+}
+
+#[test]
+fn a_file_without_a_seal_is_refused_with_what_to_do() {
+    let (folder, store, _) = full_store();
+    let file = folder.path().join("old.dbdyno");
+    copy_store(&store, &file);
+    let old = Connection::open(&file).expect("a file");
+    old.query_row("PRAGMA journal_mode=DELETE", (), |_| Ok(())).expect("alone");
+    drop(old);
+    let (_folder, other) = new_store();
+    let error = message(other.import(&file));
+    assert!(error.contains("old.dbdyno has no checksum") && error.contains("again"), "{error}");
+}
+
+/// The whole store as another one, which has no seal.
+fn copy_store(store: &Store, to: &Path) {
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{end}", to.display()));
+    }
+    raw(store).execute("VACUUM INTO ?", [to.to_str()]).expect("room");
+    let copy = Connection::open(to).expect("a file");
+    copy.query_row("PRAGMA journal_mode=WAL", (), |_| Ok(())).expect("a store");
+}
+
+#[test]
 fn a_store_of_the_first_version_is_imported() {
     let (folder, store) = new_store();
     let begun = begun("0197-aaaa", 1);
     write_with_report(&store, &begun, every_event());
     let file = folder.path().join("old.dbdyno");
-    store.export_to(&file, &[run_of(&begun)]).expect("room");
+    copy_store(&store, &file);
     let old = Connection::open(&file).expect("a file");
     let first = ["run", "fact", "event", "second", "client", "finding", "label"];
     let later = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'

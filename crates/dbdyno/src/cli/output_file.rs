@@ -1,0 +1,183 @@
+//! The file that a command's result goes to (`-o`): refused before anything is done if a store
+//! would be lost, and replaced as a whole or not at all.
+//!
+//! Not here: what is written, and results on the standard output (`print`).
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use lab::Trouble;
+
+use super::flags;
+
+/// How every file of SQLite begins (sqlite.org/fileformat.html, section 1.3).
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+/// Beside a store lie its log and the log's index.
+const ENDS_OF_A_STORE: [&str; 3] = ["", "-wal", "-shm"];
+/// What a file of the user's is made with; the user's mask takes from it.
+const MODE: u32 = 0o666;
+
+/// A file that may be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct OutputFile {
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// The file of this name; refused if it is the store, or any other database of SQLite.
+    pub(super) fn named(name: &str, matches: &ArgMatches) -> Result<OutputFile, Trouble> {
+        let usage =
+            |why: &str| Trouble::Usage(format!("-o {name}: {why}: name another file to write to"));
+        let path = PathBuf::from(name);
+        // Ours first: to close a file of the store would drop the locks that we hold on it.
+        let store = flags::store_path(matches).ok();
+        if store.is_some_and(|store| is_of_store(&path, &store)) {
+            return Err(usage("it belongs to the store, where all runs are kept"));
+        }
+        if is_of_sqlite(&path) {
+            return Err(usage("it is a database, and would be lost"));
+        }
+        Ok(OutputFile { path })
+    }
+
+    /// Where it lies.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes all of it, or leaves what is there as it is.
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Trouble> {
+        self.replace(bytes).map_err(|error| {
+            Trouble::Failed(format!("{} cannot be written: {error}", self.path.display()))
+        })
+    }
+
+    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let there = fs::metadata(&self.path).ok();
+        let is_plain = |there: &Metadata| there.is_file();
+        if there.as_ref().is_some_and(|there| !is_plain(there)) {
+            // A pipe or a terminal takes what comes, and a folder says that it is one.
+            return fs::write(&self.path, bytes);
+        }
+        // Of a link it is the file that is replaced.
+        let path = match there {
+            Some(_) => fs::canonicalize(&self.path)?,
+            None => self.path.clone(),
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut new = tempfile::Builder::new()
+            .prefix(".dbdyno-")
+            .suffix(".part")
+            .permissions(Permissions::from_mode(MODE))
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .map_err(|error| io::Error::from(error.kind()))?;
+        new.write_all(bytes)?;
+        if let Some(there) = there {
+            new.as_file().set_permissions(there.permissions())?;
+        }
+        // The name comes after the bytes, also if the power fails.
+        new.as_file().sync_all()?;
+        new.persist(&path).map(drop).map_err(|failed| failed.error)
+    }
+}
+
+/// The end of a file's name behind its last dot, in small letters; empty if it has none.
+pub(super) fn extension(name: &str) -> String {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    extension.unwrap_or_default().to_ascii_lowercase()
+}
+
+/// Whether the file at `path` is one of those that make up the store, under whatever name.
+fn is_of_store(path: &Path, store: &Path) -> bool {
+    let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
+    let ours = ENDS_OF_A_STORE.map(|end| {
+        let mut name = OsString::from(store);
+        name.push(end);
+        PathBuf::from(name)
+    });
+    // A log that is not there now may be there when it is written.
+    let is_named_so = |ours: &PathBuf| placed(ours) == placed(path);
+    let is_same = |ours: &PathBuf| file(path).is_some_and(|file_| file(ours) == Some(file_));
+    ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
+}
+
+/// A path whose folder is the real one.
+fn placed(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    let name = path.file_name().unwrap_or_default();
+    folder.map_or_else(|_| path.to_owned(), |folder| folder.join(name))
+}
+
+fn is_of_sqlite(path: &Path) -> bool {
+    // To open a pipe would wait for whoever writes to it.
+    if !fs::metadata(path).is_ok_and(|there| there.is_file()) {
+        return false;
+    }
+    let mut first = [0; SQLITE_MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == SQLITE_MAGIC
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder_of(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let name = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<String> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_keeps_who_may_read_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("a.json"), folder.path().join("link"));
+        fs::write(&path, "old").expect("written");
+        fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("ours");
+        let old = fs::metadata(&path).expect("a file").ino();
+        std::os::unix::fs::symlink("a.json", &link).expect("a link");
+        OutputFile { path: link.clone() }.write(b"new").expect("written");
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "new");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        let there = fs::metadata(&path).expect("a file");
+        assert_eq!(there.permissions().mode() & 0o777, 0o640);
+        assert_ne!(there.ino(), old, "who reads the old file reads it to its end");
+        assert_eq!(folder_of(folder.path()), ["a.json", "link"]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_leaves_what_was_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("a")).expect("a folder");
+        for (name, word) in [("a", "directory"), ("none/b.json", "not found")] {
+            let file = OutputFile { path: folder.path().join(name) };
+            let refused = file.write(b"new").expect_err("refused").to_string();
+            assert!(refused.contains("cannot be written") && refused.contains(word), "{refused}");
+        }
+        OutputFile { path: PathBuf::from("/dev/null") }.write(b"new").expect("it takes all");
+        assert_eq!(folder_of(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn the_store_is_known_under_any_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let store = at("runs.sqlite");
+        fs::write(&store, "").expect("written");
+        fs::hard_link(&store, at("hard")).expect("a link");
+        std::os::unix::fs::symlink("runs.sqlite", at("soft")).expect("a link");
+        for name in ["runs.sqlite", "./runs.sqlite", "runs.sqlite-wal", "runs.sqlite-shm"] {
+            assert!(is_of_store(&at(name), &store), "{name}");
+        }
+        assert!(is_of_store(&at("hard"), &store) && is_of_store(&at("soft"), &store));
+        assert!(!is_of_store(&at("runs.json"), &store) && !is_of_store(&at("none/x"), &store));
+    }
+}

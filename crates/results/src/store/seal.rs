@@ -1,0 +1,70 @@
+//! The seal of a file between stores: a digest of all of it, behind the pages of SQLite, which
+//! passes over what lies there. A file of which a bit is another is refused.
+//!
+//! Not here: a store that is written to, which has no seal. What SQLite and reading find wrong
+//! with one is all that is known.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::error::StoreError;
+
+/// What stands before the digest.
+const PREFIX: &str = "dbdyno sha256 ";
+/// A digest's letters.
+const HEX: usize = 64;
+/// All of a seal, with the line's end.
+const BYTES: usize = PREFIX.len() + HEX + 1;
+/// What is read at once.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Seals a file that nobody changes any more.
+pub(super) fn put(path: &Path) -> io::Result<()> {
+    let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+    let bytes = file.metadata()?.len();
+    let seal = of(&mut file, bytes)?;
+    file.write_all(seal.as_bytes())?;
+    file.sync_all()
+}
+
+/// Refuses a file whose seal is missing, or that of other bytes.
+pub(super) fn check(path: &Path) -> Result<(), StoreError> {
+    let damaged = |why: &str| Err(StoreError::damaged_file(path, why));
+    match is_right(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => damaged("its checksum is another than that of what is in it"),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => damaged("it is cut off"),
+        Err(error) => damaged(&format!("it cannot be read: {error}")),
+    }
+}
+
+fn is_right(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let Some(bytes) = file.metadata()?.len().checked_sub(BYTES as u64) else {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    };
+    let expected = of(&mut file, bytes)?;
+    let mut found = [0; BYTES];
+    file.seek(SeekFrom::Start(bytes))?;
+    file.read_exact(&mut found)?;
+    Ok(found == expected.as_bytes())
+}
+
+/// The seal of a file's first `bytes`.
+fn of(file: &mut File, bytes: u64) -> io::Result<String> {
+    file.seek(SeekFrom::Start(0))?;
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);
+    let mut rest = file.take(bytes);
+    loop {
+        let n = rest.read(&mut buffer)?;
+        if n == 0 {
+            break;
+        }
+        digest.update(&buffer[..n]);
+    }
+    let hex: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{PREFIX}{hex}\n"))
+}
