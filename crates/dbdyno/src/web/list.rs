@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use model::{NS_PER_MS, NS_PER_S, Severity, format_count};
+use model::{NS_PER_S, Severity, format_count};
 use results::render::figures;
 use results::render::list::{Best, short_id, started};
 use results::store::{Filter, Query, RunRow, Sort, Status, Store};
@@ -102,7 +102,6 @@ impl RowView {
             (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
             _ => "good",
         };
-        let ms = |ns: u64| ns as f64 / NS_PER_MS as f64;
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -120,7 +119,7 @@ impl RowView {
                 .map_or(String::new(), |ns| figures::seconds(ns as f64 / NS_PER_S as f64)),
             tps: row.tps.map_or(String::new(), |tps| figures::rate(Some(tps))),
             nopm: row.nopm.map_or(String::new(), |nopm| figures::rate(Some(nopm))),
-            p99_ms: row.p99_ns.map_or(String::new(), |ns| figures::ms(Some(ms(ns)))),
+            p99_ms: row.p99_ms.map_or(String::new(), |ms| figures::ms(Some(ms))),
             trust,
             is_best,
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),

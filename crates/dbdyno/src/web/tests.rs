@@ -42,7 +42,7 @@ fn what_people_wrote_is_shown_as_text() {
         clients: 1,
         tps: None,
         nopm: None,
-        p99_ns: None,
+        p99_ms: None,
         measured_ns: None,
         worst_finding: None,
         events_lost: 0,

@@ -75,6 +75,22 @@ fn a_generator_that_stands_still_says_so_and_when() {
 }
 
 #[test]
+fn a_p99_among_what_was_lost_is_above_all_others_in_lists() {
+    let home = Home::new();
+    let fast = ["--name=fast", "--load=open", "--rate=100", "--duration=10s"];
+    let lossy = ["--name=lossy", "--load=open", "--rate=4000", "--queue=10", "--duration=10s"];
+    report(&home, &fast);
+    report(&home, &lossy);
+    let listed = home.run(&["runs", "list", "--where", "p99>1h", "--output=csv"]).good().out;
+    assert!(listed.contains(",lossy,") && listed.contains(",inf,"), "{listed}");
+    assert!(!listed.contains(",fast,"), "{listed}");
+    let all = home.json(&["runs", "list", "--sort=-p99"]);
+    let first = &at(&all, "runs")[0];
+    assert_eq!((&first["name"], &first["p99_is_infinite"]), (&"lossy".into(), &true.into()));
+    home.run(&["runs", "list"]).good().says(&["∞"]);
+}
+
+#[test]
 fn a_run_is_long_enough_and_warmed_up_or_says_so() {
     let home = Home::new();
     raises(&home, &["--duration=9s"], &["short"]);

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::{NS_PER_MS, NS_PER_S, Severity, format_count};
+use model::{NS_PER_S, Severity, format_count};
 
+use super::figures::INFINITE;
 use super::{Align, Column, Table};
 use crate::store::{RunRow, Status};
 
@@ -69,7 +70,7 @@ pub fn run_list_csv(rows: &[RunRow]) -> String {
             number(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64)),
             number(row.tps),
             number(row.nopm),
-            number(row.p99_ns.map(|ns| ns as f64 / NS_PER_MS as f64)),
+            number(row.p99_ms),
             row.worst_finding.map_or("", Severity::name).to_owned(),
             row.dbdyno.clone(),
             labels(row),
@@ -151,7 +152,10 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
         row.measured_ns.map_or(String::new(), |ns| format!("{:.1} s", ns as f64 / NS_PER_S as f64)),
         row.tps.map_or(String::new(), |tps| format!("{tps:.1}")),
         row.nopm.map_or(String::new(), |nopm| format_count(nopm.round() as u64)),
-        row.p99_ns.map_or(String::new(), |ns| format!("{:.2}", ns as f64 / NS_PER_MS as f64)),
+        row.p99_ms.map_or(String::new(), |ms| match ms.is_finite() {
+            true => format!("{ms:.2}"),
+            false => INFINITE.to_owned(),
+        }),
         format!("{mark}{valid}"),
         labels(row),
     ]

@@ -43,7 +43,7 @@ pub use self::query::{BadQuery, ExperimentFilter, Query, Sort, why_no_label};
 pub use self::reader::{Filter, RunRow};
 pub use self::settings::Changed;
 pub use self::walks::{Walk, WalkRow};
-pub use self::writer::{Summary, Writer};
+pub use self::writer::{INFINITE_NS, Summary, Writer};
 
 /// Whether a run or an experiment goes on, and how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use model::{ClientMoments, Event, Fact, Finding, RunId, Second, Severity};
+use model::{ClientMoments, Event, Fact, Finding, NS_PER_MS, RunId, Second, Severity};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::codec::{self, Unreadable};
@@ -12,7 +12,7 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::query::{Query, Sort, Sql, list};
 use super::schema::VERSION;
-use super::{Status, unix_ms};
+use super::{INFINITE_NS, Status, unix_ms};
 use crate::report::Field;
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
@@ -68,8 +68,8 @@ pub struct RunRow {
     pub tps: Option<f64>,
     /// New orders a minute, where the workload has them.
     pub nopm: Option<f64>,
-    /// The 99th percentile of response times.
-    pub p99_ns: Option<u64>,
+    /// The 99th percentile of response times; infinite where it lies among what was lost.
+    pub p99_ms: Option<f64>,
     /// The length of the measured window; of one that has not ended, so far.
     pub measured_ns: Option<u64>,
     /// The worst of its findings.
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 clients: row.get("clients").map(unsigned)?,
                 tps: row.get("tps")?,
                 nopm: row.get("nopm")?,
-                p99_ns: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned),
+                p99_ms: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned).map(p99_ms),
                 measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
                 worst_finding: worst_of(row, status)?,
                 events_lost: row.get("events_lost").map(unsigned)?,
@@ -435,6 +435,10 @@ impl Reader<'_> {
     pub(super) fn said(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::of(self.path, error)
     }
+}
+
+fn p99_ms(ns: u64) -> f64 {
+    if ns == INFINITE_NS { f64::INFINITY } else { ns as f64 / NS_PER_MS as f64 }
 }
 
 /// SQLite's integers have a sign; ours are written from numbers without one.

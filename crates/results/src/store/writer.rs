@@ -63,9 +63,12 @@ pub struct Summary {
     pub tps: Option<f64>,
     /// New orders a minute, where the workload has them.
     pub nopm: Option<f64>,
-    /// The 99th percentile of response times.
+    /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
     pub p99_ns: Option<u64>,
 }
+
+/// A time that has no end: longer than any other, in lists too.
+pub const INFINITE_NS: u64 = i64::MAX as u64;
 
 /// Writes one run. Dropped without [`Writer::finish`], it writes what it has, and the run shows
 /// as interrupted.

@@ -55,7 +55,7 @@ fn a_store_of_version_1_is_read_for_ever() {
     assert_eq!(replay(&store, &run_of(&begun))[1..], every_event());
     assert_eq!(replay(&store, &run_of(&begun))[0], begun);
     let row = only(&store);
-    assert_eq!((row.status, row.p99_ns), (Status::Completed, Some(1_234_567)));
+    assert_eq!((row.status, row.p99_ms), (Status::Completed, Some(1.234567)));
     assert_eq!(row.labels, [("host".to_owned(), "left".to_owned())]);
     assert!(store.report_json(&row.run).expect("a run").is_some());
 

@@ -97,7 +97,7 @@ fn a_finished_run_is_listed_with_its_figures() {
     let row = only(&store);
     assert_eq!(row.status, Status::Completed);
     assert_eq!((row.name.as_str(), row.workload.as_str()), ("a plan", "tpcc+arm"));
-    assert_eq!((row.tps, row.nopm, row.p99_ns), (Some(17.5), None, Some(1_234_567)));
+    assert_eq!((row.tps, row.nopm, row.p99_ms), (Some(17.5), None, Some(1.234567)));
     assert_eq!((row.clients, row.measured_ns), (24, Some(60_000_000_000)));
     assert_eq!((row.worst_finding, row.events_lost), (Some(Severity::Invalid), 0));
     assert_eq!(row.started_unix_ms, 1_700_000_000_000);
