@@ -123,3 +123,31 @@ fn a_comparison_says_first_what_changed() {
     );
     assert!(body.contains("<b>Better.</b>"));
 }
+
+#[test]
+fn the_head_of_a_page_has_the_p99_of_the_headline() {
+    for report in [made::closed(), made::open(), two_groups()] {
+        let body = run_body(&report, Ink::Static);
+        let tile =
+            body.split("<dt>p99</dt><dd>").nth(1).and_then(|rest| rest.split("</dd>").next());
+        let tile = tile.expect("a tile");
+        let (value, error) = tile.split_once(" <small>").unwrap_or((tile, ""));
+        let headline = crate::render::text::headline(&report);
+        assert!(headline.contains(&format!("p99 {value}")), "{value} {error}: {headline}");
+        if value == "∞" {
+            let lost = error.trim_end_matches("</small>");
+            assert!(headline.contains(&format!("p99 ∞ ({lost})")), "{lost}: {headline}");
+        }
+    }
+}
+
+/// The overloaded run beside clients of another load: it has no load of its own.
+fn two_groups() -> crate::Report {
+    let mut report = made::open();
+    report.load = None;
+    let mut beside = report.groups[0].clone();
+    beside.name = "beside".to_owned();
+    beside.load = model::Load::Closed;
+    report.groups.push(beside);
+    report
+}
