@@ -7,7 +7,7 @@ use plotly::Plot;
 use serde_json::{Map, Value, json};
 
 use super::thin::thin;
-use super::{colour, is_again};
+use super::{At, colour, is_again, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
 /// Points drawn of a trace.
@@ -20,8 +20,9 @@ impl Chart {
         let data: Vec<Value> = self
             .traces
             .iter()
+            .zip(thin(&self.traces, POINTS_MOST))
             .enumerate()
-            .flat_map(|(index, trace)| traces(self, index, trace))
+            .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
             .collect();
         let (shapes, annotations): (Vec<Value>, Vec<Value>) =
             self.marks.iter().map(|mark| marked(self, mark)).unzip();
@@ -84,9 +85,8 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     told
 }
 
-/// A trace; before it the two edges of its area, where it has one.
-fn traces(chart: &Chart, index: usize, trace: &Trace) -> Vec<Value> {
-    let points = thin(&trace.points, POINTS_MOST);
+/// A trace; before it its area, where it has one.
+fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<Value> {
     let ink = colour(chart, index);
     let is_line = matches!(trace.shape, Shape::Line | Shape::Steps);
     let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
@@ -118,22 +118,50 @@ fn traces(chart: &Chart, index: usize, trace: &Trace) -> Vec<Value> {
         return vec![told];
     }
     if !is_line {
-        told["error_y"] = whiskers(&points);
+        told["error_y"] = whiskers(points);
         return vec![told];
     }
-    let edge = |of: &dyn Fn(&Point) -> Option<f64>, fill: &str| {
-        let mut edge = told.clone();
-        edge["y"] = json!(points.iter().map(|point| of(point)).collect::<Vec<Option<f64>>>());
-        edge["line"] = json!({"shape": shape, "width": 0});
-        edge["meta"] = json!({"area": format!("l-{ink}")});
-        edge["fill"] = json!(fill);
-        edge["showlegend"] = json!(false);
-        edge["hoverinfo"] = json!("skip");
-        edge
+    vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
+}
+
+/// The area of a band: around each stretch without gaps, from left to right at its high ends and
+/// back at its low ones, with a gap behind it. What plotly.js fills between two lines goes wrong
+/// where these have gaps.
+fn area(chart: &Chart, shape: Shape, points: &[&Point]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
+    // Zero has no place among ratios, and would be a gap.
+    let lowest = match chart.y.scale {
+        Scale::Log => chart.values(Along::Y).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min),
+        Scale::FromZero | Scale::Linear => f64::NEG_INFINITY,
     };
-    let low = edge(&|point| point.band.map(|band| band.0), "none");
-    let high = edge(&|point| point.band.map(|band| band.1), "tonexty");
-    vec![low, high, told]
+    let around = |piece: &[&Point]| {
+        let edge = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<At> {
+            let at = |point: &&Point| Some((point.x, of(point.band?).max(lowest)));
+            let edge = piece.iter().filter_map(at).collect();
+            if shape == Shape::Steps { stepped(edge) } else { edge }
+        };
+        let back = edge(&|band| band.0).into_iter().rev();
+        let closed = edge(&|band| band.1).into_iter().chain(back);
+        closed.map(|(x, y)| (Some(x), Some(y))).chain([(None, None)]).collect::<Vec<_>>()
+    };
+    let pieces = points.split(|point| point.band.is_none()).filter(|piece| !piece.is_empty());
+    pieces.flat_map(around).unzip()
+}
+
+/// An area as a trace of its own, before the one that it belongs to.
+fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) -> Value {
+    json!({
+        "type": "scatter",
+        "name": of["name"],
+        "legendgroup": of["legendgroup"],
+        "x": around.0,
+        "y": around.1,
+        "mode": "lines",
+        "line": {"shape": "linear", "width": 0},
+        "meta": {"area": format!("l-{ink}")},
+        "fill": "toself",
+        "showlegend": false,
+        "hoverinfo": "skip",
+    })
 }
 
 fn whiskers(points: &[&Point]) -> Value {

@@ -7,7 +7,7 @@ mod layout;
 mod words;
 
 use super::thin::thin;
-use super::{DARK, Drawn, LIGHT, Theme, colour, is_again};
+use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
 use crate::render::figures::{exact, significant};
 
@@ -33,8 +33,10 @@ impl Chart {
         svg.axes();
         let mut rows = [f64::NEG_INFINITY; MARK_ROWS];
         self.marks.iter().for_each(|mark| svg.mark(mark));
-        for (index, trace) in self.traces.iter().enumerate() {
-            svg.trace(index, trace);
+        let most = ((layout.right - layout.left) * POINTS_PER_PIXEL) as usize;
+        let thinned = thin(&self.traces, most.max(1));
+        for (index, (trace, points)) in self.traces.iter().zip(&thinned).enumerate() {
+            svg.trace(index, trace, points);
         }
         self.marks.iter().for_each(|mark| svg.say(mark, &mut rows));
         svg.text.push_str("</svg>\n");
@@ -48,9 +50,6 @@ struct Svg<'c> {
     chart: &'c Chart,
     layout: &'c Layout,
 }
-
-/// A place in pixels.
-type At = (f64, f64);
 
 impl Svg<'_> {
     fn put(&mut self, text: &str) {
@@ -192,18 +191,16 @@ impl Svg<'_> {
         self.put(&format!("<text class=\"said\" x=\"{x}\" y=\"{y}\">{words}</text>"));
     }
 
-    fn trace(&mut self, index: usize, trace: &Trace) {
-        let most = ((self.layout.right - self.layout.left) * POINTS_PER_PIXEL) as usize;
-        let points = thin(&trace.points, most.max(1));
+    fn trace(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         match trace.shape {
-            Shape::Line | Shape::Steps => self.line(index, trace, &points),
+            Shape::Line | Shape::Steps => self.line(index, trace, points),
             Shape::Joined => {
-                self.joined(index, &points);
-                self.dots(index, trace, &points);
-                self.labels(trace, &points);
+                self.joined(index, points);
+                self.dots(index, trace, points);
+                self.labels(trace, points);
             }
-            Shape::Points => self.dots(index, trace, &points),
-            Shape::Bars => self.bars(index, trace, &points),
+            Shape::Points => self.dots(index, trace, points),
+            Shape::Bars => self.bars(index, trace, points),
         }
     }
 
@@ -359,12 +356,6 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     }
     pieces.retain(|piece| !piece.is_empty());
     pieces
-}
-
-/// Each value held until the next.
-fn stepped(points: Vec<At>) -> Vec<At> {
-    let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
-    corners.chain(points.last().copied()).collect()
 }
 
 fn path(points: &[At]) -> String {
