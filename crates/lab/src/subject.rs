@@ -7,7 +7,7 @@ use results::charts::{Chart, of_comparison, of_experiment, of_history, of_run, o
 use results::comparison::{GateResult, Judge};
 use results::experiment::Trialled;
 use results::render::html::{
-    Ink, comparison_body, experiment_body, history_body, run_body, seek_body,
+    Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
 use results::report::{Options, Report};
 use results::store::{Filter, Status, Store};
@@ -70,10 +70,7 @@ impl Subject {
             Subject::Run(report) => report.name.clone(),
             Subject::Experiment(report, _) => report.name.clone(),
             Subject::Seek(report) => report.name.clone(),
-            Subject::Comparison(report, _) => {
-                let names: Vec<&str> = report.sides.iter().map(|side| side.name.as_str()).collect();
-                names.join(" against ")
-            }
+            Subject::Comparison(report, _) => comparison_title(report),
             Subject::History(report) => format!("history by {}", report.by),
         }
     }

@@ -6,6 +6,7 @@
 mod answer;
 mod api;
 mod assets;
+mod crowd;
 mod door;
 mod experiments;
 mod guard;

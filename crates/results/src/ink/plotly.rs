@@ -6,6 +6,7 @@
 use plotly::Plot;
 use serde_json::{Map, Value, json};
 
+use super::ruler::{Room, Ruler};
 use super::thin::thin;
 use super::{At, colour, is_again, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
@@ -35,6 +36,8 @@ impl Chart {
             "annotations": annotations,
             "barmode": "group",
             "hovermode": if is_over_time { "x unified" } else { "closest" },
+            // Charts over time are zoomed together.
+            "meta": {"is_over_time": is_over_time},
             "showlegend": true,
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
         });
@@ -44,6 +47,10 @@ impl Chart {
 
 /// Of ratios 2 and 5 are named too, where the tens are few.
 const TENS_ALONE: f64 = 1_000.0;
+/// About so many numbers stand along an axis of ratios that has not even a ten.
+const TICKS: usize = 6;
+/// From so many zeros on numbers are told with `M` and `G`, so that they have room.
+const ZEROS_MOST: usize = 7;
 
 fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     let title = match axis.unit.is_empty() {
@@ -54,9 +61,15 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
         "title": {"text": title},
         "automargin": true,
         "separatethousands": true,
-        "exponentformat": "none",
+        "exponentformat": "SI",
+        "minexponent": ZEROS_MOST,
         "hoverformat": ",.4~r",
     });
+    if axis.unit == "s" {
+        // Where a time is pointed at, it has its unit.
+        told["ticksuffix"] = json!(" s");
+        told["showticksuffix"] = json!("last");
+    }
     if !axis.categories.is_empty() {
         let names: Vec<String> = axis.categories.iter().map(|name| escaped(name)).collect();
         let places: Vec<usize> = (0..names.len()).collect();
@@ -72,12 +85,21 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     }
     match axis.scale {
         Scale::Log => {
-            let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-            for value in values.filter(|value| *value > 0.0) {
-                (low, high) = (low.min(value), high.max(value));
-            }
             told["type"] = json!("log");
-            told["dtick"] = if high > low * TENS_ALONE { json!(1) } else { json!("D2") };
+            let ruler = Ruler::of(axis, values, Room::Round, TICKS);
+            let ratio = ruler.ratio();
+            if ratio > TENS_ALONE {
+                told["dtick"] = json!(1);
+            } else if ratio >= 10.0 {
+                told["dtick"] = json!("D2");
+            } else {
+                // plotly.js would name digits alone: 5 where 0.5 stands.
+                let (at, labels): (Vec<f64>, Vec<String>) =
+                    ruler.ticks(axis, TICKS).into_iter().map(|tick| (tick.at, tick.label)).unzip();
+                told["tickmode"] = json!("array");
+                told["tickvals"] = json!(at);
+                told["ticktext"] = json!(labels);
+            }
         }
         Scale::FromZero => told["rangemode"] = json!("tozero"),
         Scale::Linear => {}
@@ -113,6 +135,8 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
         told["text"] = json!(labels.collect::<Vec<Option<String>>>());
     }
+    told["hovertemplate"] =
+        json!(pointed_at(chart, points.iter().any(|point| point.label.is_some())));
     let has_bands = points.iter().any(|point| point.band.is_some());
     if !has_bands {
         return vec![told];
@@ -122,6 +146,23 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         return vec![told];
     }
     vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
+}
+
+/// What is told of a point that is pointed at: its value with its unit; the place too where it
+/// does not stand above all values of that place.
+fn pointed_at(chart: &Chart, has_labels: bool) -> String {
+    let unit = |axis: &Axis| match axis.unit.is_empty() {
+        true => String::new(),
+        // Braces would begin a name.
+        false => format!(" {}", escaped(&axis.unit).replace(['{', '}'], "")),
+    };
+    let value = format!("%{{y:,.4~r}}{}", unit(&chart.y));
+    let place = match chart.x.unit == "s" {
+        true => String::new(),
+        false => format!("%{{x}}{}: ", unit(&chart.x)),
+    };
+    let label = if has_labels { "<br>%{text}" } else { "" };
+    format!("{place}{value}{label}")
 }
 
 /// The area of a band: around each stretch without gaps, from left to right at its high ends and

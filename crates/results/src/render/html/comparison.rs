@@ -9,12 +9,17 @@ use crate::render::comparison as text;
 use crate::render::figures::{NONE, exact, significant};
 use crate::render::{Align, Column, Table, title};
 
+/// What a comparison's page is called: its sides against the baseline.
+pub fn comparison_title(report: &ComparisonReport) -> String {
+    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
+    format!("{} against {}", names.join(", "), report.sides[0].name)
+}
+
 /// The body of a comparison's page.
 pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink<'_>) -> String {
     let charts = of_comparison(report);
-    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
     let baseline = &report.sides[0].name;
-    let mut body = Body::new("Comparison", format!("{} against {baseline}", names.join(", ")));
+    let mut body = Body::new("Comparison", comparison_title(report));
     let floor = exact(report.floor * 100.0);
     body.asked = vec![format!(
         "Does {} differ by more than {floor} %, and how surely is that known?",

@@ -50,7 +50,7 @@ fn every_element_of_a_page_is_closed() {
 #[test]
 fn hostile_words_are_shown_and_do_nothing() {
     let query = "?a=1";
-    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query }] {
+    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query, print: Print::Svg }] {
         let body = run_body(&made::hostile(), ink);
         assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
         assert!(body.contains("alert("), "{ink:?}");
@@ -59,11 +59,16 @@ fn hostile_words_are_shown_and_do_nothing() {
 
 #[test]
 fn a_place_tells_where_its_chart_is() {
-    let ink = Ink::Places { base: "/api/runs/7/charts/", query: "" };
-    let body = run_body(&made::closed(), ink);
+    let body = |print| {
+        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", print };
+        run_body(&made::closed(), ink)
+    };
+    let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
     assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
     assert!(body.contains("href=\"/api/runs/7/charts/throughput.csv\""));
     assert!(!body.contains("<svg"));
+    let n_places = printed.matches("data-chart=").count();
+    assert_eq!(printed.matches("<div class=\"on-paper\"><svg").count(), n_places);
 }
 
 #[test]
