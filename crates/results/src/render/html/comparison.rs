@@ -6,6 +6,7 @@ use crate::ComparisonReport;
 use crate::charts::of_comparison;
 use crate::comparison::{GateResult, Judged, PairReport, Passed, Verdict as Judgement};
 use crate::render::comparison as text;
+use crate::render::experiment::left_out;
 use crate::render::figures::{NONE, exact, significant};
 use crate::render::{Align, Column, Table, title};
 
@@ -27,6 +28,11 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     )];
     body.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     body.verdicts.extend(gates.iter().map(gate));
+    body.verdicts.extend(left_out(&report.damaged).map(|text| Verdict {
+        class: "warn",
+        word: String::new(),
+        text,
+    }));
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);
