@@ -44,7 +44,9 @@ function dbdynoColoured(chart) {
   const rule = dbdynoColour('rule', 'stroke');
   for (const trace of copy.data) {
     const meta = trace.meta || {};
-    if (meta.area) {
+    if (meta.mark) {
+      trace.marker.color = dbdynoFaded(mark, 0.4);
+    } else if (meta.area) {
       trace.fillcolor = dbdynoFaded(dbdynoColour(meta.area, 'stroke'), 0.2);
     } else if (meta.line) {
       const colour = dbdynoColour(meta.line, 'stroke');

@@ -25,6 +25,8 @@ impl Chart {
             .enumerate()
             .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
             .collect();
+        let stripes = self.marks.iter().filter(|mark| mark.is_in_legend()).map(named);
+        let data: Vec<Value> = data.into_iter().chain(stripes).collect();
         let (shapes, annotations): (Vec<Value>, Vec<Value>) =
             self.marks.iter().map(|mark| marked(self, mark)).unzip();
         let is_over_time = self.x.unit == "s";
@@ -237,7 +239,7 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     put(&format!("{across}1"), json!(1));
     let at = if axis.scale == Scale::Log { to.log10() } else { mark.from };
     let mut words = json!({
-        "text": escaped(&mark.text),
+        "text": if mark.is_in_legend() { String::new() } else { escaped(&mark.text) },
         "showarrow": false,
         "font": {"size": 11},
         "xanchor": "left",
@@ -248,6 +250,20 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     words[along] = json!(at);
     words[across] = json!(if mark.along == Along::X { 1 } else { 0 });
     (Value::Object(shape), words)
+}
+
+/// A stripe as a name in the legend, by a trace without points.
+fn named(mark: &Mark) -> Value {
+    json!({
+        "type": "scatter",
+        "name": escaped(&mark.text),
+        "x": [null],
+        "y": [null],
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 12},
+        "meta": {"mark": "mark"},
+        "hoverinfo": "skip",
+    })
 }
 
 fn escaped(text: &str) -> String {

@@ -85,17 +85,21 @@ impl Svg<'_> {
         for (index, (at, name)) in self.layout.legend.clone().into_iter().enumerate() {
             let ink = colour(self.chart, index);
             let (x, y) = (at.0, at.1);
-            let swatch = match self.chart.traces[index].shape {
-                Shape::Line | Shape::Steps => {
+            let swatch = match self.chart.traces.get(index).map(|trace| trace.shape) {
+                None => {
+                    let (x, y) = (px(x), px(y - 9.0));
+                    format!("<rect class=\"mark\" x=\"{x}\" y=\"{y}\" width=\"16\" height=\"10\"/>")
+                }
+                Some(Shape::Line | Shape::Steps) => {
                     let again = if is_again(self.chart, index) { " again" } else { "" };
                     let (to, y) = (px(x + 16.0), px(y - 4.0));
                     format!("<path class=\"line l-{ink}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
                 }
-                Shape::Points | Shape::Joined => {
+                Some(Shape::Points | Shape::Joined) => {
                     let (x, y) = (px(x + 8.0), px(y - 4.0));
                     format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
                 }
-                Shape::Bars => {
+                Some(Shape::Bars) => {
                     let (x, y) = (px(x + 3.0), px(y - 9.0));
                     let size = "width=\"10\" height=\"10\"";
                     format!("<rect class=\"d-{ink}\" x=\"{x}\" y=\"{y}\" {size}/>")
@@ -174,7 +178,8 @@ impl Svg<'_> {
     /// A mark's words, where they do not lie on those of others.
     fn say(&mut self, mark: &Mark, rows: &mut [f64; MARK_ROWS]) {
         let Layout { left, right, top, .. } = *self.layout;
-        let Some((from, to)) = self.layout.stretch(mark).filter(|_| !mark.text.is_empty()) else {
+        let is_said = !mark.text.is_empty() && !mark.is_in_legend();
+        let Some((from, to)) = self.layout.stretch(mark).filter(|_| is_said) else {
             return;
         };
         let width = width_of(&mark.text, 11.0);
