@@ -1,7 +1,7 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
-mod around;
+pub(super) mod around;
 pub(super) mod disturbances;
 pub(super) mod sections;
 

@@ -7,7 +7,7 @@ use super::Ink;
 use super::blocks::{Block, Body, Tile, Verdict, named};
 use crate::charts::{Chart, of_run};
 use crate::render::figures::{self, NONE, count, ms, significant, with_error};
-use crate::render::text::{disturbances, sections};
+use crate::render::text::{around, disturbances, sections};
 use crate::render::{Align, Column, Table};
 use crate::report::{Block as Figures, ClientReport, DisturbanceReport, Report, Status};
 
@@ -38,8 +38,11 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.section("transactions", "Transactions", &transactions(report, &charts, ink));
     body.section("clients", "Clients", &clients(report, &charts, ink));
     body.section("errors", "Errors", &errors(report));
-    let around = named(&charts, &["statements", "gauges"]);
-    let mut blocks = vec![Block::charts(&around, ink)];
+    let drawn = named(&charts, &["statements", "gauges"]);
+    let told = around::told_around(report);
+    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
+    let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
+    blocks.push(Block::charts(&drawn, ink));
     blocks.extend(gauges(report));
     body.section("around", "Around the run", &blocks);
     body.section("ran", "What ran", &ran(report));
