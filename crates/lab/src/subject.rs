@@ -43,6 +43,12 @@ impl Subject {
             let report = compare(store, &sides, judge)?;
             return Ok(Subject::Comparison(Box::new(report), Vec::new()));
         };
+        if name.contains(['=', ',']) {
+            return Err(Trouble::Usage(format!(
+                "{name} is one side of a comparison: name another one behind it, such as a label \
+                 (build=1.3)"
+            )));
+        }
         if name != "last"
             && let Ok(experiment) = store.find_experiment(name)
         {

@@ -21,6 +21,7 @@ use super::list::{LabelView, RowView, label_view};
 use super::live::Standing;
 use super::query::{Form, Pairs};
 use super::tables;
+use super::ticked::{Way, grouped};
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -50,7 +51,7 @@ struct RunPage {
     frame: Frame,
     row: RowView,
     labels: Vec<LabelView>,
-    tables: [(&'static str, &'static str); 5],
+    tables: [(&'static str, &'static str); 9],
     body: String,
     place: String,
     is_live: bool,
@@ -203,8 +204,13 @@ fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
 }
 
 /// What is asked to be compared; none where there is not enough yet.
-fn sides(asked: &Pairs) -> Option<Asked> {
+fn sides(store: &Store, asked: &Pairs) -> Option<Asked> {
     let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+    if asked.get("by").is_none()
+        && let Some(grouped) = grouped(store, &names, asked.get("group"))
+    {
+        return Some(Asked::Sides(grouped.sides));
+    }
     match (asked.get("by"), &names[..]) {
         (Some(axis), [experiment]) => {
             Some(Asked::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
@@ -216,7 +222,7 @@ fn sides(asked: &Pairs) -> Option<Asked> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
-    let sides = sides(asked).ok_or_else(|| {
+    let sides = sides(store, asked).ok_or_else(|| {
         NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
     })?;
     Ok(hold(store, &sides, &judge(asked)?)?)
@@ -233,6 +239,9 @@ pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
+    /// How ticked runs may be made sides, each with its address.
+    ways: Vec<(Way, String)>,
+    group: String,
     by: String,
     figure: String,
     floor: String,
@@ -272,6 +281,16 @@ fn body_or_why<T>(
     }
 }
 
+fn ways(store: &Store, asked: &Pairs) -> Vec<(Way, String)> {
+    let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+    let ways = grouped(store, &names, asked.get("group")).map(|grouped| grouped.ways);
+    let linked = |way: Way| {
+        let address = format!("/compare{}", asked.with("group", &way.by));
+        (way, address)
+    };
+    ways.into_iter().flatten().map(linked).collect()
+}
+
 /// `GET /compare`
 pub(super) async fn compare(
     State(app): State<App>,
@@ -281,7 +300,7 @@ pub(super) async fn compare(
     app.read(move |store, shared| {
         let query = asked.text();
         let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
-        let (body, trouble) = match sides(&asked) {
+        let (body, trouble) = match sides(store, &asked) {
             None => (String::new(), None),
             Some(_) => body_or_why(compared(store, &asked), |of| comparison_body(of, &[], ink))?,
         };
@@ -290,6 +309,8 @@ pub(super) async fn compare(
             trouble.as_ref(),
             &ComparePage {
                 frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
+                ways: ways(store, &asked),
+                group: text("group"),
                 sides: asked.all("side").map(str::to_owned).collect(),
                 by: text("by"),
                 figure: text("figure"),

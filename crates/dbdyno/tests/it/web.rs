@@ -22,10 +22,21 @@ fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
 
 /// Every address of a store with a run, an experiment and a label `build`.
 fn addresses(run: &str, experiment: &str) -> Vec<String> {
-    let of_run = ["", "/clients", "/counter?every=5", "/config", "/live?after=x"]
-        .map(|what| format!("/runs/{run}{what}"));
+    let of_run = [
+        "",
+        "/latency",
+        "/probes",
+        "/disturbances",
+        "/errors",
+        "/clients",
+        "/counter?every=5",
+        "/config",
+        "/live?after=x",
+    ]
+    .map(|what| format!("/runs/{run}{what}"));
     let data = ["", "/plan.toml", "/seconds.csv", "/timing.csv", "/timing.json", "/clients.csv"]
         .into_iter()
+        .chain(["/latency.csv", "/probes.json", "/disturbances.csv", "/errors.csv"])
         .chain(["/counter.csv", "/config.json", "/settings.csv", "/charts"])
         .map(|what| format!("/api/runs/{run}{what}"));
     let of_experiment =
@@ -41,6 +52,9 @@ fn addresses(run: &str, experiment: &str) -> Vec<String> {
         "/api/runs".to_owned(),
         "/api/runs.csv".to_owned(),
         "/api/experiments".to_owned(),
+        "/api/experiments.csv".to_owned(),
+        format!("/api/experiments/{experiment}/points.csv"),
+        format!("/api/experiments/{experiment}/points.json"),
         format!("/api/experiments/{experiment}"),
         format!("/api/experiments/{experiment}/charts"),
         format!("/api/compare{sides}"),
@@ -172,6 +186,51 @@ fn what_cannot_be_given_is_told_with_its_status() {
     let unreadable = web.get("/api/runs/%FF");
     assert_eq!(unreadable.status, 400);
     assert!(unreadable.body.starts_with("{\"error\":"), "{}", unreadable.body);
+}
+
+#[test]
+fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
+    let home = Home::new();
+    let mut ids = Vec::new();
+    for (seed, build) in [("1", "1.1"), ("2", "1.1"), ("3", "1.2"), ("4", "1.2")] {
+        let label = format!("--label=build={build}");
+        ids.push(simulated(&home, "empty", &[&format!("--seed={seed}"), &label]));
+    }
+    let web = Web::start(&home, &[]);
+    // As they stand in the list: the newest first.
+    let ticked: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
+    let address = format!("compare?{}", ticked.join("&"));
+    let names = |query: &str| {
+        let told = web.json(&format!("/api/{address}{query}"));
+        let sides = told["sides"].as_array().cloned().unwrap_or_default();
+        sides.iter().map(|side| side["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(""), ["build=1.1", "build=1.2"]);
+    assert_eq!(names("&group=run").len(), 4);
+    let page = web.page(&format!("/{address}"));
+    assert!(page.contains("<b>by label build</b>") && page.contains(">each run</a>"), "{page}");
+    assert!(page.contains("<label>Baseline <input"), "{page}");
+}
+
+#[test]
+fn a_damaged_trial_is_left_out_and_told() {
+    let home = Home::new();
+    let vary = ["--vary=clients=1,2", "--repeat=2", "--target=sim:?service=constant:1ms"];
+    let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
+    let made = home.json(&[&["run", "empty"], &vary[..], &how].concat());
+    let experiment = at(&made, "id").as_str().expect("an experiment has an id");
+    let run = at(&made, "points.0.runs.0").as_str().expect("a run has an id").to_owned();
+    let store = rusqlite::Connection::open(home.path("data/dbdyno/runs.sqlite")).expect("a store");
+    let broken = "UPDATE run SET report = '{broken' WHERE id = ?";
+    assert_eq!(store.execute(broken, [&run]).expect("it is written"), 1);
+    let web = Web::start(&home, &[]);
+    for path in
+        [format!("/experiments/{experiment}"), format!("/compare?side={experiment}&by=clients")]
+    {
+        let page = web.page(&path);
+        assert!(page.contains("runs rm") && page.contains(&run), "{path}: {page}");
+    }
+    home.run(&["experiments", "show", experiment]).good().says(&["Left out: 1 run", &run]);
 }
 
 #[test]
