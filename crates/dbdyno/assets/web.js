@@ -144,9 +144,10 @@
       }
     }
   });
+  // What goes on has no drawing for paper: what can be had in time is printed.
   window.addEventListener("beforeprint", () => {
     for (const place of charts(document)) {
-      if (!place.dataset.drawn) {
+      if (!place.dataset.drawn && !place.previousElementSibling) {
         draw(place);
       }
     }

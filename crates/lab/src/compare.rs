@@ -14,7 +14,7 @@ use results::store::{Filter, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
-use crate::experiment::{kept_report_but, trialled};
+use crate::experiment::{Kept, Trials, kept_report_but, trials};
 use crate::run::store_trouble;
 
 /// What is held against what.
@@ -33,17 +33,19 @@ pub enum Asked {
 
 /// Holds sides against each other.
 pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Trouble> {
+    let mut damaged = Vec::new();
     let sides = match asked {
-        Asked::Sides(names) => sides(store, names)?,
-        Asked::Axis { experiment, axis } => by_axis(store, experiment, axis)?,
+        Asked::Sides(names) => sides(store, names, &mut damaged)?,
+        Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
-    ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)
+    let held = ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)?;
+    Ok(ComparisonReport { damaged, ..held })
 }
 
 /// The history of a label's values.
 pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
     let figures = [&Report::AT_LENGTH[..], &Report::SET_UP].concat();
-    let builds = labelled(store, key, None, &figures)?;
+    let builds = labelled(store, key, None, &figures, &mut Vec::new())?;
     let mut dice = Dice::new(1, Stream::Order, u64::MAX);
     HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits()).map_err(Trouble::Usage)
 }
@@ -56,6 +58,7 @@ fn labelled(
     key: &str,
     value: Option<&str>,
     emptied: &[Field],
+    damaged: &mut Vec<String>,
 ) -> Result<Vec<Found>, Trouble> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));
     let mut rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
@@ -70,8 +73,12 @@ fn labelled(
         let of = all.iter_mut().find(|(name, ..)| name == value);
         let (_, reports, n_lost) = of.expect("it was put there");
         match kept_report_but(store, &row.run, emptied)? {
-            Some(report) => reports.push(report),
-            None => *n_lost += 1,
+            Kept::Report(report) => reports.push(*report),
+            Kept::Not => *n_lost += 1,
+            Kept::Damaged => {
+                *n_lost += 1;
+                damaged.push(row.run.0.clone());
+            }
         }
     }
     if all.is_empty() {
@@ -100,8 +107,8 @@ enum Found {
     Runs(String, Vec<Report>, usize),
 }
 
-fn sides(store: &Store, names: &[String]) -> Result<Vec<Side>, Trouble> {
-    let found = names.iter().map(|name| side(store, name));
+fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Trouble> {
+    let found = names.iter().map(|name| side(store, name, damaged));
     let found = found.collect::<Result<Vec<Found>, Trouble>>()?;
     for (index, one) in found.iter().enumerate() {
         for (before, name) in found[..index].iter().zip(names) {
@@ -204,9 +211,9 @@ fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
     side
 }
 
-fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
+fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Trouble> {
     if let Some((key, value)) = name.split_once('=') {
-        let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH)?;
+        let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH, damaged)?;
         let Found::Runs(_, reports, n_lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");
         };
@@ -215,13 +222,14 @@ fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
     // One that is of a run and of an experiment alike is taken for the experiment.
     let is_one = name != "last" && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
-        let trials = trialled(store, &experiment)?;
+        let Trials { ended, damaged: lost } = trials(store, &experiment)?;
+        damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);
         let place = |trial: Trialled| Placed {
             values: Named(experiment.trial((trial.point, trial.repeat)).values),
             report: trial.report,
         };
-        return Ok(Found::Experiment(short, trials.into_iter().map(place).collect()));
+        return Ok(Found::Experiment(short, ended.into_iter().map(place).collect()));
     }
     let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
     let runs = runs.collect::<Result<Vec<RunId>, Trouble>>()?;
@@ -229,19 +237,32 @@ fn side(store: &Store, name: &str) -> Result<Found, Trouble> {
     if let Some(index) = twice {
         return Err(Trouble::Usage(format!("{name}: the run {} stands twice", runs[index])));
     }
-    Ok(Found::Runs(name.to_owned(), reports(store, &runs)?, 0))
+    let mut reports = Vec::new();
+    for run in &runs {
+        match kept_report_but(store, run, &Report::AT_LENGTH)? {
+            Kept::Report(report) => reports.push(*report),
+            Kept::Not => {
+                let text = format!("the run {run} has not ended, and so has no report");
+                return Err(Trouble::Usage(text));
+            }
+            Kept::Damaged if runs.len() == 1 => {
+                return Err(Trouble::Usage(format!(
+                    "the report of run {run} is damaged: 'dbdyno runs rm {run}' removes it"
+                )));
+            }
+            Kept::Damaged => damaged.push(run.0.clone()),
+        }
+    }
+    let n_lost = runs.len() - reports.len();
+    Ok(Found::Runs(name.to_owned(), reports, n_lost))
 }
 
-fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
-    let kept = runs.iter().map(|run| {
-        kept_report_but(store, run, &Report::AT_LENGTH)?.ok_or_else(|| {
-            Trouble::Usage(format!("the run {run} has not ended, and so has no report"))
-        })
-    });
-    kept.collect()
-}
-
-fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> {
+fn by_axis(
+    store: &Store,
+    name: &str,
+    axis: &str,
+    damaged: &mut Vec<String>,
+) -> Result<Vec<Side>, Trouble> {
     let experiment = store.find_experiment(name).map_err(not_found)?;
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     let matches = |known: &str| known == axis || short_axis(known) == axis;
@@ -253,7 +274,9 @@ fn by_axis(store: &Store, name: &str, axis: &str) -> Result<Vec<Side>, Trouble> 
     };
     let all = &experiment.axes[index].values;
     let mut placed_of: Vec<Vec<Placed>> = all.iter().map(|_| Vec::new()).collect();
-    for trial in trialled(store, &experiment)? {
+    let Trials { ended, damaged: lost } = trials(store, &experiment)?;
+    damaged.extend(lost);
+    for trial in ended {
         let mut values = experiment.trial((trial.point, trial.repeat)).values;
         let (_, value) = values.remove(index);
         let side = all.iter().position(|known| *known == value);

@@ -154,10 +154,10 @@ pub fn resume(
 
 /// The report of a stored experiment.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Trouble> {
-    let trials = trialled(store, experiment)?;
+    let Trials { ended, damaged } = trials(store, experiment)?;
     let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
-    let told = ExperimentReport::new(experiment, &trials, &mut || dice.bits());
-    Ok(ExperimentReport { status: status(store, experiment)?, ..told })
+    let told = ExperimentReport::new(experiment, &ended, &mut || dice.bits());
+    Ok(ExperimentReport { status: status(store, experiment)?, damaged, ..told })
 }
 
 /// Whether an experiment's trials are being made, and how that ended; none of one of which the
@@ -167,12 +167,30 @@ pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, 
     Ok(walked.map(|walked| walked.status))
 }
 
-/// The trials that have ended, with what they measured.
+/// The trials that have ended, with what they measured; damaged ones are left out.
 pub fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Trouble> {
-    let mut trials = Vec::new();
+    Ok(trials(store, experiment)?.ended)
+}
+
+/// The trials of an experiment.
+pub(crate) struct Trials {
+    /// Those that have ended, with what they measured.
+    pub(crate) ended: Vec<Trialled>,
+    /// The runs whose report cannot be read: one of them does not take the others away.
+    pub(crate) damaged: Vec<String>,
+}
+
+pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, Trouble> {
+    let mut trials = Trials { ended: Vec::new(), damaged: Vec::new() };
     for row in store.trials(experiment).map_err(store_trouble)? {
-        let Some(report) = kept_report(store, &row.run.run)? else { continue };
-        trials.push(Trialled { point: row.point, repeat: row.repeat, report });
+        let text = store.report_json(&row.run.run).map_err(store_trouble)?;
+        match text.map(|text| serde_json::from_str(&text)) {
+            None => {}
+            Some(Ok(report)) => {
+                trials.ended.push(Trialled { point: row.point, repeat: row.repeat, report });
+            }
+            Some(Err(_)) => trials.damaged.push(row.run.run.0),
+        }
     }
     Ok(trials)
 }
@@ -193,20 +211,45 @@ fn kept_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
     parsed(run, store.report_json(run).map_err(store_trouble)?)
 }
 
+/// A report as it was kept, or why there is none.
+pub(crate) enum Kept {
+    Report(Box<Report>),
+    /// The run has not ended.
+    Not,
+    /// It cannot be read.
+    Damaged,
+}
+
 /// The same with some of its fields empty.
 pub(crate) fn kept_report_but(
     store: &Store,
     run: &RunId,
     emptied: &[Field],
-) -> Result<Option<Report>, Trouble> {
-    parsed(run, store.report_json_but(run, emptied).map_err(store_trouble)?)
+) -> Result<Kept, Trouble> {
+    Ok(match store.report_json_but(run, emptied) {
+        // The store itself reads what is to be emptied.
+        Err(_) if is_damaged(store, run) => Kept::Damaged,
+        Err(error) => return Err(store_trouble(error)),
+        Ok(None) => Kept::Not,
+        Ok(Some(text)) => match serde_json::from_str(&text) {
+            Ok(report) => Kept::Report(Box::new(report)),
+            Err(_) => Kept::Damaged,
+        },
+    })
+}
+
+fn is_damaged(store: &Store, run: &RunId) -> bool {
+    let text = store.report_json(run).ok().flatten();
+    text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err())
 }
 
 fn parsed(run: &RunId, text: Option<String>) -> Result<Option<Report>, Trouble> {
     let read = |text: String| serde_json::from_str(&text);
-    text.map(read)
-        .transpose()
-        .map_err(|error| Trouble::Failed(format!("the report of run {run} is damaged: {error}")))
+    text.map(read).transpose().map_err(|error| {
+        Trouble::Failed(format!(
+            "the report of run {run} is damaged ({error}): 'dbdyno runs rm {run}' removes it"
+        ))
+    })
 }
 
 /// What became of a trial.

@@ -7,7 +7,7 @@ use results::charts::{Chart, of_comparison, of_experiment, of_history, of_run, o
 use results::comparison::{GateResult, Judge};
 use results::experiment::Trialled;
 use results::render::html::{
-    Ink, comparison_body, experiment_body, history_body, run_body, seek_body,
+    Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
 use results::report::{Options, Report};
 use results::store::{Filter, Status, Store};
@@ -43,6 +43,12 @@ impl Subject {
             let report = compare(store, &sides, judge)?;
             return Ok(Subject::Comparison(Box::new(report), Vec::new()));
         };
+        if name.contains(['=', ',']) {
+            return Err(Trouble::Usage(format!(
+                "{name} is one side of a comparison: name another one behind it, such as a label \
+                 (build=1.3)"
+            )));
+        }
         if name != "last"
             && let Ok(experiment) = store.find_experiment(name)
         {
@@ -70,10 +76,7 @@ impl Subject {
             Subject::Run(report) => report.name.clone(),
             Subject::Experiment(report, _) => report.name.clone(),
             Subject::Seek(report) => report.name.clone(),
-            Subject::Comparison(report, _) => {
-                let names: Vec<&str> = report.sides.iter().map(|side| side.name.as_str()).collect();
-                names.join(" against ")
-            }
+            Subject::Comparison(report, _) => comparison_title(report),
             Subject::History(report) => format!("history by {}", report.by),
         }
     }

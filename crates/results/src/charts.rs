@@ -405,6 +405,11 @@ impl Point {
 }
 
 impl Mark {
+    /// Whether it is named in the legend: beside a level stripe no place is free for sure.
+    pub(crate) fn is_in_legend(&self) -> bool {
+        self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
+    }
+
     /// A stretch of the horizontal axis.
     fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
         Mark { along: Along::X, from, to, text: text.into() }

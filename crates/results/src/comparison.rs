@@ -155,6 +155,9 @@ pub struct ComparisonReport {
     pub differences: Vec<Difference>,
     /// Each other side against the baseline.
     pub pairs: Vec<PairReport>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// A side.
@@ -278,6 +281,7 @@ impl ComparisonReport {
             primary,
             floor: judge.floor,
             pairs,
+            damaged: Vec::new(),
         })
     }
 }

@@ -71,6 +71,9 @@ pub struct ExperimentReport {
     /// What is to be thought of the way in which it was walked.
     #[serde(default)]
     pub findings: Vec<Finding>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// A point and what was measured there.
@@ -282,6 +285,7 @@ impl ExperimentReport {
             findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
                 .into_iter()
                 .collect(),
+            damaged: Vec::new(),
         }
     }
 }

@@ -87,5 +87,14 @@ fn is_again(chart: &Chart, index: usize) -> bool {
     chart.palette == Palette::Different && index / COLOURS % 2 == 1
 }
 
+/// A place, or a point along two axes.
+type At = (f64, f64);
+
+/// Each value held until the next.
+fn stepped(points: Vec<At>) -> Vec<At> {
+    let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
+    corners.chain(points.last().copied()).collect()
+}
+
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ mod history;
 pub mod html;
 pub mod list;
 pub mod live;
+mod rows;
 mod seconds;
 mod seek;
 pub mod sheet;
@@ -27,6 +28,7 @@ pub use experiment::{
 };
 pub use history::{history, history_csv};
 pub use list::{run_list, run_list_csv, run_list_markdown};
+pub use rows::{Rows, point_rows, sought_rows};
 pub use seconds::seconds_csv;
 pub use seek::seek;
 pub use sheet::Sheet;

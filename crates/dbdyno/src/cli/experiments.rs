@@ -190,7 +190,10 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
 
 /// The experiments that are asked for, how many of the trials of each have completed, and whether
 /// it goes on.
-fn lines(store: &Store, filter: &ExperimentFilter) -> Result<Vec<ExperimentLine>, Trouble> {
+pub(crate) fn lines(
+    store: &Store,
+    filter: &ExperimentFilter,
+) -> Result<Vec<ExperimentLine>, Trouble> {
     let mut all = Vec::new();
     for experiment in store.experiments(filter).map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;

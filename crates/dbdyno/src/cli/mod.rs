@@ -32,7 +32,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use lab::{Stop, Trouble};
 
-pub(crate) use self::experiments::experiments_json;
+pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
 pub(crate) use self::runs::run_list_json;
 
 /// Done.

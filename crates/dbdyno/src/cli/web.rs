@@ -144,7 +144,15 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
 fn start(matches: &ArgMatches) -> Outcome {
     let store = flags::store_path(matches)?;
     if let Some(presence) = Presence::of(&store) {
-        return print(&format!("{} (process {})\n", presence.address, presence.pid()));
+        let shown = format!("{} (process {})", presence.address, presence.pid());
+        let is_elsewhere = matches.contains_id("listen") && !presence.listens_at(listen(matches)?);
+        return match is_elsewhere {
+            true => Err(Trouble::Failed(format!(
+                "this store is shown elsewhere already, at {shown}: open that, or end it with \
+                 'dbdyno web stop' and start anew"
+            ))),
+            false => print(&format!("{shown}\n")),
+        };
     }
     let password = given_password(matches)?;
     let log_path = log_path(&store);

@@ -131,6 +131,18 @@ pub(super) fn page(template: &impl Template) -> Result<Response, NoPage> {
     Ok(Html(rendered(template)?).into_response())
 }
 
+/// A template as a page, which tells why it is not all that was asked for.
+pub(super) fn page_or_trouble(
+    trouble: Option<&NoPage>,
+    template: &impl Template,
+) -> Result<Response, NoPage> {
+    let mut response = page(template)?;
+    if let Some(no) = trouble {
+        *response.status_mut() = no.status;
+    }
+    Ok(response)
+}
+
 /// A template as text.
 pub(super) fn rendered(template: &impl Template) -> Result<String, NoPage> {
     template.render().map_err(|error| NoPage::failed(format!("the page: {error}")))

@@ -8,7 +8,9 @@ use axum::response::{IntoResponse, Response};
 use lab::experiment::report as experiment_report;
 use results::Report;
 use results::charts::{of_comparison, of_history, of_run};
-use results::render::{as_json, comparison_csv, run_list_csv};
+use results::render::{
+    Rows, as_json, comparison_csv, experiment_list_csv, point_rows, run_list_csv, sought_rows,
+};
 use results::store::{ExperimentFilter, Store};
 use serde::Serialize;
 
@@ -18,7 +20,7 @@ use super::experiments::charts as charts_of_experiment;
 use super::pages::{compared, told_history};
 use super::query::Pairs;
 use super::{Shared, list};
-use crate::cli::{experiments_json, run_list_json};
+use crate::cli::{experiment_lines, experiments_json, run_list_json};
 
 type Answered = Result<Response, NoPage>;
 
@@ -82,6 +84,33 @@ pub(super) async fn experiments(State(app): State<App>) -> Answered {
         Ok(Json(experiments_json(store, &all)?).into_response())
     })
     .await
+}
+
+/// `GET /api/experiments.csv`
+pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
+    app.read(|store, _| {
+        let all = experiment_lines(store, &ExperimentFilter::default())?;
+        Ok(csv("experiments.csv", experiment_list_csv(&all)))
+    })
+    .await
+}
+
+/// `GET /api/experiments/ID/points.csv`
+pub(super) async fn points_csv(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, _| Ok(csv("points.csv", points_of(store, &name)?.csv()))).await
+}
+
+/// `GET /api/experiments/ID/points.json`
+pub(super) async fn points_json(State(app): State<App>, Path(name): Path<String>) -> Answered {
+    app.read(move |store, _| Ok(Json(points_of(store, &name)?.json()).into_response())).await
+}
+
+fn points_of(store: &Store, name: &str) -> Result<Rows, NoPage> {
+    let experiment = store.find_experiment(name)?;
+    Ok(match experiment.seek {
+        Some(_) => sought_rows(&lab::seek::report(store, &experiment)?),
+        None => point_rows(&experiment_report(store, &experiment)?),
+    })
 }
 
 /// `GET /api/experiments/ID`

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use lab::subject::Subject;
 use model::Experiment;
 use results::charts::Chart;
-use results::render::html::Ink;
+use results::render::html::{Ink, Print};
 use results::render::list::{short_id, started};
 use results::store::{ExperimentFilter, Status, Store, TrialRow};
 
@@ -130,7 +130,8 @@ struct ExperimentPage {
 fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
     let Standing { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
-    let ink = Ink::Places { base: &base, query: "" };
+    let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
+    let ink = Ink::Places { base: &base, query: "", print };
     let body = Subject::of_experiment(store, experiment)?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);

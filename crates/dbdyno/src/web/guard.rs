@@ -7,6 +7,7 @@
 //! checked. Not here: passwords (door).
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
@@ -18,6 +19,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use super::App;
 use super::answer::NoPage;
+use super::crowd::Guest;
 use super::door;
 use super::query;
 use super::serve::Peer;
@@ -46,9 +48,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
 pub(super) async fn guard(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
+    Extension(guest): Extension<Arc<Guest>>,
     request: Request,
     next: Next,
 ) -> Response {
+    let _answering = guest.asks();
     let path = request.uri().path().to_owned();
     let is_api = path.starts_with("/api/");
     let is_browser = request.headers().contains_key("sec-fetch-site");
@@ -67,7 +71,7 @@ pub(super) async fn guard(
             }
             no.told(is_api, app.0.door.is_some())
         }
-        None => response,
+        None => worded(response, is_api, app.0.door.is_some()),
     };
     // Programs are told how to sign in; a browser would ask in a window of its own.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
@@ -81,6 +85,27 @@ pub(super) async fn guard(
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// An answer, in words where those who route requests have refused one without.
+fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
+    let status = response.status();
+    let is_error = status.is_client_error() || status.is_server_error();
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let is_ours = kind.is_some_and(|kind| kind.starts_with("text/html"));
+    if !is_error || is_ours {
+        return response;
+    }
+    let text = match status {
+        StatusCode::METHOD_NOT_ALLOWED => "nothing of this address is asked for in this way",
+        StatusCode::PAYLOAD_TOO_LARGE => "no form of ours is so long",
+        _ => "this cannot be understood",
+    };
+    let mut told = NoPage::new(status, text).told(is_api, can_leave);
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        told.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    told
 }
 
 /// Refuses what may not be asked.

@@ -19,8 +19,8 @@ use super::query::Pairs;
 
 /// Rows of a page: a screen or two.
 const ROWS_MAX: usize = 50;
-/// How soon a list with a run under way is looked at again, and one without.
-const NEXT_MS: (u64, u64) = (2000, 10_000);
+/// How soon a list is looked at again: a run that begins is seen soon.
+const NEXT_MS: u64 = 2000;
 /// As the command line lists them.
 const NEWEST_FIRST: &str = "-started";
 
@@ -179,20 +179,14 @@ struct Found {
     all: Vec<RunRow>,
     /// Places in `all`.
     shown: Vec<usize>,
-    trouble: Option<String>,
-}
-
-impl Found {
-    fn has_running(&self) -> bool {
-        self.all.iter().any(|row| row.status == Status::Running)
-    }
+    trouble: Option<NoPage>,
 }
 
 /// The runs that `asked` lets through, in its order.
 pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, NoPage> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
-        return Err(NoPage::bad(trouble));
+        return Err(trouble);
     }
     let shown: HashSet<usize> = shown.into_iter().collect();
     let kept = all.into_iter().enumerate().filter(|(at, _)| shown.contains(at));
@@ -209,7 +203,7 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, NoPage> {
     };
     let (sort, query, trouble) = match read() {
         Ok((sort, query)) => (sort, query, None),
-        Err(why) => (Sort::default(), None, Some(why)),
+        Err(why) => (Sort::default(), None, Some(NoPage::bad(why))),
     };
     let all = store.list(&Filter { sort, ..Filter::default() })?;
     let meant: Option<HashSet<String>> = match query {
@@ -268,7 +262,7 @@ fn rows(found: &Found, asked: &Pairs) -> Result<String, NoPage> {
         headings: headings(asked),
         rows: rows.map(|row| RowView::of(row, best.is(row))).collect(),
         told,
-        trouble: found.trouble.clone(),
+        trouble: found.trouble.as_ref().map(|no| no.text.clone()),
         is_empty_store: found.all.is_empty(),
         before: (page > 1).then(|| to_page(page - 1)),
         after: (page < n_pages).then(|| to_page(page + 1)),
@@ -320,32 +314,31 @@ pub(super) async fn page(
         let labels: BTreeSet<String> =
             labels.map(|(key, value)| format!("{key}={value}")).collect();
         let statuses = Status::ALL.map(|status| status.name().to_owned());
-        answer::page(&ListPage {
-            frame: Frame::new("Runs", "runs", shared.door.is_some()),
-            text: text("q"),
-            condition: text("where"),
-            label: text("label"),
-            sort: text("sort"),
-            workloads: choices(
-                all().flat_map(|row| row.workload.split('+')),
-                asked.get("workload"),
-            ),
-            databases: choices(all().map(|row| row.database.as_str()), asked.get("database")),
-            statuses: choices(statuses.iter().map(String::as_str), asked.get("status")),
-            labels: labels.into_iter().collect(),
-            place: super::assets::tag(rows.as_bytes()),
-            rows,
-            live: format!("/live{}", asked.text()),
-            next_ms: next_ms(&found),
-            csv: format!("/api/runs.csv{}", asked.text()),
-            json: format!("/api/runs{}", asked.text()),
-        })
+        answer::page_or_trouble(
+            found.trouble.as_ref(),
+            &ListPage {
+                frame: Frame::new("Runs", "runs", shared.door.is_some()),
+                text: text("q"),
+                condition: text("where"),
+                label: text("label"),
+                sort: text("sort"),
+                workloads: choices(
+                    all().flat_map(|row| row.workload.split('+')),
+                    asked.get("workload"),
+                ),
+                databases: choices(all().map(|row| row.database.as_str()), asked.get("database")),
+                statuses: choices(statuses.iter().map(String::as_str), asked.get("status")),
+                labels: labels.into_iter().collect(),
+                place: super::assets::tag(rows.as_bytes()),
+                rows,
+                live: format!("/live{}", asked.text()),
+                next_ms: NEXT_MS,
+                csv: format!("/api/runs.csv{}", asked.text()),
+                json: format!("/api/runs{}", asked.text()),
+            },
+        )
     })
     .await
-}
-
-fn next_ms(found: &Found) -> u64 {
-    if found.has_running() { NEXT_MS.0 } else { NEXT_MS.1 }
 }
 
 /// `GET /live`: the rows as they stand, if they have changed.
@@ -360,7 +353,7 @@ pub(super) async fn live(
         let found = found(store, &asked)?;
         let html = rows(&found, &asked)?;
         let place = super::assets::tag(html.as_bytes());
-        Ok(fresh(&seen, Fresh { place, html, next_ms: Some(next_ms(&found)) }))
+        Ok(fresh(&seen, Fresh { place, html, next_ms: Some(NEXT_MS) }))
     })
     .await
 }

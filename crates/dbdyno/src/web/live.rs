@@ -87,7 +87,7 @@ impl Lives {
 }
 
 /// The run as it is listed.
-fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
+pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     let filter = Filter { run: Some(run.clone()), ..Filter::default() };
     store.list(&filter)?.pop().ok_or_else(|| {
         let message = format!("the run {run} was removed");

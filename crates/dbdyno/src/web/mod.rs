@@ -6,6 +6,7 @@
 mod answer;
 mod api;
 mod assets;
+mod crowd;
 mod door;
 mod experiments;
 mod guard;
@@ -19,6 +20,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod throttle;
+mod ticked;
 mod tls;
 
 use std::net::SocketAddr;
@@ -105,7 +107,10 @@ fn routes(app: App) -> Router {
         .route("/api/runs/{id}/charts/{name}", get(api::run_chart))
         .route("/api/runs/{id}/{table}", get(tables::data))
         .route("/api/experiments", get(api::experiments))
+        .route("/api/experiments.csv", get(api::experiments_csv))
         .route("/api/experiments/{id}", get(api::experiment))
+        .route("/api/experiments/{id}/points.csv", get(api::points_csv))
+        .route("/api/experiments/{id}/points.json", get(api::points_json))
         .route("/api/experiments/{id}/charts", get(api::experiment_charts))
         .route("/api/experiments/{id}/charts/{name}", get(api::experiment_chart))
         .route("/api/compare", get(api::compare))

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use results::comparison::Judge;
-use results::render::html::{Ink, comparison_body, history_body, run_body};
-use results::store::Store;
+use results::render::html::{Ink, Print, comparison_body, history_body, run_body};
+use results::store::{Status, Store, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 use serde_json::json;
 
@@ -19,8 +19,9 @@ use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
 use super::list::{LabelView, RowView, label_view};
 use super::live::Standing;
-use super::query::Pairs;
+use super::query::{Form, Pairs};
 use super::tables;
+use super::ticked::{Way, grouped};
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -50,7 +51,7 @@ struct RunPage {
     frame: Frame,
     row: RowView,
     labels: Vec<LabelView>,
-    tables: [(&'static str, &'static str); 5],
+    tables: [(&'static str, &'static str); 9],
     body: String,
     place: String,
     is_live: bool,
@@ -67,7 +68,8 @@ struct StandingPart {
 
 fn standing_part(standing: &Standing) -> Result<String, NoPage> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
-    let body = run_body(&standing.report, Ink::Places { base: &base, query: "" });
+    let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
+    let body = run_body(&standing.report, Ink::Places { base: &base, query: "", print });
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
@@ -127,12 +129,12 @@ pub(super) async fn run_live(
 async fn changed(
     app: App,
     name: String,
-    form: String,
+    form: Pairs,
     change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, NoPage> + Send + 'static,
 ) -> Result<Response, NoPage> {
     app.read(move |store, _| {
         let run = store.find(&name)?;
-        let place = change(store, &run, &Pairs::of(&form))?;
+        let place = change(store, &run, &form)?;
         Ok(Redirect::to(&place).into_response())
     })
     .await
@@ -142,9 +144,12 @@ async fn changed(
 pub(super) async fn label(
     State(app): State<App>,
     Path(name): Path<String>,
-    form: String,
+    Form(form): Form,
 ) -> Result<Response, NoPage> {
     changed(app, name, form, |store, run, form| {
+        if form.get("remove").or(form.get("label")).is_none() {
+            return Err(NoPage::bad("say label=KEY=VALUE, or remove=KEY"));
+        }
         if let Some(key) = form.get("remove") {
             store.unlabel(run, key)?;
         }
@@ -170,16 +175,27 @@ pub(super) async fn label(
 pub(super) async fn remove(
     State(app): State<App>,
     Path(name): Path<String>,
-    form: String,
+    Form(form): Form,
 ) -> Result<Response, NoPage> {
     changed(app, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
             return Err(NoPage::bad("tick that it is to be removed for good"));
         }
-        store.remove(std::slice::from_ref(run))?;
+        store.remove(std::slice::from_ref(run)).map_err(|error| match error.kind {
+            // What goes on is no trouble of the store's.
+            StoreErrorKind::Busy if is_running(store, run) => {
+                NoPage::new(StatusCode::CONFLICT, error.to_string())
+            }
+            _ => error.into(),
+        })?;
         Ok("/".to_owned())
     })
     .await
+}
+
+fn is_running(store: &Store, run: &RunId) -> bool {
+    let row = super::live::row_of(store, run);
+    row.is_ok_and(|row| row.status == Status::Running)
 }
 
 /// How it is judged, as an address says it.
@@ -188,8 +204,13 @@ fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
 }
 
 /// What is asked to be compared; none where there is not enough yet.
-fn sides(asked: &Pairs) -> Option<Asked> {
+fn sides(store: &Store, asked: &Pairs) -> Option<Asked> {
     let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+    if asked.get("by").is_none()
+        && let Some(grouped) = grouped(store, &names, asked.get("group"))
+    {
+        return Some(Asked::Sides(grouped.sides));
+    }
     match (asked.get("by"), &names[..]) {
         (Some(axis), [experiment]) => {
             Some(Asked::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
@@ -201,7 +222,7 @@ fn sides(asked: &Pairs) -> Option<Asked> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
-    let sides = sides(asked).ok_or_else(|| {
+    let sides = sides(store, asked).ok_or_else(|| {
         NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
     })?;
     Ok(hold(store, &sides, &judge(asked)?)?)
@@ -218,12 +239,15 @@ pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
+    /// How ticked runs may be made sides, each with its address.
+    ways: Vec<(Way, String)>,
+    group: String,
     by: String,
     figure: String,
     floor: String,
     figures: [&'static str; 5],
     body: String,
-    trouble: Option<String>,
+    trouble: Option<NoPage>,
     csv: String,
     json: String,
 }
@@ -238,7 +262,7 @@ struct HistoryPage {
     figures: [&'static str; 5],
     keys: Vec<String>,
     body: String,
-    trouble: Option<String>,
+    trouble: Option<NoPage>,
     csv: String,
     json: String,
 }
@@ -249,12 +273,22 @@ const FIGURES: [&str; 5] = ["nopm", "tps", "p50", "p95", "p99"];
 fn body_or_why<T>(
     report: Result<T, NoPage>,
     body: impl FnOnce(&T) -> String,
-) -> Result<(String, Option<String>), NoPage> {
+) -> Result<(String, Option<NoPage>), NoPage> {
     match report {
         Ok(report) => Ok((body(&report), None)),
-        Err(no) if no.status.is_client_error() => Ok((String::new(), Some(no.text))),
+        Err(no) if no.status.is_client_error() => Ok((String::new(), Some(no))),
         Err(no) => Err(no),
     }
+}
+
+fn ways(store: &Store, asked: &Pairs) -> Vec<(Way, String)> {
+    let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+    let ways = grouped(store, &names, asked.get("group")).map(|grouped| grouped.ways);
+    let linked = |way: Way| {
+        let address = format!("/compare{}", asked.with("group", &way.by));
+        (way, address)
+    };
+    ways.into_iter().flatten().map(linked).collect()
 }
 
 /// `GET /compare`
@@ -265,24 +299,29 @@ pub(super) async fn compare(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/compare/charts/", query: &query };
-        let (body, trouble) = match sides(&asked) {
+        let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
+        let (body, trouble) = match sides(store, &asked) {
             None => (String::new(), None),
             Some(_) => body_or_why(compared(store, &asked), |of| comparison_body(of, &[], ink))?,
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        answer::page(&ComparePage {
-            frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
-            sides: asked.all("side").map(str::to_owned).collect(),
-            by: text("by"),
-            figure: text("figure"),
-            floor: text("floor"),
-            figures: FIGURES,
-            body,
-            trouble,
-            csv: format!("/api/compare.csv{query}"),
-            json: format!("/api/compare{query}"),
-        })
+        answer::page_or_trouble(
+            trouble.as_ref(),
+            &ComparePage {
+                frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
+                ways: ways(store, &asked),
+                group: text("group"),
+                sides: asked.all("side").map(str::to_owned).collect(),
+                by: text("by"),
+                figure: text("figure"),
+                floor: text("floor"),
+                figures: FIGURES,
+                body,
+                trouble: trouble.clone(),
+                csv: format!("/api/compare.csv{query}"),
+                json: format!("/api/compare{query}"),
+            },
+        )
     })
     .await
 }
@@ -295,22 +334,25 @@ pub(super) async fn history(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/history/charts/", query: &query };
+        let ink = Ink::Places { base: "/api/history/charts/", query: &query, print: Print::Svg };
         let (body, trouble) =
             body_or_why(told_history(store, &asked), |report| history_body(report, ink))?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        answer::page(&HistoryPage {
-            frame: Frame::new("History", "history", shared.door.is_some()).with_charts(),
-            by: asked.get("by").unwrap_or("build").to_owned(),
-            figure: text("figure"),
-            floor: text("floor"),
-            figures: FIGURES,
-            keys: store.label_keys()?,
-            body,
-            trouble,
-            csv: format!("/api/history.csv{query}"),
-            json: format!("/api/history{query}"),
-        })
+        answer::page_or_trouble(
+            trouble.as_ref(),
+            &HistoryPage {
+                frame: Frame::new("History", "history", shared.door.is_some()).with_charts(),
+                by: asked.get("by").unwrap_or("build").to_owned(),
+                figure: text("figure"),
+                floor: text("floor"),
+                figures: FIGURES,
+                keys: store.label_keys()?,
+                body,
+                trouble: trouble.clone(),
+                csv: format!("/api/history.csv{query}"),
+                json: format!("/api/history{query}"),
+            },
+        )
     })
     .await
 }

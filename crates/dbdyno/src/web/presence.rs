@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use lab::Trouble;
@@ -65,6 +66,16 @@ impl Presence {
         if Presence::of(store).as_ref() == Some(self) {
             // Whoever reads it sees that the process is gone.
             let _ = fs::remove_file(path(store));
+        }
+    }
+
+    /// Whether its pages are at this address, of which a machine's own name may stand for all.
+    pub(crate) fn listens_at(&self, asked: SocketAddr) -> bool {
+        let host = self.address.split("//").nth(1).unwrap_or_default().trim_end_matches('/');
+        let port = host.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
+        match host.parse::<SocketAddr>() {
+            Ok(host) => host == asked,
+            Err(_) => asked.ip().is_unspecified() && port == Some(asked.port()),
         }
     }
 

@@ -1,7 +1,32 @@
 //! Names and values of an address's query or a form, read leniently: what nobody knows says
 //! nothing. Not here: what they mean.
 
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
 use form_urlencoded::{Serializer, parse};
+
+use super::answer::NoPage;
+
+/// What a form says that was sent as one.
+pub(super) struct Form(pub(super) Pairs);
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = NoPage;
+
+    async fn from_request(request: Request, state: &S) -> Result<Form, NoPage> {
+        let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+        if !kind.eq_ignore_ascii_case(FORM) {
+            let text = format!("send it as a form ({FORM}), not as '{kind}'");
+            return Err(NoPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        }
+        let read = String::from_request(request, state).await;
+        let text = read.map_err(|refused| NoPage::new(refused.status(), refused.body_text()))?;
+        Ok(Form(Pairs::of(&text)))
+    }
+}
 
 /// Names and values, in the order in which they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
+use super::crowd::{Crowd, Guest};
 use super::door::Door;
 use super::live::Lives;
 use super::presence::Presence;
@@ -29,6 +30,8 @@ use super::{App, Options, Shared, make_store, routes};
 const CONNECTIONS_MAX: usize = 128;
 /// Readers of the store at once: they are mostly waiting for the disk.
 const READERS_MAX: usize = 4;
+/// Until the first request: browsers open connections that they may need soon.
+const FIRST_MAX: Duration = Duration::from_secs(10);
 /// From the first byte to the last of a handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Until a request's headers are there, and between two requests of a connection.
@@ -173,9 +176,8 @@ impl Serving {
 }
 
 async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: Router) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let (room, crowd) = (Arc::new(Semaphore::new(CONNECTIONS_MAX)), Arc::new(Crowd::default()));
     loop {
-        let permit = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(_) => {
@@ -184,13 +186,33 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
                 continue;
             }
         };
+        if room.available_permits() == 0 {
+            crowd.give_way();
+        }
+        // Where all are being answered, it waits for one of them.
+        let permit = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
+        let guest = Arc::new(crowd.enter(peer.ip()));
         let acceptor = identity.as_ref().map(|identity| identity.acceptor.clone());
         let routes = routes.clone().layer(Extension(Peer(peer.ip())));
+        let routes = routes.layer(Extension(Arc::clone(&guest)));
         tokio::spawn(async move {
             // Whoever breaks off, or takes too long, hears nothing more.
-            let _ = timeout(CONNECTION_MAX, secured(stream, acceptor, routes)).await;
+            tokio::select! {
+                _ = timeout(CONNECTION_MAX, secured(stream, acceptor, routes)) => {}
+                () = guest.gives_way() => {}
+                () = stays_silent(&guest) => {}
+            }
             drop(permit);
         });
+    }
+}
+
+/// Ends when a connection has asked for nothing in the time that it has for that.
+async fn stays_silent(guest: &Guest) {
+    // The time itself is what is waited for.
+    let _ = timeout(FIRST_MAX, pending::<()>()).await;
+    if guest.has_asked() {
+        pending::<()>().await;
     }
 }
 

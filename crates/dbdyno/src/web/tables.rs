@@ -1,5 +1,5 @@
-//! The tables of a run, each as a page, as CSV and as JSON: timing, what clients did, the
-//! transaction counter, configuration and settings.
+//! The tables of a run, each as a page, as CSV and as JSON: latency, stretches, disturbances,
+//! errors, timing, what clients did, the transaction counter, configuration and settings.
 //!
 //! Not here: what stands in them (results).
 
@@ -22,7 +22,11 @@ use super::{App, Shared};
 const COUNTER_EVERY_S: u32 = 10;
 
 /// The tables that a run has, in the order of its page, and what they are called there.
-pub(super) const ALL: [(&str, &str); 5] = [
+pub(super) const ALL: [(&str, &str); 9] = [
+    ("latency", "Latency"),
+    ("probes", "Stretches"),
+    ("disturbances", "Disturbances"),
+    ("errors", "Errors"),
     ("timing", "Timing"),
     ("clients", "Timing by client"),
     ("counter", "Transaction counter"),
@@ -40,6 +44,10 @@ fn sheet_of(
 ) -> Result<Sheet, NoPage> {
     let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
     Ok(match table {
+        "latency" => sheets::latency(&report()?),
+        "probes" => sheets::probes(&report()?),
+        "disturbances" => sheets::disturbances(&report()?),
+        "errors" => sheets::errors(&report()?),
         "timing" => sheets::timing(&report()?),
         "clients" => sheets::per_client(&run_report(store, run, Options { per_client: true })?),
         "counter" => {

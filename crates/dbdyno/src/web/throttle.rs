@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Slips of the finger that cost nothing.
+/// Slips of the finger: the last of them costs a wait.
 const FREE: u32 = 3;
-/// The wait after the first failure beyond those; each further one doubles it.
+/// The wait after the last of those; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// No wait is longer, so that nobody is locked out for good by somebody else at his address.
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ impl Throttle {
     /// How long `peer` must wait until it is heard again; none if it is heard now.
     pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&who(peer))?;
-        let beyond = failures.count.checked_sub(FREE + 1)?;
+        let beyond = failures.count.checked_sub(FREE)?;
         let wait = FIRST_WAIT.saturating_mul(2u32.saturating_pow(beyond)).min(WAIT_MAX);
         let left = wait.saturating_sub(now.saturating_duration_since(failures.last));
         (!left.is_zero()).then_some(left)
@@ -56,7 +56,7 @@ impl Throttle {
 }
 
 /// One network of version 6 (RFC 6177: a /64) counts as one: its owner has them all.
-fn who(peer: IpAddr) -> IpAddr {
+pub(super) fn who(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(peer) => IpAddr::V4(peer),
         IpAddr::V6(peer) => IpAddr::V6((peer.to_bits() & !u128::from(u64::MAX)).into()),
@@ -81,7 +81,7 @@ mod tests {
             throttle.failed(peer, now);
             waits.push(throttle.wait(peer, now).map_or(0, |wait| wait.as_secs()));
         }
-        assert_eq!(waits, [0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(waits, [0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
         assert_eq!(throttle.wait(peer, now + WAIT_MAX), None);
         assert_eq!(throttle.wait("192.0.2.2".parse().unwrap(), now), None);
         throttle.succeeded(peer);

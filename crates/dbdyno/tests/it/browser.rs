@@ -63,7 +63,25 @@ fn opened_and_zoomed(tab: &mut Tab) {
     let before = tab.value(range);
     tab.drag_over(".chart .nsewdrag");
     tab.until(&format!("{range} !== {}", json!(before)));
+    // Other charts over time show the same stretch of it, those too that come into view later.
+    let ranges = "new Set([...document.querySelectorAll('.chart')].map((of) => of._fullLayout)
+        .filter((layout) => layout?.meta?.is_over_time)
+        .map((layout) => JSON.stringify(layout.xaxis.range)))";
+    tab.until(&format!("{DRAWN} > 1 && {ranges}.size === 1"));
+    tab.value("document.querySelector('.chart').emit('plotly_doubleclick')");
+    tab.until(&format!("{range} === {} && {ranges}.size === 1", json!(before)));
+    printed(tab);
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
+}
+
+/// A printer does not wait: charts for it stand in the page, those too that nobody saw.
+fn printed(tab: &mut Tab) {
+    tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
+    let seen = "[...document.querySelectorAll('figure')].filter((figure) =>
+        figure.querySelector('.on-paper svg').getBoundingClientRect().height > 50).length";
+    let n_figures = tab.value("document.querySelectorAll('figure').length");
+    assert_eq!(tab.value(seen), n_figures);
+    tab.call("Emulation.setEmulatedMedia", json!({"media": ""}));
 }
 
 fn compared(tab: &mut Tab, web: &Web) {
@@ -93,6 +111,14 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     let (first, drawn) = (tab.value(told), tab.value(length));
     tab.until(&format!("{told} !== {}", json!(first)));
     tab.until(&format!("{length} > {}", json!(drawn)));
+    // What was zoomed into stays, however much is added.
+    let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
+    let before = tab.value(range);
+    tab.drag_over(".chart .nsewdrag");
+    tab.until(&format!("{range} !== {}", json!(before)));
+    let (zoomed, drawn) = (tab.value(range), tab.value(length));
+    tab.until(&format!("{length} > {} + 1", json!(drawn)));
+    assert_eq!(tab.value(range), zoomed);
     run.interrupt();
     run.end().code(130);
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");

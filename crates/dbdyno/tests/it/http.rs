@@ -104,7 +104,7 @@ impl Web {
         for (name, value) in headers {
             request += &format!("{name}: {value}\r\n");
         }
-        if method == "POST" {
+        if method == "POST" && !headers.iter().any(|(name, _)| *name == "Content-Type") {
             request += "Content-Type: application/x-www-form-urlencoded\r\n";
         }
         request += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
@@ -131,6 +131,12 @@ impl Web {
         // It may end a connection without a farewell once everything is said.
         assert!(read.is_ok() || !back.is_empty(), "{read:?}");
         back
+    }
+
+    /// Connections that say nothing, of which some may be ended from the other side.
+    pub(crate) fn silent(&self, n: usize) -> Vec<TcpStream> {
+        let connect = |_| TcpStream::connect(self.address).expect("it listens");
+        (0..n).map(connect).collect()
     }
 
     /// Speaks plainly to a port, whatever it expects.

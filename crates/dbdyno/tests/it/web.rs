@@ -22,10 +22,21 @@ fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
 
 /// Every address of a store with a run, an experiment and a label `build`.
 fn addresses(run: &str, experiment: &str) -> Vec<String> {
-    let of_run = ["", "/clients", "/counter?every=5", "/config", "/live?after=x"]
-        .map(|what| format!("/runs/{run}{what}"));
+    let of_run = [
+        "",
+        "/latency",
+        "/probes",
+        "/disturbances",
+        "/errors",
+        "/clients",
+        "/counter?every=5",
+        "/config",
+        "/live?after=x",
+    ]
+    .map(|what| format!("/runs/{run}{what}"));
     let data = ["", "/plan.toml", "/seconds.csv", "/timing.csv", "/timing.json", "/clients.csv"]
         .into_iter()
+        .chain(["/latency.csv", "/probes.json", "/disturbances.csv", "/errors.csv"])
         .chain(["/counter.csv", "/config.json", "/settings.csv", "/charts"])
         .map(|what| format!("/api/runs/{run}{what}"));
     let of_experiment =
@@ -41,6 +52,9 @@ fn addresses(run: &str, experiment: &str) -> Vec<String> {
         "/api/runs".to_owned(),
         "/api/runs.csv".to_owned(),
         "/api/experiments".to_owned(),
+        "/api/experiments.csv".to_owned(),
+        format!("/api/experiments/{experiment}/points.csv"),
+        format!("/api/experiments/{experiment}/points.json"),
         format!("/api/experiments/{experiment}"),
         format!("/api/experiments/{experiment}/charts"),
         format!("/api/compare{sides}"),
@@ -146,12 +160,99 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
     assert_eq!((answer.status, answer.header("location")), (303, &*format!("/runs/{run}")));
     assert_eq!(labels(), serde_json::json!({"build": "1.2"}));
     assert_eq!(web.post(&format!("/runs/{run}/label"), "label=nonsense").status, 400);
+    assert_eq!(web.post(&format!("/runs/{run}/label"), "lable=build%3D1").status, 400);
+    let json = [("Origin", web.base.as_str()), ("Content-Type", "application/json")];
+    assert_eq!(web.ask("POST", &format!("/runs/{run}/label"), &json, "{}").status, 415);
     web.post(&format!("/runs/{run}/label"), "remove=build");
     assert_eq!(labels(), serde_json::json!({}));
     assert_eq!(web.post(&format!("/runs/{run}/remove"), "").status, 400);
     assert_eq!(web.post(&format!("/runs/{run}/remove"), "sure=yes").status, 303);
     assert_eq!(web.get(&format!("/runs/{run}")).status, 404);
     assert!(web.page("/").contains("Nothing was run yet"));
+}
+
+#[test]
+fn what_cannot_be_given_is_told_with_its_status() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    for path in ["/compare?side=a=1&side=b=2", "/?where=bogus", "/history?floor=-5"] {
+        let answer = web.get(path);
+        assert_eq!(answer.status, 400, "{path}");
+        assert!(answer.body.contains("class=\"trouble\""), "{path}: {}", answer.body);
+    }
+    let posted = web.post("/api/runs", "");
+    assert_eq!((posted.status, posted.header("allow")), (405, "GET,HEAD"));
+    assert!(posted.body.starts_with("{\"error\":"), "{}", posted.body);
+    let unreadable = web.get("/api/runs/%FF");
+    assert_eq!(unreadable.status, 400);
+    assert!(unreadable.body.starts_with("{\"error\":"), "{}", unreadable.body);
+}
+
+#[test]
+fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
+    let home = Home::new();
+    let mut ids = Vec::new();
+    for (seed, build) in [("1", "1.1"), ("2", "1.1"), ("3", "1.2"), ("4", "1.2")] {
+        let label = format!("--label=build={build}");
+        ids.push(simulated(&home, "empty", &[&format!("--seed={seed}"), &label]));
+    }
+    let web = Web::start(&home, &[]);
+    // As they stand in the list: the newest first.
+    let ticked: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
+    let address = format!("compare?{}", ticked.join("&"));
+    let names = |query: &str| {
+        let told = web.json(&format!("/api/{address}{query}"));
+        let sides = told["sides"].as_array().cloned().unwrap_or_default();
+        sides.iter().map(|side| side["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(""), ["build=1.1", "build=1.2"]);
+    assert_eq!(names("&group=run").len(), 4);
+    let page = web.page(&format!("/{address}"));
+    assert!(page.contains("<b>by label build</b>") && page.contains(">each run</a>"), "{page}");
+    assert!(page.contains("<label>Baseline <input"), "{page}");
+}
+
+#[test]
+fn a_damaged_trial_is_left_out_and_told() {
+    let home = Home::new();
+    let vary = ["--vary=clients=1,2", "--repeat=2", "--target=sim:?service=constant:1ms"];
+    let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
+    let made = home.json(&[&["run", "empty"], &vary[..], &how].concat());
+    let experiment = at(&made, "id").as_str().expect("an experiment has an id");
+    let run = at(&made, "points.0.runs.0").as_str().expect("a run has an id").to_owned();
+    let store = rusqlite::Connection::open(home.path("data/dbdyno/runs.sqlite")).expect("a store");
+    let broken = "UPDATE run SET report = '{broken' WHERE id = ?";
+    assert_eq!(store.execute(broken, [&run]).expect("it is written"), 1);
+    let web = Web::start(&home, &[]);
+    for path in
+        [format!("/experiments/{experiment}"), format!("/compare?side={experiment}&by=clients")]
+    {
+        let page = web.page(&path);
+        assert!(page.contains("runs rm") && page.contains(&run), "{path}: {page}");
+    }
+    home.run(&["experiments", "show", experiment]).good().says(&["Left out: 1 run", &run]);
+}
+
+#[test]
+fn a_run_that_goes_on_is_not_removed() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let slow = ["--target=sim:?service=constant:20ms", "--duration=60s", "--ramp-up=0s"];
+    let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
+    while web.json("/api/runs?status=running")["runs"].as_array().is_none_or(Vec::is_empty) {}
+    let answer = web.post("/runs/last/remove", "sure=yes");
+    assert_eq!(answer.status, 409, "{}", answer.body);
+    run.interrupt();
+    run.end().code(130);
+}
+
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let home = Home::new();
+    let web = Web::start(&home, &[]);
+    let silent = web.silent(400);
+    assert_eq!(web.get("/api/runs").status, 200);
+    drop(silent);
 }
 
 #[test]
@@ -172,7 +273,7 @@ fn script_in_a_label_or_a_plan_is_shown_as_text() {
     let found = "/?q=%22%3E%3Cscript%3Ealert(4)%3C/script%3E";
     let pages =
         ["/", found, "/?where=%3Cscript%3E", &format!("/runs/{run}"), "/history?by=%3Cb%3E"]
-            .map(|path| web.page(path));
+            .map(|path| web.get(path).body);
     for page in &pages {
         for bad in ["<script>", "<img", "\"><script", "<b>&lt;"] {
             assert!(!page.contains(bad), "{bad}: {page}");
@@ -245,7 +346,7 @@ fn with_a_password_only_who_knows_it_sees_anything_and_all_of_it_goes_over_tls()
     // Basic, for programs: base64 of "anybody:correct horse" and of "anybody:guess".
     let basic = |text| web.ask("GET", "/api/runs", &[("Authorization", text)], "").status;
     assert_eq!(basic("Basic YW55Ym9keTpjb3JyZWN0IGhvcnNl"), 200);
-    for _ in 0..3 {
+    for _ in 0..2 {
         let wrong = web.post("/login", "password=guess");
         assert_eq!((wrong.status, wrong.header("set-cookie")), (401, ""));
     }
@@ -253,6 +354,9 @@ fn with_a_password_only_who_knows_it_sees_anything_and_all_of_it_goes_over_tls()
     let late = web.post("/login", "password=correct+horse");
     assert_eq!(late.status, 429, "whoever guesses waits");
     assert!(late.header("retry-after").parse::<u64>().is_ok_and(|seconds| seconds >= 1));
+    web.process.interrupt();
+    let said = web.process.end().good().err;
+    assert_eq!(said.matches("a wrong password from 127.0.0.1").count(), 3, "{said}");
 }
 
 #[track_caller]
@@ -284,6 +388,8 @@ fn in_the_background_it_is_started_once_told_and_ended() {
     let again = home.run(&["web", "start"]).good();
     let address = began.out.split(' ').next().expect("it begins with the address");
     assert!(again.out.starts_with(address), "{}", again.out);
+    let elsewhere = home.run(&["web", "start", "--listen=127.0.0.2:9"]).code(1);
+    assert!(elsewhere.err.contains("is shown elsewhere already"), "{}", elsewhere.err);
     home.run(&["web", "status"]).good().says(&[address]);
     home.run(&["web"]).code(1).warns(&["shows this store already", "dbdyno web stop"]);
     home.run(&["web", "stop"]).good().says(&["ended"]);

@@ -5,6 +5,7 @@ use model::short_axis;
 use super::{Along, Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace};
 use crate::ComparisonReport;
 use crate::comparison::{Judged, PairReport};
+use crate::render::figures::exact;
 use crate::render::title;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -30,7 +31,7 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
         along: Along::Y,
         from: 1.0 / floor,
         to: Some(floor),
-        text: "does not matter".to_owned(),
+        text: format!("within ±{} %: does not matter", exact(100.0 * report.floor)),
     });
     chart.note = Some("Of times less is better, of rates more.".to_owned());
     for pair in &report.pairs {

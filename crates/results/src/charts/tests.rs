@@ -252,7 +252,7 @@ fn the_charts_of_a_search_and_a_comparison() {
       x point of 4 names; y ratio to build=1.1 [] Log
       build=1.2 (Points, 4) 0: 1.001 (0.9861 to 1.016) .. 3.000: 1.136 (1.119 to 1.153)
       Y 1.000:
-      Y 0.9901 to 1.010: does not matter
+      Y 0.9901 to 1.010: within ±1 %: does not matter
     sides-tps: TPS of each side
       x clients [] Log; y TPS [commits/s] FromZero
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 500.0 (495.1 to 504.9)

@@ -6,8 +6,9 @@
 use plotly::Plot;
 use serde_json::{Map, Value, json};
 
+use super::ruler::{Room, Ruler};
 use super::thin::thin;
-use super::{colour, is_again};
+use super::{At, colour, is_again, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
 /// Points drawn of a trace.
@@ -20,9 +21,12 @@ impl Chart {
         let data: Vec<Value> = self
             .traces
             .iter()
+            .zip(thin(&self.traces, POINTS_MOST))
             .enumerate()
-            .flat_map(|(index, trace)| traces(self, index, trace))
+            .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
             .collect();
+        let stripes = self.marks.iter().filter(|mark| mark.is_in_legend()).map(named);
+        let data: Vec<Value> = data.into_iter().chain(stripes).collect();
         let (shapes, annotations): (Vec<Value>, Vec<Value>) =
             self.marks.iter().map(|mark| marked(self, mark)).unzip();
         let is_over_time = self.x.unit == "s";
@@ -34,6 +38,8 @@ impl Chart {
             "annotations": annotations,
             "barmode": "group",
             "hovermode": if is_over_time { "x unified" } else { "closest" },
+            // Charts over time are zoomed together.
+            "meta": {"is_over_time": is_over_time},
             "showlegend": true,
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
         });
@@ -43,6 +49,10 @@ impl Chart {
 
 /// Of ratios 2 and 5 are named too, where the tens are few.
 const TENS_ALONE: f64 = 1_000.0;
+/// About so many numbers stand along an axis of ratios that has not even a ten.
+const TICKS: usize = 6;
+/// From so many zeros on numbers are told with `M` and `G`, so that they have room.
+const ZEROS_MOST: usize = 7;
 
 fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     let title = match axis.unit.is_empty() {
@@ -53,9 +63,15 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
         "title": {"text": title},
         "automargin": true,
         "separatethousands": true,
-        "exponentformat": "none",
+        "exponentformat": "SI",
+        "minexponent": ZEROS_MOST,
         "hoverformat": ",.4~r",
     });
+    if axis.unit == "s" {
+        // Where a time is pointed at, it has its unit.
+        told["ticksuffix"] = json!(" s");
+        told["showticksuffix"] = json!("last");
+    }
     if !axis.categories.is_empty() {
         let names: Vec<String> = axis.categories.iter().map(|name| escaped(name)).collect();
         let places: Vec<usize> = (0..names.len()).collect();
@@ -71,12 +87,21 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     }
     match axis.scale {
         Scale::Log => {
-            let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-            for value in values.filter(|value| *value > 0.0) {
-                (low, high) = (low.min(value), high.max(value));
-            }
             told["type"] = json!("log");
-            told["dtick"] = if high > low * TENS_ALONE { json!(1) } else { json!("D2") };
+            let ruler = Ruler::of(axis, values, Room::Round, TICKS);
+            let ratio = ruler.ratio();
+            if ratio > TENS_ALONE {
+                told["dtick"] = json!(1);
+            } else if ratio >= 10.0 {
+                told["dtick"] = json!("D2");
+            } else {
+                // plotly.js would name digits alone: 5 where 0.5 stands.
+                let (at, labels): (Vec<f64>, Vec<String>) =
+                    ruler.ticks(axis, TICKS).into_iter().map(|tick| (tick.at, tick.label)).unzip();
+                told["tickmode"] = json!("array");
+                told["tickvals"] = json!(at);
+                told["ticktext"] = json!(labels);
+            }
         }
         Scale::FromZero => told["rangemode"] = json!("tozero"),
         Scale::Linear => {}
@@ -84,9 +109,8 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
     told
 }
 
-/// A trace; before it the two edges of its area, where it has one.
-fn traces(chart: &Chart, index: usize, trace: &Trace) -> Vec<Value> {
-    let points = thin(&trace.points, POINTS_MOST);
+/// A trace; before it its area, where it has one.
+fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<Value> {
     let ink = colour(chart, index);
     let is_line = matches!(trace.shape, Shape::Line | Shape::Steps);
     let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
@@ -113,27 +137,74 @@ fn traces(chart: &Chart, index: usize, trace: &Trace) -> Vec<Value> {
         let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
         told["text"] = json!(labels.collect::<Vec<Option<String>>>());
     }
+    told["hovertemplate"] =
+        json!(pointed_at(chart, points.iter().any(|point| point.label.is_some())));
     let has_bands = points.iter().any(|point| point.band.is_some());
     if !has_bands {
         return vec![told];
     }
     if !is_line {
-        told["error_y"] = whiskers(&points);
+        told["error_y"] = whiskers(points);
         return vec![told];
     }
-    let edge = |of: &dyn Fn(&Point) -> Option<f64>, fill: &str| {
-        let mut edge = told.clone();
-        edge["y"] = json!(points.iter().map(|point| of(point)).collect::<Vec<Option<f64>>>());
-        edge["line"] = json!({"shape": shape, "width": 0});
-        edge["meta"] = json!({"area": format!("l-{ink}")});
-        edge["fill"] = json!(fill);
-        edge["showlegend"] = json!(false);
-        edge["hoverinfo"] = json!("skip");
-        edge
+    vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
+}
+
+/// What is told of a point that is pointed at: its value with its unit; the place too where it
+/// does not stand above all values of that place.
+fn pointed_at(chart: &Chart, has_labels: bool) -> String {
+    let unit = |axis: &Axis| match axis.unit.is_empty() {
+        true => String::new(),
+        // Braces would begin a name.
+        false => format!(" {}", escaped(&axis.unit).replace(['{', '}'], "")),
     };
-    let low = edge(&|point| point.band.map(|band| band.0), "none");
-    let high = edge(&|point| point.band.map(|band| band.1), "tonexty");
-    vec![low, high, told]
+    let value = format!("%{{y:,.4~r}}{}", unit(&chart.y));
+    let place = match chart.x.unit == "s" {
+        true => String::new(),
+        false => format!("%{{x}}{}: ", unit(&chart.x)),
+    };
+    let label = if has_labels { "<br>%{text}" } else { "" };
+    format!("{place}{value}{label}")
+}
+
+/// The area of a band: around each stretch without gaps, from left to right at its high ends and
+/// back at its low ones, with a gap behind it. What plotly.js fills between two lines goes wrong
+/// where these have gaps.
+fn area(chart: &Chart, shape: Shape, points: &[&Point]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
+    // Zero has no place among ratios, and would be a gap.
+    let lowest = match chart.y.scale {
+        Scale::Log => chart.values(Along::Y).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min),
+        Scale::FromZero | Scale::Linear => f64::NEG_INFINITY,
+    };
+    let around = |piece: &[&Point]| {
+        let edge = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<At> {
+            let at = |point: &&Point| Some((point.x, of(point.band?).max(lowest)));
+            let edge = piece.iter().filter_map(at).collect();
+            if shape == Shape::Steps { stepped(edge) } else { edge }
+        };
+        let back = edge(&|band| band.0).into_iter().rev();
+        let closed = edge(&|band| band.1).into_iter().chain(back);
+        closed.map(|(x, y)| (Some(x), Some(y))).chain([(None, None)]).collect::<Vec<_>>()
+    };
+    let pieces = points.split(|point| point.band.is_none()).filter(|piece| !piece.is_empty());
+    pieces.flat_map(around).unzip()
+}
+
+/// An area as a trace of its own, before the one that it belongs to.
+fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) -> Value {
+    json!({
+        "type": "scatter",
+        "name": of["name"],
+        "legendgroup": of["legendgroup"],
+        "x": around.0,
+        "y": around.1,
+        "mode": "lines",
+        "line": {"shape": "linear", "width": 0},
+        "meta": {"area": format!("l-{ink}")},
+        "fill": "toself",
+        "showlegend": false,
+        "hoverinfo": "skip",
+    })
 }
 
 fn whiskers(points: &[&Point]) -> Value {
@@ -168,7 +239,7 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     put(&format!("{across}1"), json!(1));
     let at = if axis.scale == Scale::Log { to.log10() } else { mark.from };
     let mut words = json!({
-        "text": escaped(&mark.text),
+        "text": if mark.is_in_legend() { String::new() } else { escaped(&mark.text) },
         "showarrow": false,
         "font": {"size": 11},
         "xanchor": "left",
@@ -179,6 +250,20 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     words[along] = json!(at);
     words[across] = json!(if mark.along == Along::X { 1 } else { 0 });
     (Value::Object(shape), words)
+}
+
+/// A stripe as a name in the legend, by a trace without points.
+fn named(mark: &Mark) -> Value {
+    json!({
+        "type": "scatter",
+        "name": escaped(&mark.text),
+        "x": [null],
+        "y": [null],
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 12},
+        "meta": {"mark": "mark"},
+        "hoverinfo": "skip",
+    })
 }
 
 fn escaped(text: &str) -> String {

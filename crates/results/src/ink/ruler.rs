@@ -84,6 +84,11 @@ impl Ruler {
         self.to
     }
 
+    /// How many times its low end its high end is.
+    pub(super) fn ratio(&self) -> f64 {
+        self.high / self.low
+    }
+
     /// Whether a number lies on it.
     pub(super) fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
@@ -96,7 +101,7 @@ impl Ruler {
 
     /// About `n` numbers along it.
     pub(super) fn ticks(&self, axis: &Axis, n: usize) -> Vec<Tick> {
-        if self.is_log && self.high / self.low >= 10.0 {
+        if self.is_log && self.ratio() >= 10.0 {
             return self.ratio_ticks(n);
         }
         let step = match axis.unit.as_str() {

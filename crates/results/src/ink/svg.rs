@@ -7,7 +7,7 @@ mod layout;
 mod words;
 
 use super::thin::thin;
-use super::{DARK, Drawn, LIGHT, Theme, colour, is_again};
+use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
 use crate::render::figures::{exact, significant};
 
@@ -33,8 +33,10 @@ impl Chart {
         svg.axes();
         let mut rows = [f64::NEG_INFINITY; MARK_ROWS];
         self.marks.iter().for_each(|mark| svg.mark(mark));
-        for (index, trace) in self.traces.iter().enumerate() {
-            svg.trace(index, trace);
+        let most = ((layout.right - layout.left) * POINTS_PER_PIXEL) as usize;
+        let thinned = thin(&self.traces, most.max(1));
+        for (index, (trace, points)) in self.traces.iter().zip(&thinned).enumerate() {
+            svg.trace(index, trace, points);
         }
         self.marks.iter().for_each(|mark| svg.say(mark, &mut rows));
         svg.text.push_str("</svg>\n");
@@ -48,9 +50,6 @@ struct Svg<'c> {
     chart: &'c Chart,
     layout: &'c Layout,
 }
-
-/// A place in pixels.
-type At = (f64, f64);
 
 impl Svg<'_> {
     fn put(&mut self, text: &str) {
@@ -86,17 +85,21 @@ impl Svg<'_> {
         for (index, (at, name)) in self.layout.legend.clone().into_iter().enumerate() {
             let ink = colour(self.chart, index);
             let (x, y) = (at.0, at.1);
-            let swatch = match self.chart.traces[index].shape {
-                Shape::Line | Shape::Steps => {
+            let swatch = match self.chart.traces.get(index).map(|trace| trace.shape) {
+                None => {
+                    let (x, y) = (px(x), px(y - 9.0));
+                    format!("<rect class=\"mark\" x=\"{x}\" y=\"{y}\" width=\"16\" height=\"10\"/>")
+                }
+                Some(Shape::Line | Shape::Steps) => {
                     let again = if is_again(self.chart, index) { " again" } else { "" };
                     let (to, y) = (px(x + 16.0), px(y - 4.0));
                     format!("<path class=\"line l-{ink}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
                 }
-                Shape::Points | Shape::Joined => {
+                Some(Shape::Points | Shape::Joined) => {
                     let (x, y) = (px(x + 8.0), px(y - 4.0));
                     format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
                 }
-                Shape::Bars => {
+                Some(Shape::Bars) => {
                     let (x, y) = (px(x + 3.0), px(y - 9.0));
                     let size = "width=\"10\" height=\"10\"";
                     format!("<rect class=\"d-{ink}\" x=\"{x}\" y=\"{y}\" {size}/>")
@@ -175,7 +178,8 @@ impl Svg<'_> {
     /// A mark's words, where they do not lie on those of others.
     fn say(&mut self, mark: &Mark, rows: &mut [f64; MARK_ROWS]) {
         let Layout { left, right, top, .. } = *self.layout;
-        let Some((from, to)) = self.layout.stretch(mark).filter(|_| !mark.text.is_empty()) else {
+        let is_said = !mark.text.is_empty() && !mark.is_in_legend();
+        let Some((from, to)) = self.layout.stretch(mark).filter(|_| is_said) else {
             return;
         };
         let width = width_of(&mark.text, 11.0);
@@ -192,18 +196,16 @@ impl Svg<'_> {
         self.put(&format!("<text class=\"said\" x=\"{x}\" y=\"{y}\">{words}</text>"));
     }
 
-    fn trace(&mut self, index: usize, trace: &Trace) {
-        let most = ((self.layout.right - self.layout.left) * POINTS_PER_PIXEL) as usize;
-        let points = thin(&trace.points, most.max(1));
+    fn trace(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         match trace.shape {
-            Shape::Line | Shape::Steps => self.line(index, trace, &points),
+            Shape::Line | Shape::Steps => self.line(index, trace, points),
             Shape::Joined => {
-                self.joined(index, &points);
-                self.dots(index, trace, &points);
-                self.labels(trace, &points);
+                self.joined(index, points);
+                self.dots(index, trace, points);
+                self.labels(trace, points);
             }
-            Shape::Points => self.dots(index, trace, &points),
-            Shape::Bars => self.bars(index, trace, &points),
+            Shape::Points => self.dots(index, trace, points),
+            Shape::Bars => self.bars(index, trace, points),
         }
     }
 
@@ -359,12 +361,6 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     }
     pieces.retain(|piece| !piece.is_empty());
     pieces
-}
-
-/// Each value held until the next.
-fn stepped(points: Vec<At>) -> Vec<At> {
-    let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
-    corners.chain(points.last().copied()).collect()
 }
 
 fn path(points: &[At]) -> String {

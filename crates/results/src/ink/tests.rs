@@ -136,6 +136,26 @@ fn the_worst_second_of_a_long_run_is_drawn() {
 }
 
 #[test]
+fn an_area_is_closed_around_each_stretch_without_gaps() {
+    let mut chart = of_run(&made::closed()).into_iter().find(|c| c.id == "response").unwrap();
+    let point = |x: u32| {
+        let band = (x != 3).then_some((0.0, 10.0 + f64::from(x)));
+        crate::charts::Point { x: f64::from(x), y: band.map(|_| 5.0), band, label: None }
+    };
+    chart.traces.truncate(1);
+    chart.traces[0].points = (1..=5).map(point).collect();
+    chart.y.scale = crate::charts::Scale::Linear;
+    let area = |chart: &Chart| chart.to_plotly()["data"][0].clone();
+    let told = area(&chart);
+    assert_eq!(told["fill"], "toself");
+    assert_eq!(told["x"].to_string(), "[1.0,2.0,2.0,1.0,null,4.0,5.0,5.0,4.0,null]");
+    assert_eq!(told["y"].to_string(), "[11.0,12.0,0.0,0.0,null,14.0,15.0,0.0,0.0,null]");
+    // What has no place among ratios lies at the lowest that has one.
+    chart.y.scale = crate::charts::Scale::Log;
+    assert_eq!(area(&chart)["y"].to_string(), "[11.0,12.0,5.0,5.0,null,14.0,15.0,5.0,5.0,null]");
+}
+
+#[test]
 fn the_library_is_plotly_alone() {
     let js = plotly_js();
     assert!(js.len() > 1_000_000, "{}", js.len());

@@ -11,6 +11,7 @@ use crate::experiment::{
     Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, is_time,
     number,
 };
+use crate::findings::known;
 use crate::report::Named;
 use crate::store::Status;
 
@@ -42,7 +43,7 @@ pub fn experiment(report: &ExperimentReport) -> String {
         let text = format!("{}: {}", finding.severity.name(), finding.text);
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
     }
-    if let Some(text) = findings(report) {
+    for text in left_out(&report.damaged).into_iter().chain(findings(report)) {
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
     }
     page.push_str(&named(&report.id, report.status));
@@ -293,6 +294,17 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
     lines
 }
 
+/// Which runs are left out for their damage, and how to be rid of them.
+pub(super) fn left_out(damaged: &[String]) -> Option<String> {
+    let runs = damaged.join(" ");
+    (!damaged.is_empty()).then(|| {
+        let n = count(damaged.len() as u64, "run");
+        format!(
+            "Left out: {n} whose report is damaged ({runs}). 'dbdyno runs rm {runs}' removes it."
+        )
+    })
+}
+
 /// Warnings of the runs, in a sentence, if there are any.
 pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
     let mut all: Vec<(&str, u64)> = Vec::new();
@@ -305,11 +317,17 @@ pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let list: Vec<String> =
-        all.iter().map(|(id, n)| format!("{id} in {}", count(*n, "run"))).collect();
+    let told = |(id, n): &(&str, u64)| {
+        let runs = count(*n, "run");
+        match known(id) {
+            Some(known) => format!("{runs}: {} ({id})", known.raised),
+            None => format!("{runs}: {id}"),
+        }
+    };
+    let list: Vec<String> = all.iter().map(told).collect();
     Some(format!(
-        "Warnings in its runs: {}. Each run tells its own: dbdyno runs show ID.",
-        list.join(", ")
+        "Warnings in its runs. {}. Each run tells its own: dbdyno runs show ID.",
+        list.join(". ")
     ))
 }
 

@@ -15,7 +15,7 @@ use askama::Template;
 use crate::charts::Chart;
 use crate::ink::{Drawn, Theme, plotly_js};
 
-pub use comparison::comparison_body;
+pub use comparison::{comparison_body, comparison_title};
 pub use experiment::experiment_body;
 pub use history::history_body;
 pub use run::run_body;
@@ -36,7 +36,18 @@ pub enum Ink<'a> {
         base: &'a str,
         /// What stands behind it, such as `?side=build=1`.
         query: &'a str,
+        /// What is printed.
+        print: Print,
     },
+}
+
+/// What is printed of a chart that a script draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// What is drawn on the screen by then: of what goes on.
+    AsDrawn,
+    /// An SVG that stands in the page for print alone: a printer does not wait for scripts.
+    Svg,
 }
 
 /// The style of all pages: light and dark, any width, print.
@@ -75,13 +86,12 @@ pub fn page(title: &str, body: &str, ink: Ink<'_>) -> String {
 
 /// A chart in HTML, as the body of a page of its own has it.
 pub fn figure(chart: &Chart, ink: Ink<'_>) -> String {
+    let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
     let drawn = match ink {
-        Ink::Static => {
-            let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
-            Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) }
-        }
+        Ink::Static => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
         Ink::Embedded => Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) },
-        Ink::Places { base, query } => Drawing::Place {
+        Ink::Places { base, query, print } => Drawing::Place {
+            paper: (print == Print::Svg).then(|| svg(Drawn::NARROW)),
             address: format!("{base}{}{query}", chart.id),
             csv: format!("{base}{}.csv{query}", chart.id),
         },
@@ -107,7 +117,7 @@ struct Figure<'c> {
 enum Drawing {
     Static { wide: String, narrow: String },
     Embedded { data: String },
-    Place { address: String, csv: String },
+    Place { paper: Option<String>, address: String, csv: String },
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //!
 //! Not here: the whole report (text), and what its figures mean (report).
 
+mod parts;
+
 use model::NS_PER_S;
 
 use super::figures::{self, exact};
@@ -10,6 +12,8 @@ use super::sheet::{Cell, Holds, Sheet, SheetColumn};
 use crate::Tally;
 use crate::report::{GroupReport, Report};
 use crate::tally::Quantiles;
+
+pub use parts::{disturbances, errors, latency, probes};
 
 const fn words(key: &'static str, title: &'static str) -> SheetColumn {
     SheetColumn { key, title, holds: Holds::Words }

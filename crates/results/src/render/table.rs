@@ -82,6 +82,12 @@ impl Table {
         (0..=self.rows.len()).map(line).collect()
     }
 
+    /// Titles and cells, as they are.
+    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let titles = self.columns.iter().map(|column| column.title.to_string());
+        (titles.collect(), self.rows.clone())
+    }
+
     /// All columns as Markdown's pipes (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = &str>| {

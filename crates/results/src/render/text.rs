@@ -1,7 +1,7 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
-mod around;
+pub(super) mod around;
 pub(super) mod disturbances;
 pub(super) mod sections;
 
@@ -137,20 +137,13 @@ fn tps(report: &Report) -> String {
     }
 }
 
-/// The p99 of all that was offered: where nothing was lost, it is that of what finished.
+/// The p99 of all that was offered.
 fn p99(report: &Report) -> String {
-    let (counts, offered) = (&report.block.counts, &report.block.offered_ms);
-    if let Some(p99) = offered.p99 {
-        return format!("p99 {} ms", significant(p99, 3));
+    match sections::of_all_offered(report, "p99") {
+        Some((p99, of)) if of.is_empty() => format!("p99 {p99}"),
+        Some((p99, of)) => format!("p99 {p99} ({of})"),
+        None => max(&report.block.response_ms),
     }
-    if let Some(p99) = offered.at_least.get("p99") {
-        return format!("p99 ≥ {} ms", significant(*p99, 3));
-    }
-    if offered.infinite.iter().any(|name| name == "p99") {
-        let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
-        return format!("p99 ∞ ({} % lost)", significant(lost, 2));
-    }
-    max(&report.block.response_ms)
 }
 
 fn max(latency: &Latency) -> String {

@@ -33,7 +33,7 @@ pub(super) struct Layout {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Of each trace that is named: where, and its name.
+    /// Of each trace that is named, and behind these of each stripe: where, and its name.
     pub(super) legend: Vec<Placed>,
     pub(super) x_ticks: Vec<(f64, String)>,
     pub(super) y_ticks: Vec<(f64, String)>,
@@ -119,8 +119,9 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     let mut places = Vec::new();
     let (mut x, mut y) = (4.0, 17.0 + LINE);
     let last = 17.0 + LINE * LEGEND_LINES_MOST as f64;
-    for trace in &chart.traces {
-        let name = shortened(&trace.name, TEXT, width - SWATCH - 8.0);
+    let stripes = chart.marks.iter().filter(|mark| mark.is_in_legend()).map(|mark| &mark.text);
+    for name in chart.traces.iter().map(|trace| &trace.name).chain(stripes) {
+        let name = shortened(name, TEXT, width - SWATCH - 8.0);
         let length = SWATCH + width_of(&name, TEXT);
         if x > 4.0 && x + length > width - 4.0 {
             (x, y) = (4.0, y + LINE);

@@ -6,15 +6,21 @@ use crate::ComparisonReport;
 use crate::charts::of_comparison;
 use crate::comparison::{GateResult, Judged, PairReport, Passed, Verdict as Judgement};
 use crate::render::comparison as text;
+use crate::render::experiment::left_out;
 use crate::render::figures::{NONE, exact, significant};
 use crate::render::{Align, Column, Table, title};
+
+/// What a comparison's page is called: its sides against the baseline.
+pub fn comparison_title(report: &ComparisonReport) -> String {
+    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
+    format!("{} against {}", names.join(", "), report.sides[0].name)
+}
 
 /// The body of a comparison's page.
 pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink<'_>) -> String {
     let charts = of_comparison(report);
-    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
     let baseline = &report.sides[0].name;
-    let mut body = Body::new("Comparison", format!("{} against {baseline}", names.join(", ")));
+    let mut body = Body::new("Comparison", comparison_title(report));
     let floor = exact(report.floor * 100.0);
     body.asked = vec![format!(
         "Does {} differ by more than {floor} %, and how surely is that known?",
@@ -22,6 +28,11 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     )];
     body.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     body.verdicts.extend(gates.iter().map(gate));
+    body.verdicts.extend(left_out(&report.damaged).map(|text| Verdict {
+        class: "warn",
+        word: String::new(),
+        text,
+    }));
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);

@@ -18,7 +18,12 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     let mut lines = headline.lines().map(str::to_owned);
     let word = lines.next().unwrap_or_default();
     let left = report.trials.saturating_sub(report.trials_done);
-    let class = if left > 0 { "warn" } else { "good" };
+    let class = match (left, text::findings(report)) {
+        (1.., _) => "warn",
+        (0, None) if report.findings.is_empty() && report.damaged.is_empty() => "good",
+        // It is done, and what its runs warn of stands below.
+        _ => "",
+    };
     body.asked = asked(report);
     body.verdicts = vec![Verdict { class, word, text: lines.collect::<Vec<_>>().join(" ") }];
     let figures = named(&charts, &["curves", "tradeoff", "law"]);
@@ -34,9 +39,9 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     body.section("points", "Points", &[Block::table(&text::points(report)), few]);
     let stability = named(&charts, &["stability"]);
     body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
-    let findings = text::findings(report);
-    let findings = Block::Words(findings.into_iter().collect());
-    body.section("findings", "Can it be trusted?", &[findings]);
+    let words = text::left_out(&report.damaged).into_iter().chain(text::findings(report));
+    let trust = [Block::findings(&report.findings), Block::Words(words.collect())];
+    body.section("findings", "Can it be trusted?", &trust);
     body.section("ran", "What ran", &ran(report, trials));
     let command = format!("dbdyno experiments show {}", report.id);
     body.section("repeat", "See it again", &[Block::Text(command)]);

@@ -7,9 +7,9 @@ use super::Ink;
 use super::blocks::{Block, Body, Tile, Verdict, named};
 use crate::charts::{Chart, of_run};
 use crate::render::figures::{self, NONE, count, ms, significant, with_error};
-use crate::render::text::{disturbances, sections};
+use crate::render::text::{around, disturbances, sections};
 use crate::render::{Align, Column, Table};
-use crate::report::{Block as Figures, ClientReport, DisturbanceReport, Latency, Report, Status};
+use crate::report::{Block as Figures, ClientReport, DisturbanceReport, Report, Status};
 
 /// Stretches in the folded table; the JSON has all of them.
 const PROBES_MOST: usize = 1_000;
@@ -38,8 +38,11 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.section("transactions", "Transactions", &transactions(report, &charts, ink));
     body.section("clients", "Clients", &clients(report, &charts, ink));
     body.section("errors", "Errors", &errors(report));
-    let around = named(&charts, &["statements", "gauges"]);
-    let mut blocks = vec![Block::charts(&around, ink)];
+    let drawn = named(&charts, &["statements", "gauges"]);
+    let told = around::told_around(report);
+    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
+    let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
+    blocks.push(Block::charts(&drawn, ink));
     blocks.extend(gauges(report));
     body.section("around", "Around the run", &blocks);
     body.section("ran", "What ran", &ran(report));
@@ -122,13 +125,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         })
         .collect();
     tiles.push(tps(block));
-    let times = match report.load {
-        Some(Load::Open { .. }) => &block.offered_ms,
-        _ => &block.response_ms,
-    };
-    for (field, name) in [("p50", "p50"), ("p95", "p95"), ("p99", "p99")] {
-        tiles.push(quantile(times, field, name));
-    }
+    tiles.extend(["p50", "p95", "p99"].map(|field| quantile(report, field)));
     let max = Tile {
         name: "longest".to_owned(),
         value: with_unit(ms(block.response_ms.max)),
@@ -162,11 +159,19 @@ fn with_unit(value: String) -> String {
     if is_number { format!("{value} ms") } else { value }
 }
 
-fn quantile(times: &Latency, field: &str, name: &str) -> Tile {
-    let value = with_unit(sections::quantile(times, field));
-    let error = times.intervals.get(field).map_or_else(String::new, |[low, high]| {
-        format!("{} to {}", significant(*low, 3), significant(*high, 3))
+/// A quantile as the headline of `runs show` has it: of all that was offered. Its interval is that
+/// of what finished.
+fn quantile(report: &Report, name: &str) -> Tile {
+    let Figures { counts, response_ms, .. } = &report.block;
+    let lost = if counts.offered > counts.finished { " of the finished" } else { "" };
+    let interval = response_ms.intervals.get(name).map_or_else(String::new, |[low, high]| {
+        format!("{} to {}{lost}", significant(*low, 3), significant(*high, 3))
     });
+    let (value, error) = match sections::of_all_offered(report, name) {
+        None => (NONE.to_owned(), String::new()),
+        Some((value, why)) if why.is_empty() => (value, interval),
+        Some(infinite) => infinite,
+    };
     Tile { name: name.to_owned(), value, error }
 }
 

@@ -50,7 +50,7 @@ fn every_element_of_a_page_is_closed() {
 #[test]
 fn hostile_words_are_shown_and_do_nothing() {
     let query = "?a=1";
-    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query }] {
+    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query, print: Print::Svg }] {
         let body = run_body(&made::hostile(), ink);
         assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
         assert!(body.contains("alert("), "{ink:?}");
@@ -59,11 +59,16 @@ fn hostile_words_are_shown_and_do_nothing() {
 
 #[test]
 fn a_place_tells_where_its_chart_is() {
-    let ink = Ink::Places { base: "/api/runs/7/charts/", query: "" };
-    let body = run_body(&made::closed(), ink);
+    let body = |print| {
+        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", print };
+        run_body(&made::closed(), ink)
+    };
+    let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
     assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
     assert!(body.contains("href=\"/api/runs/7/charts/throughput.csv\""));
     assert!(!body.contains("<svg"));
+    let n_places = printed.matches("data-chart=").count();
+    assert_eq!(printed.matches("<div class=\"on-paper\"><svg").count(), n_places);
 }
 
 #[test]
@@ -122,4 +127,32 @@ fn a_comparison_says_first_what_changed() {
             && place("id=\"did\"") < place("id=\"curves\"")
     );
     assert!(body.contains("<b>Better.</b>"));
+}
+
+#[test]
+fn the_head_of_a_page_has_the_p99_of_the_headline() {
+    for report in [made::closed(), made::open(), two_groups()] {
+        let body = run_body(&report, Ink::Static);
+        let tile =
+            body.split("<dt>p99</dt><dd>").nth(1).and_then(|rest| rest.split("</dd>").next());
+        let tile = tile.expect("a tile");
+        let (value, error) = tile.split_once(" <small>").unwrap_or((tile, ""));
+        let headline = crate::render::text::headline(&report);
+        assert!(headline.contains(&format!("p99 {value}")), "{value} {error}: {headline}");
+        if value == "∞" {
+            let lost = error.trim_end_matches("</small>");
+            assert!(headline.contains(&format!("p99 ∞ ({lost})")), "{lost}: {headline}");
+        }
+    }
+}
+
+/// The overloaded run beside clients of another load: it has no load of its own.
+fn two_groups() -> crate::Report {
+    let mut report = made::open();
+    report.load = None;
+    let mut beside = report.groups[0].clone();
+    beside.name = "beside".to_owned();
+    beside.load = model::Load::Closed;
+    report.groups.push(beside);
+    report
 }

@@ -136,3 +136,18 @@ fn programs_read_the_same_cells_with_all_their_digits() {
     assert_eq!(first.split(',').nth(2), Some(json[0]["calls"].to_string().as_str()));
     assert!(csv.starts_with("transaction,elapsed_s,calls,failed,min_ms,avg_ms,max_ms,"));
 }
+
+#[test]
+fn parts_of_a_page_are_tables_with_all_digits() {
+    let report = Report::of(&Made::open_overloaded().tally());
+    let csv = latency(&report).csv();
+    assert!(csv.starts_with("time,count,min_ms,mean_ms,sd_ms,p50_ms,"), "{csv}");
+    let offered = csv.lines().find(|line| line.starts_with("offered,")).expect("it is there");
+    assert!(offered.contains("infinite"), "{offered}");
+    assert_eq!(probes(&report).rows.len(), report.probes.len());
+    let mut made = Made::closed();
+    made.disturbance(42_000, Some(43_300), model::Disturbed::Done);
+    let report = Report::of(&made.tally());
+    assert_eq!(disturbances(&report).rows.len(), 3);
+    assert_eq!(errors(&report).rows.len(), report.block.errors.len());
+}

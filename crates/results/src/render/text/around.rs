@@ -16,19 +16,30 @@ const COUNTERS_MOST: usize = 8;
 const NOTHING: f64 = 0.005;
 
 pub(super) fn around(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    lines.extend(labelled("machine", &machine(report), style));
-    lines.extend(labelled("", &pressure(report), style));
-    lines.extend(labelled("", &disks(report), style));
-    for about in ["generator", "server"] {
-        lines.extend(labelled(about, &process(report, about), style));
-    }
-    lines.extend(labelled("database", &database(report), style));
+    let told = told_around(report);
+    let mut lines: Vec<String> =
+        told.iter().flat_map(|(label, words)| labelled(label, words, style)).collect();
     if !lines.is_empty() {
-        let words = "around the run: means over the measured phase, in brackets the most";
-        lines.insert(0, title(words, style));
+        lines.insert(0, title(&format!("around the run: {MEANING}"), style));
     }
     lines
+}
+
+/// What the figures around a run are.
+pub(in crate::render) const MEANING: &str = "means over the measured phase, in brackets the most";
+
+/// What was around the run: labels and words; a label that goes on is empty.
+pub(in crate::render) fn told_around(report: &Report) -> Vec<(String, String)> {
+    let all = [
+        ("machine", machine(report)),
+        ("", pressure(report)),
+        ("", disks(report)),
+        ("generator", process(report, "generator")),
+        ("server", process(report, "server")),
+        ("database", database(report)),
+    ];
+    let told = all.into_iter().filter(|(_, words)| !words.is_empty());
+    told.map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
 fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {

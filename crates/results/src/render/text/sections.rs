@@ -219,6 +219,22 @@ pub(in crate::render) fn quantile(of: &Latency, field: &str) -> String {
     if of.infinite.iter().any(|name| name == field) { INFINITE.to_owned() } else { NONE.to_owned() }
 }
 
+/// A quantile of all that was offered, as headlines have it, with its unit: where nothing was
+/// lost, it is that of what finished; where too much was, it is infinite, and how much that was
+/// stands second. Nothing where there are too few to tell.
+pub(in crate::render) fn of_all_offered(report: &Report, field: &str) -> Option<(String, String)> {
+    let (counts, offered) = (&report.block.counts, &report.block.offered_ms);
+    let value = quantile(offered, field);
+    match value.as_str() {
+        NONE => None,
+        "∞" => {
+            let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
+            Some((value, format!("{} % lost", significant(lost, 2))))
+        }
+        _ => Some((format!("{value} ms"), String::new())),
+    }
+}
+
 fn intervals(of: &Latency) -> Option<String> {
     let known = SHOWN.iter().filter(|(field, _)| matches!(*field, "p50" | "p99" | "p999"));
     let known = known.filter_map(|(field, title)| {

@@ -1,0 +1,174 @@
+//! The connections that are open, and which of them gives way where there is no room for another:
+//! whoever says nothing keeps nobody out. Pure: it counts turns instead of time.
+//!
+//! Not here: how many there may be, and how they are taken (serve).
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::throttle::who;
+
+/// The connections that are open.
+#[derive(Debug, Default)]
+pub(super) struct Crowd(Mutex<Open>);
+
+#[derive(Debug, Default)]
+struct Open {
+    /// Of the next turn: each connection and each request has one.
+    turn: u64,
+    all: HashMap<u64, One>,
+}
+
+#[derive(Debug)]
+struct One {
+    from: IpAddr,
+    state: State,
+    /// Since when it is so.
+    turn: u64,
+    gives_way: Arc<Notify>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// It has asked for nothing yet.
+    Silent,
+    /// It was answered, and may ask again.
+    Idle,
+    /// It is being answered.
+    Asking,
+}
+
+/// A connection's place in the crowd; it is given up when this goes.
+#[derive(Debug)]
+pub(super) struct Guest {
+    crowd: Arc<Crowd>,
+    id: u64,
+    gives_way: Arc<Notify>,
+}
+
+impl Crowd {
+    /// A connection from this address.
+    pub(super) fn enter(self: &Arc<Crowd>, peer: IpAddr) -> Guest {
+        let gives_way = Arc::new(Notify::new());
+        let mut open = self.held();
+        open.turn += 1;
+        let id = open.turn;
+        let one = One {
+            from: who(peer),
+            state: State::Silent,
+            turn: id,
+            gives_way: Arc::clone(&gives_way),
+        };
+        open.all.insert(id, one);
+        Guest { crowd: Arc::clone(self), id, gives_way }
+    }
+
+    /// Has one give way, if any is not being answered: of the address with the most connections
+    /// first one that never asked, then the one that was answered longest ago.
+    pub(super) fn give_way(&self) {
+        let mut open = self.held();
+        let mut n_from: HashMap<IpAddr, usize> = HashMap::new();
+        for one in open.all.values() {
+            *n_from.entry(one.from).or_default() += 1;
+        }
+        let may = open.all.iter().filter(|(_, one)| one.state != State::Asking);
+        let first = may.min_by_key(|(_, one)| (Reverse(n_from[&one.from]), one.state, one.turn));
+        let Some(id) = first.map(|(id, _)| *id) else { return };
+        let one = open.all.remove(&id).expect("it was found there");
+        one.gives_way.notify_one();
+    }
+
+    fn held(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Guest {
+    /// It asks, and is not sent away until what is returned goes.
+    pub(super) fn asks(&self) -> Answering<'_> {
+        self.is_now(State::Asking);
+        Answering(self)
+    }
+
+    /// Whether it has ever asked for something.
+    pub(super) fn has_asked(&self) -> bool {
+        self.crowd.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
+    }
+
+    /// Waits until it is to give way.
+    pub(super) async fn gives_way(&self) {
+        self.gives_way.notified().await;
+    }
+
+    fn is_now(&self, state: State) {
+        let mut open = self.crowd.held();
+        open.turn += 1;
+        let turn = open.turn;
+        if let Some(one) = open.all.get_mut(&self.id) {
+            (one.state, one.turn) = (state, turn);
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.crowd.held().all.remove(&self.id);
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct Answering<'g>(&'g Guest);
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        self.0.is_now(State::Idle);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(crowd: &Arc<Crowd>, guests: &[Guest]) -> Vec<usize> {
+        let open = crowd.held();
+        (0..guests.len()).filter(|index| open.all.contains_key(&guests[*index].id)).collect()
+    }
+
+    #[test]
+    fn who_says_nothing_gives_way_first_and_who_is_answered_never() {
+        let crowd = Arc::new(Crowd::default());
+        let peer: IpAddr = "127.0.0.1".parse().unwrap();
+        let guests: Vec<Guest> = (0..5).map(|_| crowd.enter(peer)).collect();
+        let answering = guests[0].asks();
+        drop(guests[3].asks());
+        drop(guests[1].asks());
+        let mut gone = Vec::new();
+        for _ in 0..6 {
+            let before = left(&crowd, &guests);
+            crowd.give_way();
+            let after = left(&crowd, &guests);
+            gone.extend(before.into_iter().filter(|index| !after.contains(index)));
+        }
+        assert_eq!(gone, [2, 4, 3, 1]);
+        drop(answering);
+        crowd.give_way();
+        assert_eq!(left(&crowd, &guests), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn an_address_with_many_connections_takes_none_from_others() {
+        let crowd = Arc::new(Crowd::default());
+        let enter = |peer: &str| crowd.enter(peer.parse().unwrap());
+        let quiet = enter("192.0.2.1");
+        let many: Vec<Guest> = (1..=9).map(|n| enter(&format!("2001:db8::{n}"))).collect();
+        for _ in 0..8 {
+            crowd.give_way();
+        }
+        assert_eq!(left(&crowd, &[quiet]), [0]);
+        assert_eq!(left(&crowd, &many), [8]);
+    }
+}

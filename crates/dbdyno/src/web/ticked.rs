@@ -1,0 +1,168 @@
+//! Runs that were ticked in the list, as sides of a comparison: each alone, or those with the same
+//! value of a label, or the same name, together. Runs alone have no repeats to be judged by.
+//!
+//! Not here: what the sides show against each other (results).
+
+use results::store::{Filter, RunRow, Store};
+
+use super::live::row_of;
+
+/// Each run is a side.
+const ALONE: &str = "run";
+/// Runs of the same name are one.
+const NAME: &str = "name";
+
+/// How ticked runs are made sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grouped {
+    /// As the comparison takes them; the first is the baseline.
+    pub(super) sides: Vec<String>,
+    /// What may be chosen, and which of it is.
+    pub(super) ways: Vec<Way>,
+}
+
+/// A way of making sides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Way {
+    /// As an address says it: `run`, `name` or a label's key behind `label.`.
+    pub(super) by: String,
+    /// In words.
+    pub(super) words: String,
+    pub(super) is_chosen: bool,
+}
+
+/// The sides that `names` are, where all of them are runs that could be grouped; by what is asked
+/// for, else by a label of which there is more than one value and one of them has repeats.
+pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
+    let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
+    let ways = ways(&rows);
+    let default = ways.iter().find(|by| by.starts_with("label.")).map_or(ALONE, String::as_str);
+    let chosen = asked.filter(|by| *by == ALONE || ways.iter().any(|way| way == by));
+    let chosen = chosen.unwrap_or(default).to_owned();
+    if ways.is_empty() {
+        return None;
+    }
+    let sides = match chosen.as_str() {
+        ALONE => names.to_vec(),
+        by => {
+            // The oldest first: what is new is held against what was.
+            rows.sort_by_key(|row| row.started_unix_ms);
+            sides(&rows, by, &|label| n_labelled(store, label))
+        }
+    };
+    let all = std::iter::once(ALONE).chain(ways.iter().map(String::as_str));
+    let way = |by: &str| Way {
+        by: by.to_owned(),
+        words: match by.strip_prefix("label.") {
+            Some(key) => format!("by label {key}"),
+            None if by == NAME => "by name".to_owned(),
+            None => "each run".to_owned(),
+        },
+        is_chosen: by == chosen,
+    };
+    Some(Grouped { sides, ways: all.map(way).collect() })
+}
+
+/// A run alone: no label, no list, and no experiment.
+fn row(store: &Store, name: &str) -> Option<RunRow> {
+    let is_one = !name.contains(['=', ',']) && store.find_experiment(name).is_err();
+    let run = is_one.then(|| store.find(name).ok()).flatten()?;
+    row_of(store, &run).ok()
+}
+
+fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
+    match by.strip_prefix("label.") {
+        Some(key) => row.labels.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str()),
+        None => Some(&row.name),
+    }
+}
+
+/// By what the runs fall into more than one side, one of them at least with repeats.
+fn ways(rows: &[RunRow]) -> Vec<String> {
+    let Some(first) = rows.first() else { return Vec::new() };
+    let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));
+    let falls = |by: &String| {
+        let values: Option<Vec<&str>> = rows.iter().map(|row| value(row, by)).collect();
+        values.is_some_and(|mut values| {
+            values.sort_unstable();
+            values.dedup();
+            (2..rows.len()).contains(&values.len())
+        })
+    };
+    labels.chain([NAME.to_owned()]).filter(falls).collect()
+}
+
+/// A side of each value. Where all runs of a label were ticked, it is called by that.
+fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for row in rows {
+        let of = value(row, by).unwrap_or_default();
+        match groups.iter_mut().find(|(known, _)| *known == of) {
+            Some((_, runs)) => runs.push(&row.run.0),
+            None => groups.push((of, vec![&row.run.0])),
+        }
+    }
+    let side = |(value, runs): (&str, Vec<&str>)| match by.strip_prefix("label.") {
+        Some(key) if n_labelled((key, value)) == runs.len() => format!("{key}={value}"),
+        _ => runs.join(","),
+    };
+    groups.into_iter().map(side).collect()
+}
+
+fn n_labelled(store: &Store, (key, value): (&str, &str)) -> usize {
+    let label = Some((key.to_owned(), Some(value.to_owned())));
+    store.list(&Filter { label, ..Filter::default() }).map_or(0, |rows| rows.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::RunId;
+    use results::store::Status;
+
+    use super::*;
+
+    fn run(id: &str, name: &str, build: Option<&str>) -> RunRow {
+        RunRow {
+            run: RunId(id.to_owned()),
+            started_unix_ms: 0,
+            ended_unix_ms: None,
+            status: Status::Completed,
+            name: name.to_owned(),
+            workload: "tpcc".to_owned(),
+            target: String::new(),
+            database: String::new(),
+            clients: 1,
+            tps: None,
+            nopm: None,
+            p99_ns: None,
+            measured_ns: None,
+            worst_finding: None,
+            events_lost: 0,
+            dbdyno: String::new(),
+            labels: build.map(|build| ("build".to_owned(), build.to_owned())).into_iter().collect(),
+        }
+    }
+
+    #[test]
+    fn runs_are_grouped_by_what_makes_sides_with_repeats() {
+        let check = |rows: &[RunRow], expect: &[&str]| assert_eq!(ways(rows), expect);
+        let (one, two) = (Some("1"), Some("2"));
+        let of = |name, build| run("a", name, build);
+        check(&[of("x", one), of("x", one), of("x", two)], &["label.build"]);
+        check(&[of("x", one), of("x", one), of("y", two)], &["label.build", "name"]);
+        check(&[of("x", one), of("x", two)], &[]);
+        check(&[of("x", one), of("x", one), of("x", None)], &[]);
+        check(&[of("x", one), of("x", one), of("x", one)], &[]);
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn a_side_is_a_label_where_all_of_its_runs_were_ticked() {
+        let rows = [run("a", "x", Some("1")), run("b", "x", Some("2")), run("c", "x", Some("1"))];
+        let all = |label: (&str, &str)| if label.1 == "1" { 2 } else { 9 };
+        assert_eq!(sides(&rows, "label.build", &all), ["build=1", "b"]);
+        let more = |_: (&str, &str)| 9;
+        assert_eq!(sides(&rows, "label.build", &more), ["a,c", "b"]);
+        assert_eq!(sides(&rows, "name", &all), ["a,b,c"]);
+    }
+}
