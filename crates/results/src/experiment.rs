@@ -178,12 +178,12 @@ impl ScalabilityReport {
     }
 }
 
-/// The times of a run that count: where users arrive at a rate, what was lost counts as well.
+/// The times of a run that count: where users of some group arrive at a rate, what was lost counts
+/// as well.
 fn times_of(report: &Report) -> &Latency {
-    match report.load {
-        Some(Load::Open { .. }) => &report.block.offered_ms,
-        _ => &report.block.response_ms,
-    }
+    let is_open = |load: &Load| matches!(load, Load::Open { .. });
+    let any = report.load.iter().chain(report.groups.iter().map(|group| &group.load)).any(is_open);
+    if any { &report.block.offered_ms } else { &report.block.response_ms }
 }
 
 /// Why quantiles are not known, by the names of their figures.

@@ -134,7 +134,7 @@ mod tests {
             clients: 1,
             tps: None,
             nopm: None,
-            p99_ns: None,
+            p99_ms: None,
             measured_ns: None,
             worst_finding: None,
             events_lost: 0,

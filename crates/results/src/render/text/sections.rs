@@ -227,7 +227,7 @@ pub(in crate::render) fn of_all_offered(report: &Report, field: &str) -> Option<
     let value = quantile(offered, field);
     match value.as_str() {
         NONE => None,
-        "∞" => {
+        INFINITE => {
             let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
             Some((value, format!("{} % lost", significant(lost, 2))))
         }
