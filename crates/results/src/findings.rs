@@ -19,6 +19,7 @@ mod surroundings;
 
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
+use crate::render::figures::{count, duration};
 use crate::tally::{GroupTally, Sum, Tally};
 
 pub use known::{KNOWN, Known, known};
@@ -112,19 +113,6 @@ fn percent_text(percent: f64) -> String {
         ..1.0 => format!("{percent:.2} %"),
         _ => format!("{percent:.1} %"),
     }
-}
-
-/// A duration to three digits.
-fn about(ns: u64) -> String {
-    let digits = ns.checked_ilog10().map_or(1, |log| log + 1);
-    let unit = 10_u64.pow(digits.saturating_sub(3));
-    model::format_duration(ns.saturating_add(unit / 2) / unit * unit)
-}
-
-/// `1 client`, `2 clients`.
-fn count(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", model::format_count(n))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use model::{Load, NS_PER_US, Severity};
 use stats::{Histogram, order_statistic_interval};
 
-use super::{View, Words, about, count};
+use super::{View, Words, count, duration};
 use crate::render::figures;
 
 /// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
@@ -38,8 +38,8 @@ impl Generator {
                 text: format!(
                     "The generator itself was late: p99 of its lag is {}, the median service \
                      time {}.",
-                    about(p99_ns),
-                    about(service_ns)
+                    duration(p99_ns),
+                    duration(service_ns)
                 ),
             },
             Generator::Saturated { percent } => Words {

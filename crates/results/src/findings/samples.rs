@@ -30,7 +30,7 @@ impl Samples {
                     "{} took longer than the {} that histograms tell apart; percentiles among \
                      them are given as the maximum.",
                     count(overflow, "transaction"),
-                    super::about(highest_ns)
+                    super::duration(highest_ns)
                 ),
             },
             Samples::BooksDisagree { what, counted, timed } => Words {

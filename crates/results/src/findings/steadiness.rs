@@ -3,7 +3,7 @@
 use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason};
 use stats::{Stability, trend};
 
-use super::{Words, about, count, percent_text};
+use super::{Words, count, duration, percent_text};
 use crate::render::figures;
 use crate::tally::Tally;
 
@@ -136,9 +136,9 @@ fn stalled(found: &Stability, stalled_percent: f64) -> Words {
             "{} of commits, {} in all ({} of the time); the longest took {} and began at \
              {at_s:.1} s.",
             count(found.n_stalls as u64, "standstill"),
-            about(found.stalled_ns),
+            duration(found.stalled_ns),
             percent_text(stalled_percent),
-            about(found.longest_stall_ns)
+            duration(found.longest_stall_ns)
         ),
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers as they are read: few digits, thousands apart, a unit that fits.
 
-use model::{ArrivalRate, Arrivals, Load, QueueFull};
+use model::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
 
 /// What stands where there is no number.
 pub const NONE: &str = "–";
@@ -100,6 +100,20 @@ pub fn seconds(value: f64) -> String {
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// A duration to three digits, in the unit that fits: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
+pub fn duration(ns: u64) -> String {
+    let (unit, per_unit_ns) = match ns {
+        ..NS_PER_US => ("ns", 1),
+        ..NS_PER_MS => ("µs", NS_PER_US),
+        ..NS_PER_S => ("ms", NS_PER_MS),
+        120_000_000_000.. => return seconds(ns as f64 / NS_PER_S as f64),
+        _ => ("s", NS_PER_S),
+    };
+    let digits = significant(ns as f64 / per_unit_ns as f64, 3);
+    let digits = if digits.contains('.') { digits.trim_end_matches('0') } else { &digits };
+    format!("{} {unit}", digits.trim_end_matches('.'))
+}
+
 /// `1 client`, `1,500 clients`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
@@ -174,6 +188,17 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_told_in_the_unit_that_fits() {
+        let check = |ns: u64, expect: &str| assert_eq!(duration(ns), expect);
+        check(0, "0 ns");
+        check(325_400, "325 µs");
+        check(900_000_000, "900 ms");
+        check(2_006_000_000, "2.01 s");
+        check(30_000_000_000, "30 s");
+        check(5_400_000_000_000, "1h30m");
+    }
 
     #[test]
     fn numbers_have_as_many_digits_as_they_deserve() {
