@@ -100,6 +100,7 @@ impl Live {
                     bar.set_style(style("{msg}"));
                     bars.push(bar);
                 }
+                bars.drain(lines.len()..).for_each(|bar| bar.finish_and_clear());
                 for (bar, line) in bars.iter().zip(lines) {
                     bar.set_message(harmless(&line));
                     bar.tick();
@@ -118,10 +119,10 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates here are constant and right")
 }
 
-/// Narrow lines are hard to read, and long ones are not read.
+/// Long lines are not read, and one that wraps would be drawn over wrongly.
 fn console_width() -> usize {
     let (_, columns) = console::Term::stderr().size();
-    usize::from(columns).clamp(60, 120)
+    usize::from(columns).min(120)
 }
 
 impl Watcher for Live {

@@ -202,9 +202,18 @@ fn commonest_error(tally: &Tally) -> Option<String> {
     Some(format!("{n} × {kind}: {}", error.message))
 }
 
+/// Fewer letters of what stands on the left say nothing.
+const LEFT_LEAST: usize = 8;
+
+/// Where there is no room for both, what is on the right stays whole.
 fn both_ends(left: &str, right: &str, width: usize) -> String {
-    let used = left.chars().count() + right.chars().count();
-    format!("{left}{}{right}", " ".repeat(width.saturating_sub(used).max(2)))
+    let room = width.saturating_sub(right.chars().count() + 2);
+    if room < LEFT_LEAST {
+        return right.to_owned();
+    }
+    let left = cut(left, room);
+    let gap = width.saturating_sub(left.chars().count() + right.chars().count());
+    format!("{left}{}{right}", " ".repeat(gap.max(2)))
 }
 
 fn cut(line: &str, width: usize) -> String {
@@ -298,6 +307,8 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_asked() {
         let tally = at(&Made::running(), 23.4, Phase::Measure);
+        let narrow = &lines(&tally, ns(23.4), 50)[0];
+        assert!(narrow.contains('…') && narrow.ends_with("s left"), "{narrow}");
         for width in [20, 40, 80] {
             let widths = lines(&tally, ns(23.4), width);
             assert!(widths.iter().all(|line| line.chars().count() <= width), "{widths:?}");
