@@ -11,7 +11,7 @@ use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use results::comparison::Judge;
 use results::render::html::{Ink, Print, comparison_body, history_body, run_body};
-use results::store::{Status, Store, StoreErrorKind};
+use results::store::{Status, Store, StoreErrorKind, why_no_label};
 use results::{ComparisonReport, HistoryReport};
 use serde_json::json;
 
@@ -25,8 +25,6 @@ use super::ticked::{Way, grouped};
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
-/// The longest key and value of a label.
-const LABEL_LETTERS_MAX: usize = 200;
 
 /// What has become of a part of a page.
 pub(super) struct Fresh {
@@ -155,16 +153,13 @@ pub(super) async fn label(
         }
         if let Some(label) = form.get("label") {
             let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-            let is_good = |text: &str| !text.is_empty() && text.len() <= LABEL_LETTERS_MAX;
-            match pair.filter(|(key, value)| is_good(key) && is_good(value)) {
-                Some((key, value)) => store.label(run, key, value)?,
-                None => {
-                    return Err(NoPage::bad(format!(
-                        "'{label}' is not a label: write key=value, each of at most \
-                         {LABEL_LETTERS_MAX} letters"
-                    )));
-                }
+            let no = |why: &str| NoPage::bad(format!("'{label}' is not a label: {why}"));
+            let whole = pair.filter(|(_, value)| !value.is_empty());
+            let (key, value) = whole.ok_or_else(|| no("write key=value"))?;
+            if let Some(why) = why_no_label(key, value) {
+                return Err(no(&why));
             }
+            store.label(run, key, value)?;
         }
         Ok(format!("/runs/{run}"))
     })

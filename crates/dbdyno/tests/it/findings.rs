@@ -124,7 +124,10 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
     open("--rate=1400", &["--queue=2"], &["dropped_arrivals", "queue_too_small"]);
     let late = ["dropped_arrivals", "carried_in"];
     open("--rate=3000", &["--queue=500", "--ramp-up=10s"], &late);
-    open("--rate=3000", &["--queue=100000", "--drain=1s"], &["carried_in", "unfinished"]);
+    let grows = ["carried_in", "queue_grew", "unfinished"];
+    open("--rate=3000", &["--queue=100000", "--drain=1s"], &grows);
+    // A drain that is long enough hides nothing.
+    open("--rate=2100", &["--queue=100000", "--drain=1h"], &["carried_in", "queue_grew"]);
     let stopped = ["--queue=100", "--queue-full=stop", "--duration=20s", "--ramp-up=0s"];
     let flags = [&["--load=open", "--clients=4", "--rate=3000"][..], &stopped].concat();
     let report = report(&home, &flags);

@@ -268,6 +268,8 @@ fn script_in_a_label_or_a_plan_is_shown_as_text() {
     home.run(&["run", &file, "--placement=simulated", "--quiet"]).good();
     let web = Web::start(&home, &[]);
     let form = "label=%3Cscript%3Ealert(1)%3C/script%3E=%22%3E%3Cscript%3Ealert(3)%3C/script%3E";
+    assert_eq!(web.post("/runs/last/label", form).status, 400);
+    let form = "label=evil=%22%3E%3Cscript%3Ealert(3)%3C/script%3E";
     assert_eq!(web.post("/runs/last/label", form).status, 303);
     let run = web.json("/api/runs")["runs"][0]["run_id"].as_str().expect("an id").to_owned();
     let found = "/?q=%22%3E%3Cscript%3Ealert(4)%3C/script%3E";
