@@ -881,7 +881,7 @@ fn kept(report: &Report) -> (store::Status, Summary) {
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;
     // The offered one: what was dropped or never ended must not make a run look good.
-    let is_infinite = block.offered_ms.infinite.iter().any(|name| name == "p99");
+    let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
 }

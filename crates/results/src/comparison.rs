@@ -187,8 +187,8 @@ pub struct PairReport {
     pub overall: Option<Judged>,
     /// Point by point.
     pub points: Vec<PointPair>,
-    /// Points that only one of the two has.
-    pub points_unpaired: u64,
+    /// Points of which only one of the two has a run that counts.
+    pub points_unpaired: Vec<Named<String>>,
 }
 
 /// A point of both.
@@ -260,7 +260,10 @@ impl ComparisonReport {
         let primary = judge.primary_of(&all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, crate::render::title(&primary));
-            return Err(format!("the runs of {side} have no {figure}: their workload counts none"));
+            return Err(format!(
+                "the runs of {side} have no {figure}: their workload does not count it, or too \
+                 little finished to know it"
+            ));
         }
         let mut pairs: Vec<PairReport> =
             others.iter().map(|side| pair(baseline, side, &primary)).collect();
@@ -330,10 +333,12 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
     let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
     let both: Vec<(&SidePoint, &SidePoint)> =
         side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
+    let is_paired = |point: &&SidePoint| both.iter().any(|(base, _)| base.values == point.values);
+    let points_unpaired = baseline.points.iter().chain(&side.points);
+    let points_unpaired = points_unpaired.filter(|point| !is_paired(point));
+    let points_unpaired = points_unpaired.map(|point| point.values.clone()).collect();
     let points = both.iter().map(|(base, point)| {
-        let judged = |name: &str| {
-            judged(name, &values_of(&base.reports, name), &values_of(&point.reports, name))
-        };
+        let judged = |name: &str| of_all_runs(name, &base.reports, &point.reports);
         let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
         PointPair {
             values: point.values.clone(),
@@ -341,13 +346,12 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
             others: others.filter(|other| other.side.is_some()).collect(),
         }
     });
-    let paired = both.len();
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
         overall: overall(&both, primary),
         points: points.collect(),
-        points_unpaired: (baseline.points.len() + side.points.len() - 2 * paired) as u64,
+        points_unpaired,
     }
 }
 
@@ -371,6 +375,10 @@ fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str) -> Option<Judged> {
     let of = |points: Vec<&SidePoint>| {
         let figures: Vec<Vec<f64>> =
             points.iter().map(|point| values_of(&point.reports, primary)).collect();
+        let n_runs: usize = points.iter().map(|point| point.reports.len()).sum();
+        if figures.iter().map(Vec::len).sum::<usize>() < n_runs {
+            return None;
+        }
         let repeats = figures.first()?.len();
         let mean = |repeat: usize| {
             let logarithms = figures.iter().map(|of_point| of_point[repeat].ln());
@@ -382,6 +390,21 @@ fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str) -> Option<Judged> {
     let base = of(both.iter().map(|(base, _)| *base).collect())?;
     let side = of(both.iter().map(|(_, side)| *side).collect())?;
     Some(judged(primary, &base, &side))
+}
+
+/// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
+/// known of the good ones alone.
+fn of_all_runs(name: &str, base: &[Report], side: &[Report]) -> Judged {
+    let (base_values, side_values) = (values_of(base, name), values_of(side, name));
+    let lacking = [(&base_values, base), (&side_values, side)]
+        .into_iter()
+        .find(|(values, reports)| !values.is_empty() && values.len() < reports.len());
+    let mut judged = judged(name, &base_values, &side_values);
+    if let Some((values, reports)) = lacking {
+        judged.why = Some(format!("{} of {} runs have the figure", values.len(), reports.len()));
+        (judged.p, judged.ratio) = (None, None);
+    }
+    judged
 }
 
 /// Ratio and test of a figure as if it were judged alone; there is no verdict yet.

@@ -201,9 +201,8 @@ pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
     let counts = &block.counts;
     let offered = counts.offered.max(1) as f64;
     let errors = (counts.failed + counts.dropped) as f64 / offered * 100.0;
-    let infinite = |name: &str| times.infinite.iter().any(|lost| lost == name);
     let time = |name: &str, value: Option<f64>| match value {
-        None if infinite(name) => Some(f64::INFINITY),
+        None if times.is_among_lost(name) => Some(f64::INFINITY),
         value => value,
     };
     let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);

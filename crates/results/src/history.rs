@@ -62,6 +62,8 @@ pub struct PointHistory {
     pub changes: Option<Vec<Change>>,
     /// The last build against the ones before it, of the same level where levels are known.
     pub last: Option<Last>,
+    /// The last of all builds, where it has no run that counts at this point.
+    pub lacks: Option<LeftOut>,
     /// The last build is worse than it should be: a recent change for the worse, or outside of
     /// what was expected.
     pub has_regressed: bool,
@@ -155,7 +157,17 @@ impl HistoryReport {
             series.sort_by(|a, b| in_order(&a.0, &b.0));
             told(values, series, &primary, judge.floor, bits)
         };
-        let points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
+        let mut points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
+        if let Some(newest) = builds.iter().max_by(|a, b| in_order(&(&a.name, ""), &(&b.name, "")))
+            && !newest.points.is_empty()
+        {
+            let here = |point: &PointHistory| {
+                point.builds.last().is_some_and(|build| build.build == newest.name)
+            };
+            for point in points.iter_mut().filter(|point| !here(point)) {
+                point.lacks = Some(left_out_of(newest, true));
+            }
+        }
         if points.is_empty() {
             return Err(format!("no run with the label {by} has the figure {primary}"));
         }
@@ -169,9 +181,13 @@ impl HistoryReport {
         })
     }
 
-    /// Whether the last build is worse than it should be at some point, or has no run that counts.
+    /// Whether the last build is worse than it should be at some point, or has no run that counts
+    /// although it was tried: everywhere, or at a point that builds before had.
     pub fn has_regressed(&self) -> bool {
-        self.points.iter().any(|point| point.has_regressed)
+        let is_lost = |point: &PointHistory| {
+            point.lacks.as_ref().is_some_and(|build| build.runs_not_counted > 0)
+        };
+        self.points.iter().any(|point| point.has_regressed || is_lost(point))
             || self.left_out.iter().any(|build| build.is_last)
     }
 }
@@ -181,12 +197,11 @@ fn left_out(builds: &[Side]) -> Vec<LeftOut> {
     names.sort_by(|a, b| in_order(&(&a.name, ""), &(&b.name, "")));
     let last = names.last().map(|build| build.name.clone());
     let lost = names.into_iter().filter(|build| build.points.is_empty());
-    let told = |build: &Side| LeftOut {
-        build: build.name.clone(),
-        runs_not_counted: build.runs_not_counted,
-        is_last: Some(&build.name) == last.as_ref(),
-    };
-    lost.map(told).collect()
+    lost.map(|build| left_out_of(build, Some(&build.name) == last.as_ref())).collect()
+}
+
+fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
+    LeftOut { build: build.name.clone(), runs_not_counted: build.runs_not_counted, is_last }
 }
 
 /// A build by its version and the time of its first run.
@@ -266,7 +281,9 @@ fn told(
     });
     let is_last_worse = last.as_ref().is_some_and(|last| last.is_outside && last.is_worse);
     let values = values.clone();
-    let mut point = PointHistory { values, builds, changes, last, has_regressed: is_last_worse };
+    let lacks = None;
+    let mut point =
+        PointHistory { values, builds, changes, last, lacks, has_regressed: is_last_worse };
     point.has_regressed |= point.recent_regression().is_some();
     Some(point)
 }
@@ -423,6 +440,15 @@ mod tests {
         sides.push(made::side("2.0", &[("8", &[1000.0], 9)]));
         let told = of(&sides);
         assert!(!told.left_out[0].is_last && !told.has_regressed());
+        // At a point that the last build has lost, too.
+        let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
+        sides.iter_mut().take(7).for_each(|build| *build = made::side(&build.name, &both));
+        sides[8].runs_not_counted = 3;
+        let told = of(&sides);
+        let lacks: Vec<bool> = told.points.iter().map(|point| point.lacks.is_some()).collect();
+        assert_eq!((lacks, told.has_regressed()), (vec![false, true], true));
+        sides[8].runs_not_counted = 0;
+        assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
         let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };
         let none = HistoryReport::new("build", &sides, &nopm, &mut || dice.bits());

@@ -289,7 +289,7 @@ impl Judged {
             let told = format!("{name} {why}");
             let is_lost = match metric {
                 Metric::Mean | Metric::Max => times.count > 0,
-                _ => times.at_least.get(name).is_some() || times.infinite.iter().any(|n| n == name),
+                _ => times.is_among_lost(name),
             };
             if is_lost {
                 return self.breaks(told);

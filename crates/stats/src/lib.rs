@@ -48,4 +48,4 @@ pub use rate::{
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
-pub use trend::{PIECES, TREND_VALUES_MIN, Trend, pieces, rises, trend};
+pub use trend::{TREND_VALUES_MIN, Trend, pieces, rises, trend};

@@ -98,6 +98,13 @@ impl Gate {
                 found.at.push(place.trim_end().to_owned());
                 found.passed = passed;
             }
+            // Where only one side has a run that counts, the other may be broken there.
+            if found.passed != Passed::Broken {
+                for values in &pair.points_unpaired {
+                    found.passed = Passed::Undecided;
+                    found.at.push(format!("{} {} (one side alone)", pair.side, values.pairs(" ")));
+                }
+            }
         }
         match n_seen {
             0 => {

@@ -99,6 +99,37 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
 }
 
 #[test]
+fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(2.0), 1)])];
+    let p99 = |sides: &[Side]| {
+        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+        ComparisonReport::new(sides, &judge).expect("five of each")
+    };
+    assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
+    // One has no p99 for want of samples: it may be any.
+    sides[1].points[0].reports[4].block.response_ms.p99 = None;
+    let report = p99(&sides);
+    assert_eq!(only(&report).verdict, Verdict::CannotJudge);
+    assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs have the figure"));
+    // Of one that had not ended it is known that it is long.
+    let unended = &mut sides[1].points[0].reports[4].block.response_ms;
+    unended.at_least.push("p99", 24_042.0);
+    assert_eq!(only(&p99(&sides)).verdict, Verdict::NoEvidence);
+}
+
+#[test]
+fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
+    let old = side("old", &[("1", &FIVE, 0), ("8", &FIVE, 1)]);
+    let sides = [old, side("new", &[("1", &FIVE, 20)])];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("a point in common");
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held = gate.hold(&report).expect("it has TPS");
+    assert_eq!(held.passed, Passed::Undecided);
+    assert_eq!(held.at, ["new clients=8 (one side alone)"]);
+    assert!(comparison(&report, &[]).contains("1 point of one side alone left out: clients=8."));
+}
+
+#[test]
 fn a_figure_that_no_run_has_is_refused() {
     let sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
     let nopm = Judge { primary: Some("nopm".to_owned()), floor: FLOOR };
@@ -132,7 +163,7 @@ fn points_are_paired_by_their_values_and_corrected_together() {
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points in common");
     let pair = &report.pairs[0];
-    assert_eq!((pair.points.len(), pair.points_unpaired), (2, 2));
+    assert_eq!((pair.points.len(), pair.points_unpaired.len()), (2, 2));
     let better = &pair.points[0].primary;
     assert_eq!((better.p, better.verdict), (Some(2.0 / 252.0), Verdict::Better));
     assert_eq!(better.p_corrected, Some(4.0 / 252.0), "the other may be chance");

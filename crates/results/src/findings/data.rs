@@ -9,7 +9,7 @@ enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
     Miscounted(Crosscheck),
     CountedFewer { counter: String, change: i64, committed: u64 },
-    Restarted { counter: String },
+    Restarted { counter: String, change: i64, committed: i64 },
     Unknown,
 }
 
@@ -46,12 +46,18 @@ impl Data {
                     count(committed, "commit")
                 ),
             },
-            Data::Restarted { counter } => Words {
+            Data::Restarted { counter, change, committed } => Words {
                 id: "server_restarted",
                 severity: Severity::Warning,
-                text: format!(
-                    "The server's own {counter} went back: it was started anew in mid-run."
-                ),
+                text: match change {
+                    ..0 => format!(
+                        "The server's own {counter} went back: it was started anew in mid-run."
+                    ),
+                    _ => format!(
+                        "The server's own {counter} grew by {change} while we counted {committed} \
+                         commits, and connections broke: it was started anew in mid-run."
+                    ),
+                },
             },
             Data::Unknown => Words {
                 id: "data_unknown",
@@ -77,29 +83,42 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.into_iter().map(Data::words).collect()
 }
 
-/// Where no disturbance of the plan's may have done it.
+/// Where no disturbance of the plan's may have done it: a counter that begins anew has lost what
+/// was counted before, as much as that was.
 fn restarted(tally: &Tally) -> Option<Data> {
-    let change = tally.fact("commits", "server_change")?.parse::<i64>().ok()?;
-    let counter = tally.fact("commits", "server_counter")?.to_owned();
-    (change < 0 && tally.disturbances.is_empty()).then_some(Data::Restarted { counter })
+    let (counter, change, committed) = counted(tally)?;
+    let is_lost = change < committed && counts_all(tally, committed) && has_broken(tally);
+    let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();
+    is_restart.then_some(Data::Restarted { counter, change, committed })
 }
 
 /// Only where each of our commits must be in the server's count, and it has not crashed.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
-    let number = |name: &str| tally.fact("commits", name)?.parse::<i64>().ok();
-    let (change, committed) = (number("server_change")?, number("ours")?);
+    let (counter, change, committed) = counted(tally)?;
+    let is_fewer = change < committed && counts_all(tally, committed) && !has_broken(tally);
+    let committed = u64::try_from(committed).ok()?;
+    is_fewer.then_some(Data::CountedFewer { counter, change, committed })
+}
+
+/// The server's counter of commits, by how much it grew, and how many were ours.
+fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
+    let fact = |name: &str| tally.fact("commits", name);
+    let number = |name: &str| fact(name)?.parse::<i64>().ok();
+    Some((fact("server_counter")?.to_owned(), number("server_change")?, number("ours")?))
+}
+
+/// Whether each commit of ours is one that the server counts.
+fn counts_all(tally: &Tally, committed: i64) -> bool {
     let phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
     let others: u64 = phases.flat_map(|phase| &phase.kinds).map(|kind| kind.traffic.others).sum();
     let says_commit = i64::try_from(others).is_ok_and(|others| others >= committed);
-    let is_all = tally.fact("commits", "counts_single_statements") == Some("true") || says_commit;
-    let is_broken = tally
-        .groups
-        .iter()
-        .any(|group| group.measured.errors.iter().any(|error| error.kind.breaks_session()));
-    let counter = tally.fact("commits", "server_counter")?.to_owned();
-    let committed_count = u64::try_from(committed).ok()?;
-    let found = Data::CountedFewer { counter, change, committed: committed_count };
-    (change < committed && is_all && !is_broken).then_some(found)
+    tally.fact("commits", "counts_single_statements") == Some("true") || says_commit
+}
+
+/// Whether connections broke.
+fn has_broken(tally: &Tally) -> bool {
+    let mut phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
+    phases.any(|phase| phase.errors.iter().any(|error| error.kind.breaks_session()))
 }
 
 fn failed(id: &'static str, when: &'static str, results: Option<&[CheckResult]>) -> Option<Data> {

@@ -119,11 +119,11 @@ fn queue_grew(view: &View) -> Option<Offer> {
     let told = view.told?;
     let read = |second: i64| Some(view.group.series.get(second)?.waiting? as f64);
     let waiting: Vec<f64> = view.tally.seconds().filter_map(read).collect();
-    let (first, last) = stats::rises(&waiting)?;
-    // The middle of the last piece is so far from that of the first.
-    let apart_s = waiting.len() as f64 * (1.0 - 1.0 / stats::PIECES as f64);
-    let per_s = (last - first) / apart_s;
-    (last - first > f64::from(told.clients)).then_some(Offer::QueueGrew { first, last, per_s })
+    let (first, last) = (*waiting.first()?, *waiting.last()?);
+    // At the end of the first second and of the last.
+    let per_s = (last - first) / (waiting.len() as f64 - 1.0).max(1.0);
+    let is_more = stats::rises(&waiting) && last - first > f64::from(told.clients);
+    is_more.then_some(Offer::QueueGrew { first, last, per_s })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have

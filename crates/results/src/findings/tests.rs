@@ -246,6 +246,18 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "counts_single_statements", "true");
     });
     raises("server_restarted", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "xact_commit");
+        made.fact("commits", "server_change", "1762");
+        made.fact("commits", "ours", "2945");
+        made.fact("commits", "counts_single_statements", "true");
+        made.seconds[9].errors.push(ErrorCount {
+            kind: RefusalKind::ConnectionLost,
+            code: 0,
+            message: "closed".to_owned(),
+            count: 1,
+        });
+    });
+    raises("server_restarted", Severity::Warning, |made| {
         made.fact("commits", "server_counter", "Com_commit");
         made.fact("commits", "server_change", "-18961");
         made.fact("commits", "ours", "6893");

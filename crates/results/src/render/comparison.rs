@@ -349,8 +349,10 @@ pub(super) fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<Strin
             }
         });
     }
-    if pair.points_unpaired > 0 {
-        said.push(format!("{} of one side alone left out.", count(pair.points_unpaired, "point")));
+    if !pair.points_unpaired.is_empty() {
+        let names: Vec<String> = pair.points_unpaired.iter().map(point_name).collect();
+        let n = count(names.len() as u64, "point");
+        said.push(format!("{n} of one side alone left out: {}.", names.join(", ")));
     }
     let mut whys: Vec<&str> = Vec::new();
     for judged in pair.points.iter().map(|point| &point.primary) {

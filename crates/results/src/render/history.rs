@@ -41,12 +41,21 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
         page.push_str(&line);
         page.push('\n');
     }
-    if let Some(last) = &point.last {
-        wrap(&last_line(point, last), WIDTH)
-            .iter()
-            .for_each(|line| page.push_str(&format!("{line}\n")));
+    for line in point.last.iter().map(|last| last_line(point, last)).chain(lacks(point)) {
+        wrap(&line, WIDTH).iter().for_each(|line| page.push_str(&format!("{line}\n")));
     }
     page
+}
+
+/// That the last build is not in a series, in a sentence.
+pub(super) fn lacks(point: &PointHistory) -> Option<String> {
+    let build = point.lacks.as_ref()?;
+    let runs = count(build.runs_not_counted, "run");
+    Some(format!(
+        "{}, the last build, has no run that counts here ({runs} of it not completed or invalid): \
+         what is said of the last is of the one before.",
+        build.build
+    ))
 }
 
 /// The builds of a series, a row each.

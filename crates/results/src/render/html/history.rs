@@ -27,7 +27,7 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
         let mut blocks = if point.values.is_empty() { Vec::new() } else { vec![name] };
         blocks.push(Block::table(&text::table(report, point)));
         let last = point.last.as_ref().map(|last| text::last_line(point, last));
-        blocks.push(Block::Words(last.into_iter().collect()));
+        blocks.push(Block::Words(last.into_iter().chain(text::lacks(point)).collect()));
         blocks
     });
     let tables: Vec<Block> = tables.collect();

@@ -563,6 +563,9 @@ fn server_commits(report: &Report) -> Option<String> {
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
+    if report.findings.iter().any(|finding| finding.id == "server_restarted") {
+        return Some(format!("{counter} of the server lost count: it was started anew"));
+    }
     if change < 0 {
         return Some(format!("{counter} of the server went back: it was started anew"));
     }
