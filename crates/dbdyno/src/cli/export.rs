@@ -77,8 +77,11 @@ pub(super) fn import_command() -> Command {
         .arg(Arg::new("path").required(true).value_name("FILE").help("The file"))
 }
 
+/// What stands for the standard output.
+pub(super) const STDOUT: &str = "-";
+
 pub(super) fn export(matches: &ArgMatches) -> Outcome {
-    let name = matches.get_one::<String>("file");
+    let name = matches.get_one::<String>("file").filter(|name| *name != STDOUT);
     let file = name.map(|name| OutputFile::named(name, matches)).transpose()?;
     let format = format(matches, name)?;
     let store = store(matches)?;

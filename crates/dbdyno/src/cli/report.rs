@@ -10,12 +10,12 @@ use results::ink::{Drawn, Theme};
 use results::render::html::{Ink, figure, page};
 
 use super::compare::{judge, judged};
+use super::export::STDOUT;
 use super::output_file::{OutputFile, extension};
 use super::runs::store;
 use super::{DONE, Outcome, flags, print, print_bytes};
 
 /// Stands for the standard output.
-const STDOUT: &str = "-";
 /// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
 const PNG_SCALE: f32 = 2.0;
 /// A side of a chart, in pixels of CSS.

@@ -98,8 +98,17 @@ fn reading(name: &str) -> (Reading, &'static str) {
         "ssl_",
         "innodb_buffer_pool_pages_",
     ];
-    const WITHIN: [&str; 8] =
-        ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_"];
+    const WITHIN: [&str; 9] = [
+        "_current",
+        "_pending",
+        "_avg",
+        "_max",
+        "_size",
+        "_list_length",
+        "_queue",
+        "_free_",
+        "_lsn",
+    ];
     const ENDS: [&str; 13] = [
         "_open_files",
         "_age",
@@ -116,14 +125,29 @@ fn reading(name: &str) -> (Reading, &'static str) {
         "_rows",
     ];
     // Counters whose names look like levels.
-    const TOTALS: [&str; 3] = ["pages_flushed", "pages_made", "_lru_"];
+    const TOTALS: [&str; 10] = [
+        "pages_flushed",
+        "pages_made",
+        "pages_split",
+        "_lru_",
+        "sort_",
+        "_accepts",
+        "_connects",
+        "_hits",
+        "_retried_",
+        "_heartbeats",
+    ];
     let name = name.to_ascii_lowercase();
     let is_level = BEGINS.iter().any(|begin| name.starts_with(begin))
         || WITHIN.iter().any(|part| name.contains(part))
         || ENDS.iter().any(|end| name.ends_with(end));
     let is_total = TOTALS.iter().any(|part| name.contains(part)) || name == "threads_created";
-    let is_bytes = name.contains("bytes") || name.ends_with("_age") || name.contains("_mem_");
-    match (is_level && !is_total, is_bytes || name.starts_with("memory_used")) {
+    const BYTES: [&str; 7] =
+        ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
+    let is_bytes = BYTES.iter().any(|part| name.contains(part));
+    match (is_level && !is_total, is_bytes) {
+        (true, _) if name.starts_with("uptime") => (Reading::Level, "s"),
+        (true, _) if name.contains("lock_time_") => (Reading::Level, "ms"),
         (true, true) => (Reading::Level, "B"),
         (true, false) => (Reading::Level, ""),
         (false, true) => (Reading::Total, "B/s"),
@@ -155,13 +179,16 @@ mod tests {
         let check = |names: &[&str], expect: (Reading, &str)| {
             names.iter().for_each(|name| assert_eq!(reading(name), expect, "{name}"));
         };
-        let levels = ["Threads_cached", "Open_tables", "Innodb_buffer_pool_pages_data", "Uptime"];
+        let levels = ["Threads_cached", "Open_tables", "Innodb_buffer_pool_pages_data"];
         check(&levels, (Reading::Level, ""));
+        check(&["Uptime"], (Reading::Level, "s"));
+        check(&["Innodb_row_lock_time_max"], (Reading::Level, "ms"));
         check(&["Innodb_num_open_files", "Threadpool_idle_threads"], (Reading::Level, ""));
-        let bytes = ["Innodb_mem_dictionary", "Innodb_buffer_pool_bytes_dirty", "Memory_used"];
+        let bytes = ["Innodb_mem_dictionary", "Innodb_lsn_flushed", "Memory_used"];
         check(&bytes, (Reading::Level, "B"));
         let totals = ["Com_select", "Innodb_buffer_pool_pages_flushed", "Threads_created"];
         check(&totals, (Reading::Total, "1/s"));
+        check(&["Sort_rows", "Innodb_buffer_pool_pages_split"], (Reading::Total, "1/s"));
         check(&["Bytes_sent"], (Reading::Total, "B/s"));
         check(&["Busy_time"], (Reading::Total, "s/s"));
     }

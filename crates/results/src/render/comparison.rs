@@ -162,7 +162,10 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         .collect();
     let overall = match &pair.overall {
         Some(judged) => sentence(&name, judged),
-        None => format!("{name} has no figure over all points"),
+        None => format!(
+            "{name} cannot be judged: that takes the same number of runs that count, each with the \
+             figure, at every point of both sides"
+        ),
     };
     format!("{side} against {base}: over all {overall}; of {points} {}", told.join(", "))
 }

@@ -114,6 +114,15 @@ pub fn duration(ns: u64) -> String {
     format!("{} {unit}", digits.trim_end_matches('.'))
 }
 
+/// A line of at most so many letters; what is left out is marked.
+pub(super) fn cut(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
 /// `1 client`, `1,500 clients`.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };

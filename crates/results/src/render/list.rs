@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::{NS_PER_S, Severity, format_count};
 
-use super::figures::INFINITE;
+use super::figures::{INFINITE, cut};
 use super::{Align, Column, Table};
 use crate::store::{RunRow, Status};
 
@@ -105,6 +105,10 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
     table
 }
 
+/// Letters of a name and of all labels that a line of a list has room for; other forms have all.
+const NAME_MOST: usize = 40;
+const LABELS_MOST: usize = 60;
+
 /// Of each workload on each target, the most commits a second of completed runs that are not
 /// invalid, and how many such runs there are.
 pub struct Best<'a>(HashMap<(&'a str, &'a str), (f64, usize)>);
@@ -146,7 +150,7 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
         short_id(id).to_owned(),
         started(row.started_unix_ms),
         row.status.name().to_owned(),
-        row.name.clone(),
+        cut(&row.name, NAME_MOST),
         row.database.clone(),
         format_count(row.clients),
         row.measured_ns.map_or(String::new(), |ns| format!("{:.1} s", ns as f64 / NS_PER_S as f64)),
@@ -157,7 +161,7 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
             false => INFINITE.to_owned(),
         }),
         format!("{mark}{valid}"),
-        labels(row),
+        cut(&labels(row), LABELS_MOST),
     ]
 }
 

@@ -4,7 +4,7 @@
 
 use model::{DisturbanceTold, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
 
-use super::figures::{self, NONE, count, significant};
+use super::figures::{self, NONE, count, cut, significant};
 use super::spark::sparkline;
 use crate::tally::{Quantiles, SecondFigures, Tally};
 
@@ -214,14 +214,6 @@ fn both_ends(left: &str, right: &str, width: usize) -> String {
     let left = cut(left, room);
     let gap = width.saturating_sub(left.chars().count() + right.chars().count());
     format!("{left}{}{right}", " ".repeat(gap.max(2)))
-}
-
-fn cut(line: &str, width: usize) -> String {
-    if line.chars().count() <= width {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(width.saturating_sub(1)).collect();
-    format!("{kept}…")
 }
 
 #[cfg(test)]
