@@ -51,7 +51,7 @@
     }
   };
 
-  // What a reader has opened, ticked and zoomed is kept when a part is told anew.
+  // What a reader has opened, ticked, scrolled and zoomed is kept when a part is told anew.
   const replace = (part, html) => {
     const told = new DOMParser().parseFromString(html, "text/html").body;
     const drawn = new Map();
@@ -75,7 +75,11 @@
       box.checked = ticked.has(box.value);
     }
     const focused = part.contains(document.activeElement) && document.activeElement.value;
+    const scrolled = [...part.querySelectorAll(".table")].map((box) => box.scrollLeft);
     part.replaceChildren(...told.childNodes);
+    part.querySelectorAll(".table").forEach((box, index) => {
+      box.scrollLeft = scrolled[index] ?? 0;
+    });
     if (focused) {
       [...part.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
     }

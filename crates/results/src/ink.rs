@@ -9,8 +9,10 @@ mod png;
 mod ruler;
 mod svg;
 mod thin;
+mod ticks;
+mod words;
 
-use crate::charts::{Along, Chart, Palette};
+use crate::charts::{Along, Chart, Palette, Shape};
 
 pub use plotly::plotly_js;
 
@@ -85,6 +87,11 @@ fn colour(chart: &Chart, index: usize) -> String {
 /// Whether a trace has a colour that another has before it.
 fn is_again(chart: &Chart, index: usize) -> bool {
     chart.palette == Palette::Different && index / COLOURS % 2 == 1
+}
+
+/// Whether all is drawn as lines that may begin at the edge.
+fn is_lines(chart: &Chart) -> bool {
+    chart.traces.iter().all(|trace| matches!(trace.shape, Shape::Line | Shape::Steps))
 }
 
 /// A place, or a point along two axes.

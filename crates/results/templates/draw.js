@@ -82,6 +82,16 @@ function dbdynoColoured(chart) {
   return copy;
 }
 
+// Within less than a ten plotly.js tells numbers of ratios whole: it may where no two of ours are
+// seen.
+function dbdynoNearer(axis, range) {
+  const [from, to] = [Math.min(...range), Math.max(...range)];
+  if (axis.type !== 'log' || to - from >= 1 || !axis.tickvals) return;
+  const seen = axis.tickvals.map(Math.log10).filter((at) => at >= from && at <= to);
+  if (seen.length >= 2) return;
+  for (const name of ['tickmode', 'tickvals', 'ticktext']) delete axis[name];
+}
+
 // What a reader has zoomed into is kept by us: plotly.js gives it up where newer data have another
 // range of their own.
 let dbdynoDrawings = 0;
@@ -95,7 +105,10 @@ function dbdynoZoom(chart) {
   dbdynoDrawings += 1;
   for (const [name, range] of Object.entries(zoomed)) {
     layout[name].uirevision = dbdynoDrawings;
-    if (range) Object.assign(layout[name], { range: [...range], autorange: false });
+    if (range) {
+      Object.assign(layout[name], { range: [...range], autorange: false });
+      dbdynoNearer(layout[name], range);
+    }
   }
 }
 

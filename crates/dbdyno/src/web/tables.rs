@@ -51,14 +51,22 @@ fn sheet_of(
         "timing" => sheets::timing(&report()?),
         "clients" => sheets::per_client(&run_report(store, run, Options { per_client: true })?),
         "counter" => {
+            let every = counter_every(asked)?;
             let mut tally = Tally::new();
             store.events(run, &mut |event| tally.add(&event))?;
-            let every = asked.get("every").and_then(|every| every.parse().ok());
-            sheets::counter(&tally, every.unwrap_or(COUNTER_EVERY_S).max(1))
+            sheets::counter(&tally, every)
         }
         "config" => sheets::config(&report()?),
         "settings" => sheets::settings(&report()?),
         _ => return Err(no_table(table)),
+    })
+}
+
+/// The length of stretches of the transaction counter that is asked for, in seconds.
+fn counter_every(asked: &Pairs) -> Result<u32, NoPage> {
+    let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
+    every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {
+        NoPage::bad(format!("'{every}' is not a number of seconds: write every=10, from 1 on"))
     })
 }
 

@@ -32,6 +32,7 @@ fn runs_are_found_followed_zoomed_and_compared_without_a_complaint() {
     compared(&mut tab, &web);
     live(&mut tab, &home, &web);
     grown(&mut tab, &home, &web);
+    narrow(&mut tab, &web);
     dark(&mut tab, &web);
     assert_eq!(tab.complaints(), Vec::<String>::new());
     let own = format!("{}/", web.base);
@@ -52,6 +53,18 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     assert_eq!(tab.value(rows), 1);
     let address = tab.value("location.search").to_string();
     assert!(address.contains("q=quick") && !address.contains("workload="), "{address}");
+}
+
+/// On a telephone a list is scrolled in its box, and the page stays within its width.
+fn narrow(tab: &mut Tab, web: &Web) {
+    let size = json!({"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+    tab.call("Emulation.setDeviceMetricsOverride", size);
+    for path in ["/", "/experiments"] {
+        tab.go(&format!("{}{path}", web.base));
+        let reach = tab.value("document.documentElement.scrollWidth");
+        assert!(reach.as_f64().is_some_and(|reach| reach <= 420.0), "{path}: {reach}");
+    }
+    tab.call("Emulation.clearDeviceMetricsOverride", json!({}));
 }
 
 fn opened_and_zoomed(tab: &mut Tab) {

@@ -70,6 +70,26 @@ fn addresses(run: &str, experiment: &str) -> Vec<String> {
 }
 
 #[test]
+fn stretches_of_the_counter_are_whole_seconds_or_refused() {
+    let home = Home::new();
+    let run = simulated(&home, "empty", &[]);
+    let web = Web::start(&home, &[]);
+    for every in ["-1", "abc", "0", "1.5", "10s", "99999999999"] {
+        for path in ["counter.csv", "counter.json"] {
+            let answer = web.get(&format!("/api/runs/{run}/{path}?every={every}"));
+            assert_eq!(answer.status, 400, "{every}: {}", answer.body);
+            let says = format!("{{\"error\":\"'{every}' is not a number of seconds: ");
+            assert!(answer.body.starts_with(&says), "{}", answer.body);
+        }
+        assert_eq!(web.get(&format!("/runs/{run}/counter?every={every}")).status, 400);
+    }
+    // The field of the page may be left empty.
+    for query in ["", "?every=", "?every=1", "?every=3600"] {
+        assert_eq!(web.get(&format!("/api/runs/{run}/counter.csv{query}")).status, 200, "{query}");
+    }
+}
+
+#[test]
 fn pages_of_other_hosts_and_sites_get_nothing_and_links_may_be_followed() {
     let home = Home::new();
     let web = Web::start(&home, &[]);

@@ -6,8 +6,9 @@
 use plotly::Plot;
 use serde_json::{Map, Value, json};
 
-use super::ruler::{Room, Ruler};
+use super::ruler::{Room, Ruler, Tick};
 use super::thin::thin;
+use super::ticks::{own_ticks, x_ruler, x_ticks};
 use super::{At, colour, is_again, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
@@ -32,8 +33,8 @@ impl Chart {
         let is_over_time = self.x.unit == "s";
         let layout = json!({
             "title": {"text": escaped(&self.title)},
-            "xaxis": axis(&self.x, self.values(Along::X)),
-            "yaxis": axis(&self.y, self.values(Along::Y)),
+            "xaxis": axis(&self.x, across(self)),
+            "yaxis": axis(&self.y, upright(self)),
             "shapes": shapes,
             "annotations": annotations,
             "barmode": "group",
@@ -47,14 +48,30 @@ impl Chart {
     }
 }
 
-/// Of ratios 2 and 5 are named too, where the tens are few.
-const TENS_ALONE: f64 = 1_000.0;
-/// About so many numbers stand along an axis of ratios that has not even a ten.
+/// About so many numbers stand along an upright axis of ratios.
 const TICKS: usize = 6;
+/// For a horizontal axis of so many pixels numbers are chosen: nobody knows yet how wide it is.
+const WIDTH: f64 = 600.0;
 /// From so many zeros on numbers are told with `M` and `G`, so that they have room.
 const ZEROS_MOST: usize = 7;
 
-fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
+/// The numbers along the horizontal axis, where they are not left to plotly.js: what was varied,
+/// and ratios, of which it would name digits alone, 5 where 0.5 stands.
+fn across(chart: &Chart) -> Option<Vec<Tick>> {
+    if chart.x.scale != Scale::Log && own_ticks(chart).is_none() {
+        return None;
+    }
+    let ticks = x_ticks(chart, &x_ruler(chart, 0.0, WIDTH), WIDTH);
+    Some(ticks.into_iter().map(|(_, tick)| tick).collect())
+}
+
+/// The same of the upright one.
+fn upright(chart: &Chart) -> Option<Vec<Tick>> {
+    let ruler = || Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS);
+    (chart.y.scale == Scale::Log).then(|| ruler().ticks(&chart.y, TICKS))
+}
+
+fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
     let title = match axis.unit.is_empty() {
         true => escaped(&axis.title),
         false => escaped(&format!("{} ({})", axis.title, axis.unit)),
@@ -86,25 +103,16 @@ fn axis(axis: &Axis, values: impl Iterator<Item = f64>) -> Value {
         told["range"] = json!([from, to]);
     }
     match axis.scale {
-        Scale::Log => {
-            told["type"] = json!("log");
-            let ruler = Ruler::of(axis, values, Room::Round, TICKS);
-            let ratio = ruler.ratio();
-            if ratio > TENS_ALONE {
-                told["dtick"] = json!(1);
-            } else if ratio >= 10.0 {
-                told["dtick"] = json!("D2");
-            } else {
-                // plotly.js would name digits alone: 5 where 0.5 stands.
-                let (at, labels): (Vec<f64>, Vec<String>) =
-                    ruler.ticks(axis, TICKS).into_iter().map(|tick| (tick.at, tick.label)).unzip();
-                told["tickmode"] = json!("array");
-                told["tickvals"] = json!(at);
-                told["ticktext"] = json!(labels);
-            }
-        }
+        Scale::Log => told["type"] = json!("log"),
         Scale::FromZero => told["rangemode"] = json!("tozero"),
         Scale::Linear => {}
+    }
+    if let Some(ticks) = ticks {
+        let (at, labels): (Vec<f64>, Vec<String>) =
+            ticks.into_iter().map(|tick| (tick.at, tick.label)).unzip();
+        told["tickmode"] = json!("array");
+        told["tickvals"] = json!(at);
+        told["ticktext"] = json!(labels);
     }
     told
 }

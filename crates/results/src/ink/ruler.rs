@@ -85,7 +85,7 @@ impl Ruler {
     }
 
     /// How many times its low end its high end is.
-    pub(super) fn ratio(&self) -> f64 {
+    fn ratio(&self) -> f64 {
         self.high / self.low
     }
 

@@ -4,15 +4,14 @@
 //! Nothing is clipped and nothing is named, so that any number of charts stand in one page.
 
 mod layout;
-mod words;
 
 use super::thin::thin;
+use super::words::{escaped, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
 use crate::render::figures::{exact, significant};
 
 use layout::Layout;
-use words::{escaped, width_of};
 
 /// Up to so many dots of a chart tell their value where they are pointed at.
 const TOLD_MOST: usize = 300;

@@ -161,3 +161,61 @@ fn the_library_is_plotly_alone() {
     assert!(js.len() > 1_000_000, "{}", js.len());
     assert!(!js.contains("<script") || !js.trim_start().starts_with('<'));
 }
+
+/// The names of numbers along an axis for plotly.js and where they stand, if these are told.
+fn told_ticks(axis: &serde_json::Value) -> Option<Vec<(f64, String)>> {
+    let texts = axis["ticktext"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
+    let values = axis["tickvals"].as_array()?.iter().map(serde_json::Value::as_f64);
+    values.zip(texts).map(|(value, text)| Some((value?, text?))).collect()
+}
+
+#[test]
+fn each_number_along_an_axis_of_ratios_is_told_whole() {
+    let mut n_axes = 0;
+    for chart in everything() {
+        let told = chart.to_plotly();
+        for (name, axis) in [("xaxis", &chart.x), ("yaxis", &chart.y)] {
+            let layout = &told["layout"][name];
+            assert!(layout["dtick"].is_null(), "{} {name}: {layout}", chart.id);
+            let ticks = told_ticks(layout);
+            if axis.scale != crate::charts::Scale::Log {
+                continue;
+            }
+            let ticks = ticks.unwrap_or_else(|| panic!("{} {name}: {layout}", chart.id));
+            assert!(!ticks.is_empty(), "{} {name}", chart.id);
+            for (value, text) in ticks {
+                let read: f64 = text.replace(',', "").parse().expect("a number");
+                let is_whole = (read - value).abs() <= value.abs() * 1e-3;
+                assert!(is_whole, "{} {name}: {text} stands at {value}", chart.id);
+            }
+            n_axes += 1;
+        }
+    }
+    assert!(n_axes > 5, "{n_axes}");
+}
+
+#[test]
+fn what_was_varied_stands_along_the_axis_in_each_ink() {
+    let (experiment, trials) = made::experiment();
+    let curves = of_experiment(&experiment, &trials);
+    let mut chart = curves.into_iter().find(|chart| chart.id.starts_with("curves")).unwrap();
+    for (scale, places, expect) in [
+        (crate::charts::Scale::Log, vec![1.0, 8.0, 32.0], "1 8 32"),
+        (crate::charts::Scale::Linear, vec![1.0, 2.0], "1 2"),
+        (crate::charts::Scale::Linear, vec![0.5, 1.0, 1.5], "0.5 1 1.5"),
+        (crate::charts::Scale::Log, vec![200.0, 1_000.0, 16_384.0], "200 1,000 16,384"),
+    ] {
+        chart.x.scale = scale;
+        let point = |x: &f64| crate::charts::Point { x: *x, y: Some(1.0), ..Default::default() };
+        chart.traces.truncate(1);
+        chart.traces[0].points = places.iter().map(point).collect();
+        let told = told_ticks(&chart.to_plotly()["layout"]["xaxis"]).expect("numbers");
+        let (at, labels): (Vec<f64>, Vec<String>) = told.into_iter().unzip();
+        assert_eq!((labels.join(" ").as_str(), &at), (expect, &places));
+        let svg = chart.to_svg(Drawn::WIDE);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let below = document.descendants().filter(|n| n.attribute("text-anchor") == Some("middle"));
+        let below: Vec<&str> = below.filter_map(|node| node.text()).collect();
+        assert_eq!(below.join(" "), expect);
+    }
+}

@@ -104,8 +104,8 @@ pub fn seconds(value: f64) -> String {
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {
         ..NS_PER_US => ("ns", 1),
-        ..NS_PER_MS => ("µs", NS_PER_US),
-        ..NS_PER_S => ("ms", NS_PER_MS),
+        NS_PER_US..NS_PER_MS => ("µs", NS_PER_US),
+        NS_PER_MS..NS_PER_S => ("ms", NS_PER_MS),
         120_000_000_000.. => return seconds(ns as f64 / NS_PER_S as f64),
         _ => ("s", NS_PER_S),
     };

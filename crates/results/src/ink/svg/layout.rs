@@ -1,13 +1,11 @@
 //! Where everything stands in an SVG: legend, axes, and the room between.
 
-use super::words::{shortened, width_of};
-use crate::charts::{Along, Axis, Chart, Mark, Scale, Shape};
+use crate::charts::{Along, Axis, Chart, Mark};
 use crate::ink::Drawn;
 use crate::ink::ruler::{Room, Ruler, Tick};
+use crate::ink::ticks::{self, MARGIN, TEXT};
+use crate::ink::words::{shortened, width_of};
 
-const TEXT: f64 = 12.0;
-/// Right of everything that is drawn.
-const MARGIN: f64 = 16.0;
 /// From one line of the legend to the next.
 const LINE: f64 = 18.0;
 /// Between two names of the legend.
@@ -16,8 +14,6 @@ const BETWEEN: f64 = 14.0;
 const SWATCH: f64 = 21.0;
 /// Lines of the legend; what is beyond is left out.
 const LEGEND_LINES_MOST: usize = 5;
-/// Values that were varied stand at the axis as they are, up to so many.
-const OWN_TICKS_MOST: usize = 16;
 /// A slanted label's height for its width, with the sine of its angle.
 const SLANT: f64 = 0.62;
 /// The widest of slanted labels.
@@ -58,8 +54,7 @@ impl Layout {
         let y_labels = y.ticks(&chart.y, n_y);
         let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
         let (left, right) = (widest + 14.0, width - MARGIN);
-        let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
-        let x = Ruler::of(&chart.x, chart.values(Along::X), room, 6).between(left, right);
+        let x = ticks::x_ruler(chart, left, right);
         let (x_ticks, is_slanted) = x_ticks(chart, &x, right - left);
         let deepest = x_ticks.iter().map(|(_, label)| width_of(label, TEXT)).fold(0.0, f64::max);
         let below = if is_slanted { deepest * SLANT + 16.0 } else { 22.0 };
@@ -100,11 +95,6 @@ impl Layout {
         let in_sight = ruler.has(mark.from) || ruler.has(to) || (ruler.is_within(mark.from, to));
         in_sight.then(|| Some((ruler.within(mark.from)?, ruler.within(to)?))).flatten()
     }
-}
-
-/// Whether all is drawn as lines that may begin at the edge.
-fn is_lines(chart: &Chart) -> bool {
-    chart.traces.iter().all(|trace| matches!(trace.shape, Shape::Line | Shape::Steps))
 }
 
 fn titled(axis: &Axis) -> String {
@@ -153,34 +143,6 @@ fn x_ticks(chart: &Chart, x: &Ruler, width: f64) -> (Vec<(f64, String)>, bool) {
         };
         return (named.into_iter().step_by(every).map(short).collect(), true);
     }
-    let n = (width / 80.0).round().clamp(3.0, 12.0) as usize;
-    let ticks = own_ticks(chart).unwrap_or_else(|| x.ticks(&chart.x, n));
-    let mut placed: Vec<(f64, String)> = Vec::new();
-    let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
-    for Tick { at, label } in ticks {
-        let Some(at) = x.place(at) else { continue };
-        let half = width_of(&label, TEXT) / 2.0;
-        if at - half >= end + 6.0 && at + half <= edge {
-            end = at + half;
-            placed.push((at, label));
-        }
-    }
-    (placed, false)
-}
-
-/// The values that were varied, where they are few: nobody asks for 100 clients if 64 and 128
-/// were measured.
-fn own_ticks(chart: &Chart) -> Option<Vec<Tick>> {
-    let is_varied = |shape: Shape| matches!(shape, Shape::Joined | Shape::Points);
-    let traces = chart.traces.iter().filter(|trace| is_varied(trace.shape));
-    if chart.x.unit == "s" || chart.x.scale == Scale::FromZero {
-        return None;
-    }
-    let mut places: Vec<f64> =
-        traces.flat_map(|trace| &trace.points).map(|point| point.x).collect();
-    places.sort_by(f64::total_cmp);
-    places.dedup();
-    let tick = |at: &f64| Tick { at: *at, label: crate::render::figures::exact(*at) };
-    let are_few = (1..=OWN_TICKS_MOST).contains(&places.len());
-    are_few.then(|| places.iter().map(tick).collect())
+    let ticks = ticks::x_ticks(chart, x, width);
+    (ticks.into_iter().map(|(at, tick)| (at, tick.label)).collect(), false)
 }

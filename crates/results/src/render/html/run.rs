@@ -159,13 +159,15 @@ fn with_unit(value: String) -> String {
     if is_number { format!("{value} ms") } else { value }
 }
 
-/// A quantile as the headline of `runs show` has it: of all that was offered. Its interval is that
-/// of what finished.
+/// A quantile as the headline of `runs show` has it, of all that was offered, with its own interval
+/// where it has one. That of the finished ones is its own where all have finished.
 fn quantile(report: &Report, name: &str) -> Tile {
-    let Figures { counts, response_ms, .. } = &report.block;
-    let lost = if counts.offered > counts.finished { " of the finished" } else { "" };
-    let interval = response_ms.intervals.get(name).map_or_else(String::new, |[low, high]| {
-        format!("{} to {}{lost}", significant(*low, 3), significant(*high, 3))
+    let Figures { counts, response_ms, offered_ms, .. } = &report.block;
+    let of_finished =
+        || response_ms.intervals.get(name).filter(|_| counts.offered == counts.finished);
+    let interval = offered_ms.intervals.get(name).or_else(of_finished);
+    let interval = interval.map_or_else(String::new, |[low, high]| {
+        format!("{} to {}", significant(*low, 3), significant(*high, 3))
     });
     let (value, error) = match sections::of_all_offered(report, name) {
         None => (NONE.to_owned(), String::new()),

@@ -146,6 +146,45 @@ fn the_head_of_a_page_has_the_p99_of_the_headline() {
     }
 }
 
+#[test]
+fn the_interval_beside_a_percentile_is_its_own() {
+    // Half of what was offered has not finished: percentiles of all lie above those of the other
+    // half, whose intervals are not theirs.
+    let mut late = made::closed();
+    late.block.counts.unfinished = late.block.counts.finished;
+    late.block.counts.offered += late.block.counts.unfinished;
+    late.block.offered_ms.p95 = Some(1974.47);
+    let mut known = late.clone();
+    known.block.offered_ms.intervals.push("p95", [1960.0, 1990.0]);
+    let mut reports = vec![made::closed(), late.clone(), known.clone(), made::open(), two_groups()];
+    reports.extend(made::odd());
+    let tile = |report: &crate::Report, name: &str| {
+        let body = run_body(report, Ink::Static);
+        let tile = body.split(&format!("<dt>{name}</dt><dd>")).nth(1)?.split("</dd>").next()?;
+        let (value, beside) = tile.split_once(" <small>").unwrap_or((tile, ""));
+        Some((value.to_owned(), beside.trim_end_matches("</small>").to_owned()))
+    };
+    let number = |text: &str| text.trim_end_matches(" ms").replace(',', "").parse::<f64>().ok();
+    let mut n_intervals = 0;
+    for report in &reports {
+        for name in ["p50", "p95", "p99"] {
+            let (value, beside) = tile(report, name).expect("a tile");
+            let Some((low, high)) = beside.split_once(" to ") else { continue };
+            let (low, high) = (number(low).expect("a low end"), number(high).expect("a high end"));
+            let value = number(&value).expect("a value");
+            assert!((low..=high).contains(&value), "{name}: {value}, {beside}");
+            let counts = report.block.counts;
+            let own = report.block.offered_ms.intervals.get(name).is_some();
+            assert!(own || counts.offered == counts.finished, "{name}: {value}, {beside}");
+            n_intervals += 1;
+        }
+    }
+    assert!(n_intervals > 1, "{n_intervals}");
+    let p95 = |report: &crate::Report| tile(report, "p95").expect("a tile");
+    assert_eq!(p95(&late), ("1,974 ms".to_owned(), String::new()));
+    assert_eq!(p95(&known), ("1,974 ms".to_owned(), "1,960 to 1,990".to_owned()));
+}
+
 /// The overloaded run beside clients of another load: it has no load of its own.
 fn two_groups() -> crate::Report {
     let mut report = made::open();
