@@ -113,10 +113,15 @@ pub(crate) fn too_few(few: TooFew) -> String {
 }
 
 impl Latency {
+    /// Whether a quantile lies among what was lost.
+    pub fn is_infinite(&self, name: &str) -> bool {
+        self.infinite.iter().any(|lost| lost == name)
+    }
+
     /// Whether a quantile lies among what was lost, or had not ended when the run was: nobody knows
     /// how long that would have taken, and it is above every time that was seen.
     pub fn is_among_lost(&self, name: &str) -> bool {
-        self.at_least.get(name).is_some() || self.infinite.iter().any(|lost| lost == name)
+        self.at_least.get(name).is_some() || self.is_infinite(name)
     }
 
     /// The distribution of times that were all seen to end.

@@ -151,3 +151,17 @@ fn parts_of_a_page_are_tables_with_all_digits() {
     assert_eq!(disturbances(&report).rows.len(), 3);
     assert_eq!(errors(&report).rows.len(), report.block.errors.len());
 }
+
+#[test]
+fn a_disturbance_has_a_row_for_each_window_under_the_right_columns() {
+    let report = crate::charts::made::closed();
+    let sheet = disturbances(&report);
+    let column = |key: &str| sheet.columns.iter().position(|c| c.key == key).expect(key);
+    assert_eq!(sheet.rows.len(), 3 * report.disturbances.len());
+    assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()), "{sheet:?}");
+    let windows: Vec<&Cell> = sheet.rows[..3].iter().map(|row| &row[column("window")]).collect();
+    assert_eq!(windows, [&Cell::from("before"), &"during".into(), &"after".into()]);
+    let before = report.disturbances[0].before.as_ref().expect("seconds before it");
+    assert_eq!(sheet.rows[0][column("tps")], Cell::from(before.tps));
+    assert_eq!(sheet.rows[0][column("max_ms")], Cell::from(before.response_ms.max));
+}

@@ -216,7 +216,7 @@ pub(in crate::render) fn quantile(of: &Latency, field: &str) -> String {
     if let Some(value) = of.at_least.get(field) {
         return format!("≥ {}", significant(*value, 3));
     }
-    if of.infinite.iter().any(|name| name == field) { INFINITE.to_owned() } else { NONE.to_owned() }
+    if of.is_infinite(field) { INFINITE.to_owned() } else { NONE.to_owned() }
 }
 
 /// A quantile of all that was offered, as headlines have it, with its unit: where nothing was
