@@ -46,13 +46,11 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     let sum = |stretch: &[u64]| stretch.iter().map(|&n| n as f64).sum::<f64>();
     let series: Vec<f64> = whole.chunks_exact(width).map(|s| sum(s) / width as f64).collect();
     let n = series.len();
-    let (mut slopes, mut s) = (Vec::with_capacity(n * (n - 1) / 2), 0_i64);
+    let mut slopes = Vec::with_capacity(n * (n - 1) / 2);
     for (i, a) in series.iter().enumerate() {
-        for (j, b) in series.iter().enumerate().skip(i + 1) {
-            slopes.push((b - a) / (j - i) as f64);
-            s += i64::from(b > a) - i64::from(b < a);
-        }
+        slopes.extend((i + 1..n).map(|j| (series[j] - a) / (j - i) as f64));
     }
+    let s = kendalls_s(&series);
     let slope = median(slopes);
     let half = slope * (n as f64 - 1.0) / 2.0;
     let level = median(series.clone());
@@ -65,6 +63,13 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     let z = if variance > 0.0 { beyond / variance.sqrt() } else { 0.0 };
     let z = if s < 0 { -z } else { z };
     Some(Trend { first: level - half, last: level + half, z })
+}
+
+/// How many more of all pairs of values have risen than fallen.
+fn kendalls_s(series: &[f64]) -> i64 {
+    let sign = |a: f64, b: f64| i64::from(b > a) - i64::from(b < a);
+    let from = |(i, a): (usize, &f64)| series[i + 1..].iter().map(|b| sign(*a, *b)).sum::<i64>();
+    series.iter().enumerate().map(from).sum()
 }
 
 /// Pieces of a series by which it is told whether it rises.
@@ -87,12 +92,7 @@ pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
 /// however long the series is.
 pub fn rises(series: &[f64]) -> bool {
     let Some(pieces) = pieces(series) else { return false };
-    let sign = |difference: f64| i64::from(difference > 0.0) - i64::from(difference < 0.0);
-    let mut rises = 0;
-    for (index, later) in pieces.iter().enumerate() {
-        rises += pieces[..index].iter().map(|earlier| sign(later - earlier)).sum::<i64>();
-    }
-    rises >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
+    kendalls_s(&pieces) >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
 }
 
 /// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
