@@ -152,22 +152,13 @@ impl HistoryReport {
                 points.push(&point.values);
             }
         }
+        let mut builds: Vec<&Side> = builds.iter().collect();
+        builds.sort_by(|a, b| in_order(&place_of(a), &place_of(b)));
         let history = |values: &Named<String>| {
-            let mut series = series(builds, values, &primary);
-            series.sort_by(|a, b| in_order(&a.0, &b.0));
-            told(values, series, &primary, judge.floor, bits)
+            let told = told(values, series(&builds, values, &primary), &primary, judge.floor, bits);
+            told.map(|point| PointHistory { lacks: lacks(&point, builds.last()), ..point })
         };
-        let mut points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
-        if let Some(newest) = builds.iter().max_by(|a, b| in_order(&(&a.name, ""), &(&b.name, "")))
-            && !newest.points.is_empty()
-        {
-            let here = |point: &PointHistory| {
-                point.builds.last().is_some_and(|build| build.build == newest.name)
-            };
-            for point in points.iter_mut().filter(|point| !here(point)) {
-                point.lacks = Some(left_out_of(newest, true));
-            }
-        }
+        let points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
         if points.is_empty() {
             return Err(format!("no run with the label {by} has the figure {primary}"));
         }
@@ -177,7 +168,7 @@ impl HistoryReport {
             figure: primary,
             floor: judge.floor,
             points,
-            left_out: left_out(builds),
+            left_out: left_out(&builds),
         })
     }
 
@@ -192,12 +183,17 @@ impl HistoryReport {
     }
 }
 
-fn left_out(builds: &[Side]) -> Vec<LeftOut> {
-    let mut names: Vec<&Side> = builds.iter().collect();
-    names.sort_by(|a, b| in_order(&(&a.name, ""), &(&b.name, "")));
-    let last = names.last().map(|build| build.name.clone());
-    let lost = names.into_iter().filter(|build| build.points.is_empty());
-    lost.map(|build| left_out_of(build, Some(&build.name) == last.as_ref())).collect()
+/// The builds of which no run counts, of all in their order.
+fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
+    let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
+    lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
+}
+
+/// The last of all builds, if it has runs that count, and none at a point.
+fn lacks(point: &PointHistory, newest: Option<&&Side>) -> Option<LeftOut> {
+    let newest = newest.filter(|newest| !newest.points.is_empty())?;
+    let is_here = point.builds.last().is_some_and(|build| build.build == newest.name);
+    (!is_here).then(|| left_out_of(newest, true))
 }
 
 fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
@@ -211,25 +207,29 @@ fn in_order(a: &Place<'_>, b: &Place<'_>) -> std::cmp::Ordering {
     libversion::version_compare2(a.0, b.0).then_with(|| a.1.cmp(b.1))
 }
 
+fn place_of(build: &Side) -> Place<'_> {
+    let all = build.points.iter().flat_map(|point| &point.reports);
+    (&build.name, all.map(|report| report.started.as_str()).min().unwrap_or_default())
+}
+
 /// The builds that have the figure at a point.
 fn series<'s>(
-    builds: &'s [Side],
+    builds: &[&'s Side],
     values: &Named<String>,
     primary: &str,
-) -> Vec<(Place<'s>, &'s SidePoint, Vec<f64>)> {
-    let at = |build: &'s Side| {
+) -> Vec<(&'s str, &'s SidePoint, Vec<f64>)> {
+    let at = |build: &&'s Side| {
         let point = build.points.iter().find(|point| point.values == *values)?;
         let figures = values_of(&point.reports, primary);
-        let first = point.reports.iter().map(|report| report.started.as_str()).min()?;
         let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
-        is_known.then_some(((build.name.as_str(), first), point, figures))
+        is_known.then_some((build.name.as_str(), point, figures))
     };
     builds.iter().filter_map(at).collect()
 }
 
 fn told(
     values: &Named<String>,
-    series: Vec<(Place<'_>, &SidePoint, Vec<f64>)>,
+    series: Vec<(&str, &SidePoint, Vec<f64>)>,
     primary: &str,
     floor: f64,
     bits: &mut dyn FnMut() -> u64,
@@ -237,7 +237,7 @@ fn told(
     let mut builds: Vec<BuildReport> = Vec::new();
     // Of the builds that have one: index and logarithm.
     let mut finite: Vec<(usize, f64)> = Vec::new();
-    for (index, ((build, _), point, figures)) in series.into_iter().enumerate() {
+    for (index, (build, point, figures)) in series.into_iter().enumerate() {
         let sum = figures.iter().map(|value| value.ln()).sum::<f64>();
         let logarithm = sum / figures.len() as f64;
         if logarithm.is_finite() {
