@@ -21,7 +21,7 @@ use super::list::{LabelView, RowView, label_view};
 use super::live::Standing;
 use super::query::{Form, Pairs};
 use super::tables;
-use super::ticked::{Way, grouped};
+use super::ticked::{Grouped, Way, grouped};
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -198,14 +198,24 @@ fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
     Judge::asked(asked.get("figure"), asked.get("floor")).map_err(NoPage::bad)
 }
 
+/// The sides that are named.
+fn named(asked: &Pairs) -> Vec<String> {
+    asked.all("side").map(str::to_owned).collect()
+}
+
+/// The same as runs that were ticked, if they are that.
+fn ticked(store: &Store, asked: &Pairs) -> Option<Grouped> {
+    grouped(store, &named(asked), asked.get("group"))
+}
+
 /// What is asked to be compared; none where there is not enough yet.
-fn sides(store: &Store, asked: &Pairs) -> Option<Asked> {
-    let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
+fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
     if asked.get("by").is_none()
-        && let Some(grouped) = grouped(store, &names, asked.get("group"))
+        && let Some(ticked) = ticked
     {
-        return Some(Asked::Sides(grouped.sides));
+        return Some(Asked::Sides(ticked.sides.clone()));
     }
+    let names = named(asked);
     match (asked.get("by"), &names[..]) {
         (Some(axis), [experiment]) => {
             Some(Asked::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
@@ -217,10 +227,14 @@ fn sides(store: &Store, asked: &Pairs) -> Option<Asked> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
-    let sides = sides(store, asked).ok_or_else(|| {
+    let sides = sides(asked, ticked(store, asked).as_ref()).ok_or_else(|| {
         NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
     })?;
-    Ok(hold(store, &sides, &judge(asked)?)?)
+    held(store, asked, &sides)
+}
+
+fn held(store: &Store, asked: &Pairs, sides: &Asked) -> Result<ComparisonReport, NoPage> {
+    Ok(hold(store, sides, &judge(asked)?)?)
 }
 
 /// The history that an address asks for.
@@ -276,14 +290,12 @@ fn body_or_why<T>(
     }
 }
 
-fn ways(store: &Store, asked: &Pairs) -> Vec<(Way, String)> {
-    let names: Vec<String> = asked.all("side").map(str::to_owned).collect();
-    let ways = grouped(store, &names, asked.get("group")).map(|grouped| grouped.ways);
+fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
     let linked = |way: Way| {
         let address = format!("/compare{}", asked.with("group", &way.by));
         (way, address)
     };
-    ways.into_iter().flatten().map(linked).collect()
+    ticked.into_iter().flat_map(|ticked| ticked.ways).map(linked).collect()
 }
 
 /// `GET /compare`
@@ -295,18 +307,21 @@ pub(super) async fn compare(
     app.read(move |store, shared| {
         let query = asked.text();
         let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
-        let (body, trouble) = match sides(store, &asked) {
+        let ticked = ticked(store, &asked);
+        let (body, trouble) = match sides(&asked, ticked.as_ref()) {
             None => (String::new(), None),
-            Some(_) => body_or_why(compared(store, &asked), |of| comparison_body(of, &[], ink))?,
+            Some(sides) => {
+                body_or_why(held(store, &asked, &sides), |of| comparison_body(of, &[], ink))?
+            }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
                 frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
-                ways: ways(store, &asked),
+                ways: ways(&asked, ticked),
                 group: text("group"),
-                sides: asked.all("side").map(str::to_owned).collect(),
+                sides: named(&asked),
                 by: text("by"),
                 figure: text("figure"),
                 floor: text("floor"),
