@@ -17,7 +17,7 @@ use model::{
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts, is_settled, why_not};
 use results::report::{Field, Report};
-use results::store::{self, Filter, Status, Store};
+use results::store::{self, Status, Store};
 
 use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
@@ -184,12 +184,13 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, T
     let mut trials = Trials { ended: Vec::new(), damaged: Vec::new() };
     for row in store.trials(experiment).map_err(store_trouble)? {
         let text = store.report_json(&row.run.run).map_err(store_trouble)?;
-        match text.map(|text| serde_json::from_str(&text)) {
-            None => {}
-            Some(Ok(report)) => {
-                trials.ended.push(Trialled { point: row.point, repeat: row.repeat, report });
+        match Kept::of(text) {
+            Kept::Not => {}
+            Kept::Report(report) => {
+                let (point, repeat, report) = (row.point, row.repeat, *report);
+                trials.ended.push(Trialled { point, repeat, report });
             }
-            Some(Err(_)) => trials.damaged.push(row.run.run.0),
+            Kept::Damaged => trials.damaged.push(row.run.run.0),
         }
     }
     Ok(trials)
@@ -199,9 +200,7 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, T
 pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Trouble> {
     let Some(report) = kept_report(store, run)? else { return Ok(None) };
     let (gauges, readings) = store.readings(run).map_err(store_trouble)?;
-    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
-    let rows = store.list(&filter).map_err(store_trouble)?;
-    let n_lost = rows.first().map_or(0, |row| row.events_lost);
+    let n_lost = store.row(run).map_err(store_trouble)?.map_or(0, |row| row.events_lost);
     Ok(Some(report.with_points(&gauges, &readings).with_lost(n_lost)))
 }
 
@@ -220,22 +219,28 @@ pub(crate) enum Kept {
     Damaged,
 }
 
+impl Kept {
+    fn of(text: Option<String>) -> Kept {
+        match text.map(|text| serde_json::from_str(&text)) {
+            None => Kept::Not,
+            Some(Ok(report)) => Kept::Report(Box::new(report)),
+            Some(Err(_)) => Kept::Damaged,
+        }
+    }
+}
+
 /// The same with some of its fields empty.
 pub(crate) fn kept_report_but(
     store: &Store,
     run: &RunId,
     emptied: &[Field],
 ) -> Result<Kept, Trouble> {
-    Ok(match store.report_json_but(run, emptied) {
+    match store.report_json_but(run, emptied) {
         // The store itself reads what is to be emptied.
-        Err(_) if is_damaged(store, run) => Kept::Damaged,
-        Err(error) => return Err(store_trouble(error)),
-        Ok(None) => Kept::Not,
-        Ok(Some(text)) => match serde_json::from_str(&text) {
-            Ok(report) => Kept::Report(Box::new(report)),
-            Err(_) => Kept::Damaged,
-        },
-    })
+        Err(_) if is_damaged(store, run) => Ok(Kept::Damaged),
+        Err(error) => Err(store_trouble(error)),
+        Ok(text) => Ok(Kept::of(text)),
+    }
 }
 
 fn is_damaged(store: &Store, run: &RunId) -> bool {

@@ -10,7 +10,7 @@ use results::render::html::{
     Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
 use results::report::{Options, Report};
-use results::store::{Filter, Status, Store};
+use results::store::{Status, Store};
 use results::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
 
 use model::{Experiment, RunId};
@@ -124,9 +124,8 @@ pub fn report_of(
     tally: &Tally,
     options: Options,
 ) -> Result<Report, Trouble> {
-    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
-    let rows = store.list(&filter).map_err(store_trouble)?;
-    let stands = rows.first().map(|row| (row.status, row.events_lost));
+    let row = store.row(run).map_err(store_trouble)?;
+    let stands = row.map(|row| (row.status, row.events_lost));
     let (status, n_lost) = stands.unwrap_or((Status::Interrupted, 0));
     Ok(Report::with_status(tally, options, status).with_lost(n_lost))
 }

@@ -14,7 +14,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWr
 use model::{Description, Event, NS_PER_MS, NS_PER_S, RunId, Second};
 use stats::Histogram;
 
-use crate::store::{Filter, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// What a log's first line says, behind its `#`.
 const VERSION: &str = "[Histogram log format version 1.3]";
@@ -34,9 +34,7 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let Event::Begun { description, .. } = store.begun(run)? else {
         unreachable!("a beginning is what was asked for");
     };
-    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
-    let rows = store.list(&filter)?;
-    let measured_ns = rows.first().and_then(|row| row.measured_ns);
+    let measured_ns = store.row(run)?.and_then(|row| row.measured_ns);
     let told = store.fact(run, "client", "measured_from_unix_ms")?;
     let started_ms =
         told.and_then(|ms| ms.parse().ok()).unwrap_or_else(|| planned_ms(&description));

@@ -256,6 +256,11 @@ impl Tally {
         self.description.as_ref()?.groups.get(group)
     }
 
+    /// What a group is called; nothing before it is told.
+    pub fn name_of(&self, group: usize) -> String {
+        self.told(group).map(|told| told.name.clone()).unwrap_or_default()
+    }
+
     /// Whether a group's clients begin anew as soon as they have finished.
     pub fn is_closed(&self, group: usize) -> bool {
         self.told(group).is_none_or(|told| told.load == Load::Closed)

@@ -245,8 +245,7 @@ impl Snapshot {
 fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
     let queue = |(index, group): (usize, &GroupTally)| {
         let waiting = group.series.get(second)?.waiting?;
-        let name = tally.told(index).map(|told| told.name.clone()).unwrap_or_default();
-        Some((vec![("group", name)], waiting))
+        Some((vec![("group", tally.name_of(index))], waiting))
     };
     tally.groups.iter().enumerate().filter_map(queue).collect()
 }
@@ -293,7 +292,7 @@ impl KindFigures {
         let told = tally.told(group);
         let kind = told.and_then(|told| told.kinds.get(usize::from(of.kind)));
         let labels = vec![
-            ("group", told.map(|told| told.name.clone()).unwrap_or_default()),
+            ("group", tally.name_of(group)),
             ("kind", kind.map_or_else(|| format!("kind_{}", of.kind), |kind| kind.name.clone())),
             ("phase", phase.to_owned()),
         ];

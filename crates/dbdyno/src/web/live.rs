@@ -9,7 +9,7 @@ use lab::experiment::read_report;
 use model::RunId;
 use results::Tally;
 use results::report::{Options, Report};
-use results::store::{Filter, RunRow, Status, Store, StoreError, StoreErrorKind};
+use results::store::{RunRow, Status, Store, StoreError, StoreErrorKind};
 
 use super::answer::NoPage;
 
@@ -88,8 +88,7 @@ impl Lives {
 
 /// The run as it is listed.
 pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
-    let filter = Filter { run: Some(run.clone()), ..Filter::default() };
-    store.list(&filter)?.pop().ok_or_else(|| {
+    store.row(run)?.ok_or_else(|| {
         let message = format!("the run {run} was removed");
         StoreError { kind: StoreErrorKind::UnknownRun, message }
     })

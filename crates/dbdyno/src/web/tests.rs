@@ -7,6 +7,29 @@ use results::store::{RunRow, Status};
 use super::list::RowView;
 use super::query::{Pairs, query};
 
+/// A line of the list.
+pub(super) fn row(id: &str) -> RunRow {
+    RunRow {
+        run: RunId(id.to_owned()),
+        started_unix_ms: 0,
+        ended_unix_ms: None,
+        status: Status::Completed,
+        name: String::new(),
+        workload: "tpcc".to_owned(),
+        target: String::new(),
+        database: String::new(),
+        clients: 1,
+        tps: None,
+        nopm: None,
+        p99_ms: None,
+        measured_ns: None,
+        worst_finding: None,
+        events_lost: 0,
+        dbdyno: String::new(),
+        labels: Vec::new(),
+    }
+}
+
 #[test]
 fn an_address_is_read_leniently_and_written_exactly() {
     let pairs = Pairs::of("side=a%26b&side=&x=1&side=c+d&x=2");
@@ -31,23 +54,11 @@ fn what_people_wrote_is_shown_as_text() {
     }
     let evil = "<script>alert('1')</script>\"&";
     let row = RunRow {
-        run: RunId("01a1ffb6-0000-7000-8000-000000000001".to_owned()),
-        started_unix_ms: 0,
-        ended_unix_ms: None,
-        status: Status::Completed,
         name: evil.to_owned(),
-        workload: "tpcc".to_owned(),
         target: evil.to_owned(),
         database: evil.to_owned(),
-        clients: 1,
-        tps: None,
-        nopm: None,
-        p99_ms: None,
-        measured_ns: None,
-        worst_finding: None,
-        events_lost: 0,
-        dbdyno: String::new(),
         labels: vec![(evil.to_owned(), evil.to_owned())],
+        ..row("01a1ffb6-0000-7000-8000-000000000001")
     };
     let html = Part { row: RowView::of(&row, false) }.render().unwrap();
     assert!(!html.contains('<') && !html.contains('"') && !html.contains('\''), "{html}");

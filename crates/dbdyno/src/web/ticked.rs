@@ -116,31 +116,12 @@ fn n_labelled(store: &Store, (key, value): (&str, &str)) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use model::RunId;
-    use results::store::Status;
-
     use super::*;
 
     fn run(id: &str, name: &str, build: Option<&str>) -> RunRow {
-        RunRow {
-            run: RunId(id.to_owned()),
-            started_unix_ms: 0,
-            ended_unix_ms: None,
-            status: Status::Completed,
-            name: name.to_owned(),
-            workload: "tpcc".to_owned(),
-            target: String::new(),
-            database: String::new(),
-            clients: 1,
-            tps: None,
-            nopm: None,
-            p99_ms: None,
-            measured_ns: None,
-            worst_finding: None,
-            events_lost: 0,
-            dbdyno: String::new(),
-            labels: build.map(|build| ("build".to_owned(), build.to_owned())).into_iter().collect(),
-        }
+        let labels = build.map(|build| ("build".to_owned(), build.to_owned()));
+        let labels = labels.into_iter().collect();
+        RunRow { name: name.to_owned(), labels, ..crate::web::tests::row(id) }
     }
 
     #[test]

@@ -641,7 +641,7 @@ fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();
     for (index, group) in tally.groups.iter().enumerate() {
-        let name = tally.told(index).map(|told| told.name.clone()).unwrap_or_default();
+        let name = tally.name_of(index);
         let first = group.series.first().unwrap_or(0).min(0);
         for second in first..tally.seconds().end {
             let of = group.series.get(second).unwrap_or(&nothing);

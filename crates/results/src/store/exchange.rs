@@ -52,8 +52,7 @@ impl Store {
     }
 
     fn has_ended(&self, run: &RunId) -> Result<(), StoreError> {
-        let rows = self.list(&Filter { run: Some(run.clone()), ..Filter::default() })?;
-        match rows.first().map(|row| row.status) {
+        match self.row(run)?.map(|row| row.status) {
             Some(Status::Running) => {
                 let message = format!("the run {run} is under way: wait for its end");
                 Err(StoreError::new(StoreErrorKind::Busy, message))

@@ -136,6 +136,11 @@ impl Store {
         self.reader().list(filter)
     }
 
+    /// The line of one run in the list; none if it is not there.
+    pub fn row(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
+        Ok(self.list(&Filter { run: Some(run.clone()), ..Filter::default() })?.pop())
+    }
+
     /// The run that is called `name`: its id, at least four characters of the beginning or the
     /// end of its id if they are one run's alone, or `last`.
     ///

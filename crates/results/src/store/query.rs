@@ -41,6 +41,14 @@ impl fmt::Display for BadQuery {
 
 impl std::error::Error for BadQuery {}
 
+/// Whether a run's process died, in SQL, as `reader::worst_of` has it. Its `?` is who lives.
+macro_rules! was_killed {
+    () => {
+        "run.ended_unix_ms IS NULL AND run.status IN ('running', 'interrupted') \
+         AND run.number NOT IN (SELECT value FROM json_each(?))"
+    };
+}
+
 /// Conditions on the members of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query(Condition);
@@ -171,11 +179,12 @@ static RUNS: Listed = Listed {
             name: "trust",
             kind: Kind::Word(&["good", "note", "warning", "invalid"]),
             // As `reader::worst_of`.
-            sql: "CASE WHEN run.worst_finding = 'invalid' THEN 'invalid' \
-                  WHEN run.events_lost > 0 OR (run.ended_unix_ms IS NULL \
-                  AND run.status IN ('running', 'interrupted') \
-                  AND run.number NOT IN (SELECT value FROM json_each(?))) THEN 'warning' \
-                  ELSE coalesce(run.worst_finding, 'good') END",
+            sql: concat!(
+                "CASE WHEN run.worst_finding = 'invalid' THEN 'invalid' \
+                 WHEN run.events_lost > 0 OR (",
+                was_killed!(),
+                ") THEN 'warning' ELSE coalesce(run.worst_finding, 'good') END"
+            ),
         },
         Column { name: "finding", kind: Kind::Finding, sql: "" },
         Column { name: "dbdyno", kind: Kind::Text, sql: "run.dbdyno" },
@@ -454,12 +463,12 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
 
 /// Findings of a run: those that it told, and what is known of one whose process could not: that
 /// it died, or could not write all. Its `?` is who lives.
-const ANY_FINDING: &str = "EXISTS (SELECT 1 FROM (\
-    SELECT id FROM finding WHERE finding.run = run.number \
-    UNION ALL SELECT 'killed' WHERE run.ended_unix_ms IS NULL \
-    AND run.status IN ('running', 'interrupted') \
-    AND run.number NOT IN (SELECT value FROM json_each(?)) \
-    UNION ALL SELECT 'store_not_written' WHERE run.events_lost > 0) AS finding WHERE TRUE";
+const ANY_FINDING: &str = concat!(
+    "EXISTS (SELECT 1 FROM (SELECT id FROM finding WHERE finding.run = run.number \
+     UNION ALL SELECT 'killed' WHERE ",
+    was_killed!(),
+    " UNION ALL SELECT 'store_not_written' WHERE run.events_lost > 0) AS finding WHERE TRUE"
+);
 
 fn known(field: &Field, alive: &str, to: &mut Sql) {
     if matches!(field, Field::Column(column) if column.kind == Kind::Finding) {
