@@ -25,7 +25,7 @@ use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::{is_managed, settings_of};
 use crate::open::{Data, Site, agree_heard, arrive, open};
-use crate::plan::{Draft, Varied, to_toml};
+use crate::plan::{Draft, Varied, to_toml, varied_to_toml};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
 use crate::settings::Hold;
 use crate::{Trouble, room, wall};
@@ -157,7 +157,8 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport
     let Trials { ended, damaged } = trials(store, experiment)?;
     let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
     let told = ExperimentReport::new(experiment, &ended, &mut || dice.bits());
-    Ok(ExperimentReport { status: status(store, experiment)?, damaged, ..told })
+    let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
+    Ok(ExperimentReport { status, damaged, plan, ..told })
 }
 
 /// Whether an experiment's trials are being made, and how that ended; none of one of which the

@@ -43,6 +43,17 @@ pub enum DataPolicy {
     Copy,
 }
 
+impl DataPolicy {
+    /// Its name in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataPolicy::Keep => "keep",
+            DataPolicy::Rebuild => "rebuild",
+            DataPolicy::Copy => "copy",
+        }
+    }
+}
+
 /// What must hold before a trial begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {

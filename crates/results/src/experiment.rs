@@ -74,6 +74,9 @@ pub struct ExperimentReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+    /// The plan with its axes that makes it once more, in TOML; null where there is none.
+    #[serde(default)]
+    pub plan: Option<String>,
 }
 
 /// A point and what was measured there.
@@ -285,6 +288,7 @@ impl ExperimentReport {
                 .into_iter()
                 .collect(),
             damaged: Vec::new(),
+            plan: None,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::build::BuildOptions;
 use lab::experiment::{
     ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
     run as run_experiment, status,
 };
-use lab::plan::{Draft, decide_all};
+use lab::plan::{Draft, decide_all, varied_to_toml};
 use lab::run::Watcher;
 use model::{DataPolicy, Experiment};
 use results::ExperimentReport;
@@ -48,7 +48,14 @@ pub(crate) fn command() -> Command {
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())
-        .subcommand(Command::new("show").about("Shows what an experiment has shown").arg(id()))
+        .subcommand(
+            Command::new("show").about("Shows what an experiment has shown").arg(id()).arg(
+                Arg::new("plan")
+                    .long("plan")
+                    .action(ArgAction::SetTrue)
+                    .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+            ),
+        )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
@@ -225,6 +232,16 @@ pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Resu
 fn show(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let experiment = found(&store, matches)?;
+    if matches.get_flag("plan") {
+        return match varied_to_toml(&experiment) {
+            Some(plan) => print(&plan),
+            None => Err(Trouble::Usage(format!(
+                "no plan with axes makes {} again: it is a search, has commands, or its points \
+                 differ by more than their axes; 'dbdyno runs show RUN --plan' has that of a trial",
+                experiment.id
+            ))),
+        };
+    }
     if experiment.seek.is_some() {
         return seek::told(&lab::seek::report(&store, &experiment)?, matches);
     }

@@ -19,7 +19,7 @@ use std::fmt;
 
 pub use decide::decide;
 pub use draft::{AtDraft, Draft, From, GroupDraft, VaryDraft, Written};
-pub use print::to_toml;
+pub use print::{to_toml, varied_to_toml};
 pub use sought::{Sought, decide_seek, is_sought};
 pub use table::{AT, GROUP, PLAN, Row, row};
 pub use toml_file::read_toml;

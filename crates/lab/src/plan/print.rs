@@ -1,10 +1,13 @@
 //! A plan as decided, in TOML that decides to the same plan.
 
 use model::{
-    ArrivalRate, Arrivals, Deed, Disturbance, Group, Load, NS_PER_S, Placement, PlacementChoice,
-    Plan, QueueFull, ServerAction, Until, Which, format_duration,
+    ArrivalRate, Arrivals, Axis, Condition, Deed, Disturbance, Experiment, Group, Load, NS_PER_S,
+    Placement, PlacementChoice, Plan, QueueFull, ServerAction, Until, Which, format_duration,
 };
 use toml::{Table, Value};
+
+use super::server::is_same;
+use super::{decide_all, read_toml};
 
 /// The plan in TOML, without a password.
 pub fn to_toml(plan: &Plan) -> String {
@@ -49,6 +52,60 @@ pub fn to_toml(plan: &Plan) -> String {
         top.insert("at".to_owned(), Value::Array(at));
     }
     toml::to_string(&top).expect("a table of texts, numbers and tables is TOML")
+}
+
+/// An experiment as a plan with axes, which decides to the same points; none of a search, and where
+/// no such plan is found.
+pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
+    let first = experiment.points.first().filter(|_| experiment.seek.is_none())?;
+    let mut top = first.plan.parse::<Table>().ok()?;
+    let mut of = Table::new();
+    put(&mut of, "repeat", i64::from(experiment.repeats));
+    put(&mut of, "order", experiment.order.name());
+    put(&mut of, "data", experiment.data.name());
+    put(&mut of, "pause", exact(experiment.pause_ns));
+    if let Some(Condition { sql, at_most_ns }) = &experiment.until {
+        put(&mut of, "until", sql.as_str());
+        put(&mut of, "until_at_most", exact(*at_most_ns));
+    }
+    // What an axis sets is not set beside it.
+    for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
+        if let Some(Value::Table(server)) = top.get_mut("server") {
+            server.retain(|name, _| !is_same(name, setting));
+        }
+    }
+    put(&mut top, "experiment", of);
+    // A table forgets the order of the axes.
+    let axis = |axis: &Axis| {
+        let values: Value = axis.values.clone().into();
+        format!("{} = {values}\n", Value::from(axis.name.as_str()))
+    };
+    let axes: String = experiment.axes.iter().map(axis).collect();
+    let written = |top: &Table| {
+        let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
+        let text = format!("{text}\n[experiment.vary]\n{axes}");
+        decides_to(&text, experiment).then_some(text)
+    };
+    // Other workloads have other parameters and names; those of the first are perhaps defaults.
+    ["", "parameters", "name"].into_iter().find_map(|unwritten| {
+        if unwritten == "name" {
+            top.remove(unwritten);
+        }
+        let groups = top.get_mut("group").and_then(Value::as_array_mut).into_iter().flatten();
+        groups.filter_map(Value::as_table_mut).for_each(|group| drop(group.remove(unwritten)));
+        written(&top)
+    })
+}
+
+/// Whether a plan's points are those of an experiment.
+fn decides_to(text: &str, experiment: &Experiment) -> bool {
+    let no_default = |_: &str| Err("a decided plan names its target".to_owned());
+    let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
+    decided.is_ok_and(|varied| {
+        let points = varied.points.iter().zip(&experiment.points);
+        varied.points.len() == experiment.points.len()
+            && points.into_iter().all(|((_, plan), point)| to_toml(plan) == point.plan)
+    })
 }
 
 fn group(group: &Group) -> Table {

@@ -73,7 +73,7 @@ fn check(name: &str, value: &str) -> Result<(), String> {
 }
 
 /// Servers take `-` for `_`, and letters of either case.
-fn is_same(a: &str, b: &str) -> bool {
+pub(super) fn is_same(a: &str, b: &str) -> bool {
     plain(a) == plain(b)
 }
 

@@ -73,6 +73,9 @@ impl File<'_> {
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("vary", DeValue::Table(axes)) => {
+                    // As they are written: the last one's values follow each other.
+                    let mut axes: Vec<_> = axes.iter().collect();
+                    axes.sort_by_key(|(name, _)| name.span().start);
                     for (name, values) in axes {
                         draft.vary.push(self.read_axis(name, values)?);
                     }

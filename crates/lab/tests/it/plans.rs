@@ -1,6 +1,6 @@
 //! A plan that is printed reads back as the same plan; mistakes are told with their place.
 
-use lab::plan::{Draft, decide, read_toml, to_toml};
+use lab::plan::{Draft, decide, decide_all, read_toml, to_toml, varied_to_toml};
 use model::{Plan, Target};
 
 fn decided(text: &str) -> Result<Plan, String> {
@@ -222,4 +222,48 @@ fn a_setting_of_the_plan_goes_over_that_of_the_target_in_any_spelling() {
         plan.target.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     options.sort();
     assert_eq!(options, ["INNODB_IO_CAPACITY=300", "local-infile=1", "local_infile=false"]);
+}
+
+#[test]
+fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
+    let check = |text: &str| {
+        let draft = read_toml("plan.toml", text).expect("it is a plan");
+        let decide = || decide_all(&draft, &|_| Err("no target".to_owned())).expect("it decides");
+        let experiment = lab::experiment::plan(decide(), 1, Vec::new()).experiment;
+        let written = varied_to_toml(&experiment).expect("axes alone differ");
+        let again = read_toml("again.toml", &written).expect("it is a plan again");
+        let again = decide_all(&again, &|_| Err("no target".to_owned())).expect("it decides again");
+        let again = lab::experiment::plan(again, 1, Vec::new()).experiment;
+        let order: Vec<Option<usize>> =
+            experiment.axes.iter().map(|axis| text.rfind(&axis.name)).collect();
+        assert!(order.is_sorted(), "axes are as they were written: {text}");
+        assert_eq!((&again.axes, &again.points), (&experiment.axes, &experiment.points), "{text}");
+        let of = |e: &model::Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.until.clone());
+        assert_eq!(of(&again), of(&experiment), "{text}");
+        assert!(!written.contains("secret"), "{written}");
+    };
+    let head = "target.url = 'mariadb://app:secret@db/shop'\n[[group]]\nworkload = 'tpcc'\n\
+                parameters = { warehouses = 4 }\n[experiment]\n";
+    check(&format!("{head}vary = {{ clients = [1, 2, '1k'], calls = ['prepared', 'text'] }}"));
+    check(&format!("{head}repeat = 5\norder = 'random'\npause = '1500ms'\nvary.clients = [4]"));
+    check(&format!("{head}data = 'rebuild'\nvary.warehouses = [1, 2]"));
+    check(&format!("{head}until = \"SELECT 'a' <> ''\"\nvary.duration = ['5s', '1m']"));
+    check(&format!("{head}vary = {{ 'server.sync_binlog' = [0, 1], 'load.rate' = [10, 20] }}"));
+    check(
+        "target.url = 'managed:mariadb?max_connections=99&innodb_io_capacity=100'\n\
+           [[group]]\nworkload = 'tpcc'\n[experiment]\n\
+           vary = { 'server.innodb-io-capacity' = [1, 2], clients = [4, 900] }\n\
+           repeat = 2",
+    );
+    check(&format!("{head}vary.target = ['mariadb://a:secret@b/c', 'managed:mariadb?x=1']"));
+    check(
+        "target.url = 'managed:mariadb'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+           vary.workload = ['tpcc', 'oltp-read-only']",
+    );
+    let groups = "target.url = 'managed:postgres'\n[[group]]\nname = 'a'\nclients = 2\n\
+                  workload = 'oltp-read-only'\n[[group]]\nname = 'b'\n\
+                  workload = 'oltp-read-write'\nload = { model = 'open', rate = 10 }\n\
+                  [experiment]\n";
+    check(&format!("{groups}vary.'group.b.rate' = [10, 100]"));
+    check(&format!("{groups}repeat = 3"));
 }

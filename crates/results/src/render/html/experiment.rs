@@ -43,9 +43,19 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     let trust = [Block::findings(&report.findings), Block::Words(words.collect())];
     body.section("findings", "Can it be trusted?", &trust);
     body.section("ran", "What ran", &ran(report, trials));
-    let command = format!("dbdyno experiments show {}", report.id);
-    body.section("repeat", "See it again", &[Block::Text(command)]);
+    body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
+}
+
+fn repeat(report: &ExperimentReport) -> Vec<Block> {
+    let show = format!("dbdyno experiments show {}", report.id);
+    match &report.plan {
+        None => vec![Block::Text(show)],
+        Some(plan) => vec![
+            Block::Text(format!("{show} --plan > plan.toml\ndbdyno run plan.toml")),
+            Block::folded("plan.toml", &[Block::Text(plan.clone())]),
+        ],
+    }
 }
 
 fn asked(report: &ExperimentReport) -> Vec<String> {
