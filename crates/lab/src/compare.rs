@@ -7,15 +7,20 @@
 //! judgement (results).
 
 use model::{Dice, Load, RunId, Stream, short_axis};
-use results::comparison::{Judge, Side, SidePoint};
-use results::experiment::{Trialled, counts};
+use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
+use results::experiment::{Trialled, counts, why_not};
+use results::render::list::short_id;
 use results::report::{Field, Named, Report};
-use results::store::{Filter, Status, Store, StoreError, StoreErrorKind};
+use results::store::{Filter, RunRow, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
 use crate::experiment::{Kept, Trials, kept_report_but, trials};
+use crate::plan::varied_to_toml;
 use crate::run::store_trouble;
+
+/// Stands for what is newest.
+const LAST: &str = "last";
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +44,40 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
         Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
     let held = ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)?;
-    Ok(ComparisonReport { damaged, ..held })
+    Ok(ComparisonReport { damaged, command: Some(command(store, asked, judge)), ..held })
+}
+
+/// What asks for the same on the command line, tomorrow too.
+fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
+    let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
+    let last_run = || store.find(LAST).map_or(LAST.to_owned(), |run| run.0);
+    match asked {
+        Asked::Sides(names) => {
+            let lasting = |name: &String| if name == LAST { last_run() } else { name.clone() };
+            words.extend(names.iter().map(lasting));
+        }
+        Asked::Axis { experiment, axis } => {
+            let found = store.find_experiment(experiment).map(|found| found.id);
+            let experiment = found.unwrap_or_else(|_| experiment.clone());
+            words.extend([experiment, "--by".to_owned(), axis.clone()]);
+        }
+    }
+    if let Some(figure) = &judge.primary {
+        words.extend(["--figure".to_owned(), figure.trim_end_matches("_ms").to_owned()]);
+    }
+    if judge.floor != FLOOR {
+        words.extend(["--floor".to_owned(), format!("{}%", judge.floor * 100.0)]);
+    }
+    words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it for one.
+fn for_shell(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }
 
 /// The history of a label's values.
@@ -51,8 +89,8 @@ pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport,
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One
-/// that was killed has no report; one that goes on does not count. Reports come with some of their
-/// fields empty.
+/// that was killed has no report, and one that goes on does not count. Reports come with some of
+/// their fields empty.
 fn labelled(
     store: &Store,
     key: &str,
@@ -62,21 +100,24 @@ fn labelled(
 ) -> Result<Vec<Found>, Trouble> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));
     let mut rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
-    rows.retain(|row| row.status != Status::Running);
-    let mut all: Vec<(String, Vec<Report>, usize)> = Vec::new();
+    if value.is_none() {
+        // A build that is being measured is no build that was lost.
+        rows.retain(|row| row.status != Status::Running);
+    }
+    let mut all: Vec<(String, Vec<Report>, Vec<NotCounted>)> = Vec::new();
     for row in rows.iter().rev() {
         let value = row.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         let value = value.expect("the label was asked for");
         if !all.iter().any(|(name, ..)| name == value) {
-            all.push((value.clone(), Vec::new(), 0));
+            all.push((value.clone(), Vec::new(), Vec::new()));
         }
         let of = all.iter_mut().find(|(name, ..)| name == value);
-        let (_, reports, n_lost) = of.expect("it was put there");
+        let (_, reports, lost) = of.expect("it was put there");
         match kept_report_but(store, &row.run, emptied)? {
             Kept::Report(report) => reports.push(*report),
-            Kept::Not => *n_lost += 1,
+            Kept::Not => lost.push(lost_of(row)),
             Kept::Damaged => {
-                *n_lost += 1;
+                lost.push(not_counted(&row.run.0, DAMAGED));
                 damaged.push(row.run.0.clone());
             }
         }
@@ -91,25 +132,42 @@ fn labelled(
              {example}' sets one"
         )));
     }
-    Ok(all.into_iter().map(|(name, reports, n_lost)| Found::Runs(name, reports, n_lost)).collect())
+    Ok(all.into_iter().map(|(name, reports, lost)| Found::Runs(name, reports, lost)).collect())
 }
 
-/// A run with its point.
+const DAMAGED: &str = "its report is damaged";
+
+fn not_counted(run: &str, why: &str) -> NotCounted {
+    NotCounted { run: run.to_owned(), why: why.to_owned() }
+}
+
+/// A run without a report: it goes on, or was killed.
+fn lost_of(row: &RunRow) -> NotCounted {
+    let why = match row.status {
+        Status::Running => "it goes on".to_owned(),
+        status => format!("it is {} and has no report: it was killed", status.name()),
+    };
+    not_counted(&row.run.0, &why)
+}
+
+/// A run with its point, and which repeat it is of it.
 struct Placed {
     values: Named<String>,
+    repeat: Option<u32>,
     report: Report,
 }
 
 /// A side before its points are known.
 enum Found {
-    Experiment(String, Vec<Placed>),
-    /// With how many runs besides that have no report.
-    Runs(String, Vec<Report>, usize),
+    /// With its name and its plan.
+    Experiment(String, Option<String>, Vec<Placed>),
+    /// With the runs besides that have no report.
+    Runs(String, Vec<Report>, Vec<NotCounted>),
 }
 
 fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Trouble> {
     let found = names.iter().map(|name| side(store, name, damaged));
-    let found = found.collect::<Result<Vec<Found>, Trouble>>()?;
+    let mut found = found.collect::<Result<Vec<Found>, Trouble>>()?;
     for (index, one) in found.iter().enumerate() {
         for (before, name) in found[..index].iter().zip(names) {
             let theirs = before.runs();
@@ -121,13 +179,77 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
             }
         }
     }
+    name_lists(store, &mut found)?;
     Ok(placed(found))
+}
+
+/// Gives lists of runs shorter names: the label that all runs of a list have and those of no other
+/// side do, else one run and how many more.
+fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Trouble> {
+    let mut labels: Vec<Vec<(String, String)>> = Vec::new();
+    for one in found.iter() {
+        let mut common: Option<Vec<(String, String)>> = None;
+        for run in one.runs() {
+            let row = store.row(&RunId(run.clone())).map_err(store_trouble)?;
+            let of_run = row.map(|row| row.labels).unwrap_or_default();
+            common = Some(match common {
+                Some(known) => known.into_iter().filter(|one| of_run.contains(one)).collect(),
+                None => of_run,
+            });
+        }
+        labels.push(common.unwrap_or_default());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (index, one) in found.iter().enumerate() {
+        let is_elsewhere = |label: &(String, String)| {
+            let others = labels.iter().enumerate().filter(|(other, _)| *other != index);
+            others.into_iter().any(|(_, known)| known.contains(label))
+        };
+        names.push(match one {
+            Found::Runs(name, reports, lost) if name.contains(',') => {
+                let n_runs = reports.len() + lost.len();
+                match labels[index].iter().find(|label| !is_elsewhere(label)) {
+                    Some(label) => labelled_name(store, label, n_runs)?,
+                    None => format!(
+                        "{} and {} more",
+                        short_id(name.split(',').next().unwrap_or(name)),
+                        n_runs - 1
+                    ),
+                }
+            }
+            Found::Runs(name, ..) | Found::Experiment(name, ..) => name.clone(),
+        });
+    }
+    for index in 0..found.len() {
+        // A name that two sides would have is none.
+        let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
+        if let Found::Runs(name, ..) = &mut found[index]
+            && is_alone
+        {
+            name.clone_from(&names[index]);
+        }
+    }
+    Ok(())
+}
+
+/// `build=1.3 (2 of 3 runs)`.
+fn labelled_name(
+    store: &Store,
+    (key, value): &(String, String),
+    n_runs: usize,
+) -> Result<String, Trouble> {
+    let label = Some((key.clone(), Some(value.clone())));
+    let rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    Ok(match rows.len() {
+        n if n == n_runs => format!("{key}={value}"),
+        n => format!("{key}={value} ({n_runs} of {n} runs)"),
+    })
 }
 
 impl Found {
     fn reports(&self) -> Vec<&Report> {
         match self {
-            Found::Experiment(_, placed) => placed.iter().map(|at| &at.report).collect(),
+            Found::Experiment(_, _, placed) => placed.iter().map(|at| &at.report).collect(),
             Found::Runs(_, reports, _) => reports.iter().collect(),
         }
     }
@@ -156,15 +278,18 @@ fn placed(found: Vec<Found>) -> Vec<Side> {
         let marks = marks(&report);
         let values = telling.iter().map(|index| marks[*index].clone());
         let values = Named(values.map(|(name, value)| (name.to_owned(), value)).collect());
-        Placed { values, report }
+        Placed { values, repeat: None, report }
     };
     let side_of = |side| match side {
-        Found::Experiment(name, placed) if is_alone => gather(name, placed, 0),
-        Found::Experiment(name, placed) => {
-            gather(name, placed.into_iter().map(|placed| place(placed.report)).collect(), 0)
+        Found::Experiment(name, plan, placed) => {
+            let again = |placed: Placed| if is_alone { placed } else { place(placed.report) };
+            let placed = placed.into_iter().map(again).collect();
+            gather(Side { plan, ..Side::named(name) }, placed)
         }
-        Found::Runs(name, runs, n_lost) => {
-            gather(name, runs.into_iter().map(place).collect(), n_lost)
+        Found::Runs(name, runs, not_counted) => {
+            let plan = runs.first().map(|report| report.plan.clone());
+            let side = Side { plan, not_counted, ..Side::named(name) };
+            gather(side, runs.into_iter().map(place).collect())
         }
     };
     found.into_iter().map(side_of).collect()
@@ -196,17 +321,20 @@ fn marks(report: &Report) -> Vec<(&'static str, String)> {
 }
 
 /// The runs that count by their points, in the order in which these first occur.
-fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
-    let mut side = Side { name, points: Vec::new(), runs_not_counted: n_lost as u64 };
-    for Placed { values, report } in placed {
+fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
+    for Placed { values, repeat, report } in placed {
         if !counts(&report) {
-            side.runs_not_counted += 1;
+            side.not_counted.push(not_counted(&report.run_id, &why_not(&report)));
             continue;
         }
-        match side.points.iter_mut().find(|point| point.values == values) {
-            Some(point) => point.reports.push(report),
-            None => side.points.push(SidePoint { values, reports: vec![report] }),
-        }
+        let at = side.points.iter().position(|point| point.values == values);
+        let at = at.unwrap_or_else(|| {
+            side.points.push(SidePoint { values, reports: Vec::new(), repeats: Vec::new() });
+            side.points.len() - 1
+        });
+        let point = &mut side.points[at];
+        point.repeats.push(repeat.unwrap_or(point.reports.len() as u32));
+        point.reports.push(report);
     }
     side
 }
@@ -214,22 +342,24 @@ fn gather(name: String, placed: Vec<Placed>, n_lost: usize) -> Side {
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Trouble> {
     if let Some((key, value)) = name.split_once('=') {
         let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH, damaged)?;
-        let Found::Runs(_, reports, n_lost) = found.swap_remove(0) else {
+        let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");
         };
-        return Ok(Found::Runs(name.to_owned(), reports, n_lost));
+        return Ok(Found::Runs(name.to_owned(), reports, lost));
     }
     // One that is of a run and of an experiment alike is taken for the experiment.
-    let is_one = name != "last" && !name.contains(',');
+    let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);
         let place = |trial: Trialled| Placed {
             values: Named(experiment.trial((trial.point, trial.repeat)).values),
+            repeat: Some(trial.repeat),
             report: trial.report,
         };
-        return Ok(Found::Experiment(short, ended.into_iter().map(place).collect()));
+        let placed = ended.into_iter().map(place).collect();
+        return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
     }
     let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
     let runs = runs.collect::<Result<Vec<RunId>, Trouble>>()?;
@@ -237,7 +367,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
     if let Some(index) = twice {
         return Err(Trouble::Usage(format!("{name}: the run {} stands twice", runs[index])));
     }
-    let mut reports = Vec::new();
+    let (mut reports, mut lost) = (Vec::new(), Vec::new());
     for run in &runs {
         match kept_report_but(store, run, &Report::AT_LENGTH)? {
             Kept::Report(report) => reports.push(*report),
@@ -250,11 +380,13 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
                     "the report of run {run} is damaged: 'dbdyno runs rm {run}' removes it"
                 )));
             }
-            Kept::Damaged => damaged.push(run.0.clone()),
+            Kept::Damaged => {
+                lost.push(not_counted(&run.0, DAMAGED));
+                damaged.push(run.0.clone());
+            }
         }
     }
-    let n_lost = runs.len() - reports.len();
-    Ok(Found::Runs(name.to_owned(), reports, n_lost))
+    Ok(Found::Runs(name.to_owned(), reports, lost))
 }
 
 fn by_axis(
@@ -280,12 +412,15 @@ fn by_axis(
         let mut values = experiment.trial((trial.point, trial.repeat)).values;
         let (_, value) = values.remove(index);
         let side = all.iter().position(|known| *known == value);
-        let placed = Placed { values: Named(values), report: trial.report };
+        let repeat = Some(trial.repeat);
+        let placed = Placed { values: Named(values), repeat, report: trial.report };
         placed_of[side.expect("a point has values of its axes")].push(placed);
     }
     // A value alone does not tell what it is of.
     let short = short_axis(&experiment.axes[index].name);
-    let side =
-        |(value, placed): (&String, Vec<Placed>)| gather(format!("{short}={value}"), placed, 0);
+    let plan = varied_to_toml(&experiment);
+    let side = |(value, placed): (&String, Vec<Placed>)| {
+        gather(Side { plan: plan.clone(), ..Side::named(format!("{short}={value}")) }, placed)
+    };
     Ok(all.iter().zip(placed_of).map(side).collect())
 }

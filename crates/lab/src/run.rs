@@ -361,6 +361,8 @@ fn gather_facts(
     for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
         let identity = opened.workload.identity();
         facts.push(Fact::new("data", "seed", identity.seed));
+        let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
+        facts.push(Fact::new("data", "size", scale.join(", ")));
         for (name, value) in identity.scale.iter().chain(&identity.constants) {
             facts.push(Fact::new("data", name, value));
         }

@@ -14,6 +14,9 @@ mod differences;
 mod gate;
 #[cfg(test)]
 pub(crate) mod made;
+mod scene;
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use stats::{Comparison, Incomparable, detectable, hommel, needed};
@@ -23,6 +26,7 @@ use crate::report::{Named, Report};
 
 pub use differences::Difference;
 pub use gate::{Gate, GateResult, Passed};
+pub use scene::Scene;
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
@@ -48,7 +52,25 @@ pub struct Side {
     /// Its points.
     pub points: Vec<SidePoint>,
     /// Runs that were left out: not completed, or found invalid.
-    pub runs_not_counted: u64,
+    pub not_counted: Vec<NotCounted>,
+    /// The plan that makes its runs once more, as far as it is known.
+    pub plan: Option<String>,
+}
+
+impl Side {
+    /// One without any run yet.
+    pub fn named(name: String) -> Side {
+        Side { name, points: Vec::new(), not_counted: Vec::new(), plan: None }
+    }
+}
+
+/// A run that was left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotCounted {
+    /// Which.
+    pub run: String,
+    /// Why, in words.
+    pub why: String,
 }
 
 /// The runs of a side at a point.
@@ -58,6 +80,8 @@ pub struct SidePoint {
     pub values: Named<String>,
     /// The runs that count.
     pub reports: Vec<Report>,
+    /// Which repeat each of them is: those of equal number at all points make a figure together.
+    pub repeats: Vec<u32>,
 }
 
 /// How it is judged.
@@ -149,6 +173,11 @@ pub struct ComparisonReport {
     pub primary: String,
     /// The ratio from which on a difference matters, as a share.
     pub floor: f64,
+    /// What was measured, on what and when.
+    pub scene: Scene,
+    /// The command that makes this comparison again, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// The sides, the baseline first.
     pub sides: Vec<SideReport>,
     /// What differs between them besides the figures.
@@ -169,6 +198,10 @@ pub struct SideReport {
     pub runs: Vec<String>,
     /// Runs that were left out: not completed, or found invalid.
     pub runs_not_counted: u64,
+    /// Which these are, and why.
+    pub not_counted: Vec<NotCounted>,
+    /// The plan that makes its runs once more, in TOML; null where it is not known.
+    pub plan: Option<String>,
     /// The primary figure over the axis, where there is one and it is of numbers.
     pub curve: Option<Curve>,
     /// Findings of at least a warning, by id, and in how many runs.
@@ -182,9 +215,13 @@ pub struct PairReport {
     pub side: String,
     /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
     pub is_interleaved: bool,
-    /// All points together, where there are several, each with the same number of runs: the
-    /// geometric mean over them, one figure a repeat.
+    /// All points together, where there are several: the geometric mean over them, one figure a
+    /// repeat.
     pub overall: Option<Judged>,
+    /// The other figures, in the same way.
+    pub overall_others: Vec<Judged>,
+    /// Repeats of either side that some point lacks, and `overall` therefore leaves out.
+    pub repeats_left_out: u64,
     /// Point by point.
     pub points: Vec<PointPair>,
     /// Points of which only one of the two has a run that counts.
@@ -251,10 +288,11 @@ impl ComparisonReport {
             return Err("nothing to compare it with: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-            return Err(format!(
-                "{} has no run that counts ({} not completed, or found invalid)",
-                side.name, side.runs_not_counted
-            ));
+            let whys: Vec<String> = whys(&side.not_counted)
+                .into_iter()
+                .map(|(why, n)| format!("{why} ({n})"))
+                .collect();
+            return Err(format!("{} has no run that counts: {}", side.name, whys.join(", ")));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all);
@@ -279,6 +317,8 @@ impl ComparisonReport {
         judge_all(&mut pairs, judge.floor);
         Ok(ComparisonReport {
             schema: SCHEMA.to_owned(),
+            scene: Scene::of(&all),
+            command: None,
             sides: sides.iter().map(|side| side_report(side, &primary)).collect(),
             differences: differences::between(sides),
             primary,
@@ -287,6 +327,19 @@ impl ComparisonReport {
             damaged: Vec::new(),
         })
     }
+}
+
+/// Why runs do not count, and how many of them each reason has.
+pub(crate) fn whys(runs: &[NotCounted]) -> Vec<(&str, u64)> {
+    let mut by_why: Vec<(&str, u64)> = Vec::new();
+    for NotCounted { why, .. } in runs {
+        let why = why.trim_end_matches('.');
+        match by_why.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, n)) => *n += 1,
+            None => by_why.push((why, 1)),
+        }
+    }
+    by_why
 }
 
 fn has_figure(side: &Side, name: &str) -> bool {
@@ -317,7 +370,9 @@ fn side_report(side: &Side, primary: &str) -> SideReport {
     SideReport {
         name: side.name.clone(),
         runs: reports(side).map(|report| report.run_id.clone()).collect(),
-        runs_not_counted: side.runs_not_counted,
+        runs_not_counted: side.not_counted.len() as u64,
+        not_counted: side.not_counted.clone(),
+        plan: side.plan.clone(),
         curve,
         findings: crate::experiment::warnings(reports(side)),
     }
@@ -346,11 +401,16 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
             others: others.filter(|other| other.side.is_some()).collect(),
         }
     });
+    let points: Vec<PointPair> = points.collect();
+    let others = FIGURES.iter().filter(|name| **name != primary);
+    let others = others.filter_map(|name| overall(&both, name));
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
         overall: overall(&both, primary),
-        points: points.collect(),
+        overall_others: others.filter(|judged| judged.side.is_some()).collect(),
+        repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
+        points,
         points_unpaired,
     }
 }
@@ -367,29 +427,52 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     turns >= base.reports.len().min(side.reports.len()).max(2)
 }
 
-/// One figure a repeat: the geometric mean over the points.
-fn overall(both: &[(&SidePoint, &SidePoint)], primary: &str) -> Option<Judged> {
+/// One figure a repeat: the geometric mean over the points; nothing where there is one point.
+fn overall(both: &[(&SidePoint, &SidePoint)], name: &str) -> Option<Judged> {
     if both.len() < 2 {
         return None;
     }
-    let of = |points: Vec<&SidePoint>| {
-        let figures: Vec<Vec<f64>> =
-            points.iter().map(|point| values_of(&point.reports, primary)).collect();
-        let n_runs: usize = points.iter().map(|point| point.reports.len()).sum();
-        if figures.iter().map(Vec::len).sum::<usize>() < n_runs {
-            return None;
-        }
-        let repeats = figures.first()?.len();
-        let mean = |repeat: usize| {
-            let logarithms = figures.iter().map(|of_point| of_point[repeat].ln());
-            (logarithms.sum::<f64>() / figures.len() as f64).exp()
+    let [base, side] = sides_of(both).map(|points| over_points(&points, name));
+    let why = [&base, &side].into_iter().find_map(|of_side| of_side.as_ref().err()).copied();
+    let mut judged = judged(name, &base.unwrap_or_default(), &side.unwrap_or_default());
+    judged.why = why.map(str::to_owned).or(judged.why);
+    Some(judged)
+}
+
+fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>; 2] {
+    both.iter().copied().unzip::<_, _, Vec<_>, Vec<_>>().into()
+}
+
+/// The figures of the repeats that every point has; or why there are none.
+fn over_points(points: &[&SidePoint], name: &str) -> Result<Vec<f64>, &'static str> {
+    let complete = complete(points);
+    if complete.is_empty() {
+        return Err("no repeat has a run that counts at every point");
+    }
+    let of = |repeat: &u32| {
+        let logarithm = |point: &&SidePoint| {
+            let at = point.repeats.iter().position(|known| known == repeat)?;
+            Some(values_of(&point.reports[at..=at], name).first()?.ln())
         };
-        let is_even = figures.iter().all(|of_point| of_point.len() == repeats);
-        is_even.then(|| (0..repeats).map(mean).collect::<Vec<f64>>())
+        let sum = points.iter().map(logarithm).sum::<Option<f64>>()?;
+        Some((sum / points.len() as f64).exp())
     };
-    let base = of(both.iter().map(|(base, _)| *base).collect())?;
-    let side = of(both.iter().map(|(_, side)| *side).collect())?;
-    Some(judged(primary, &base, &side))
+    let figures = complete.iter().map(of).collect::<Option<Vec<f64>>>();
+    figures.ok_or("some of the runs do not have the figure")
+}
+
+/// The repeats that every point has.
+fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
+    let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
+    points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
+fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
+    let lost = |points: Vec<&SidePoint>| {
+        let all: BTreeSet<u32> = points.iter().flat_map(|point| &point.repeats).copied().collect();
+        (all.len() - complete(&points).len()) as u64
+    };
+    sides_of(both).map(lost).iter().sum()
 }
 
 /// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
@@ -459,6 +542,7 @@ fn judge_all(pairs: &mut [PairReport], floor: f64) {
     let mut others: Vec<&mut Judged> = Vec::new();
     for pair in pairs {
         pair.overall.iter_mut().for_each(|judged| judge_together(vec![judged], floor));
+        judge_together(pair.overall_others.iter_mut().collect(), floor);
         for point in &mut pair.points {
             primaries.push(&mut point.primary);
             others.extend(&mut point.others);

@@ -197,7 +197,7 @@ fn lacks(point: &PointHistory, newest: Option<&&Side>) -> Option<LeftOut> {
 }
 
 fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
-    LeftOut { build: build.name.clone(), runs_not_counted: build.runs_not_counted, is_last }
+    LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
 }
 
 /// A build by its version and the time of its first run.
@@ -432,7 +432,7 @@ mod tests {
         assert!(point.has_regressed && told.has_regressed() && told.left_out.is_empty());
         // Only the last of those that are left out stands in the way.
         sides[7].points.clear();
-        sides[7].runs_not_counted = 5;
+        sides[7].not_counted = made::lost(5);
         let told = of(&sides);
         assert!(
             told.left_out[0].is_last && told.has_regressed() && told.points[0].builds.len() == 7
@@ -443,11 +443,11 @@ mod tests {
         // At a point that the last build has lost, too.
         let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
         sides.iter_mut().take(7).for_each(|build| *build = made::side(&build.name, &both));
-        sides[8].runs_not_counted = 3;
+        sides[8].not_counted = made::lost(3);
         let told = of(&sides);
         let lacks: Vec<bool> = told.points.iter().map(|point| point.lacks.is_some()).collect();
         assert_eq!((lacks, told.has_regressed()), (vec![false, true], true));
-        sides[8].runs_not_counted = 0;
+        sides[8].not_counted = made::lost(0);
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
         let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };

@@ -9,8 +9,8 @@
 
 use crate::students_t;
 
-/// More runs a side nobody makes; the exact test of so many takes a second and 30 MB.
-const FIGURES_MAX: usize = 100;
+/// The most figures a side: the exact test of so many takes a second and 30 MB.
+pub const FIGURES_MAX: usize = 100;
 /// The chance with which a [`Comparison::detectable`] shift is found.
 pub const POWER: f64 = 0.8;
 /// How many times as many figures Student's t needs that it equals this test where errors are

@@ -33,7 +33,11 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
         to: Some(floor),
         text: format!("within ±{} %: does not matter", exact(100.0 * report.floor)),
     });
-    chart.note = Some("Of times less is better, of rates more.".to_owned());
+    chart.note = Some(
+        "Of times less is better, of rates more. Each interval is for itself; verdicts, as the \
+         labels have them, are corrected for all that is judged."
+            .to_owned(),
+    );
     for pair in &report.pairs {
         let points = judged(pair).into_iter().filter_map(|(name, judged)| {
             let place = names.iter().position(|known| *known == name)?;

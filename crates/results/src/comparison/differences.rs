@@ -25,8 +25,8 @@ const MEASURED: [&str; 9] = [
 ];
 /// Facts about how a run went.
 const OF_THE_RUN: [&str; 4] = ["around", "client", "commits", "connections"];
-/// Keys of the plan that name things and change nothing.
-const NAMES: [&str; 2] = ["name", "seed"];
+/// What names things and changes nothing, and what says again what other facts say.
+const NAMES: [&str; 3] = ["name", "seed", "size"];
 
 /// Something that is not the same on all sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Side, SidePoint};
+use super::{NotCounted, Side, SidePoint};
 use crate::made_up::Made;
 use crate::report::{Named, Report};
 
@@ -23,7 +23,14 @@ pub(crate) fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
     let point = |&(clients, figures, first): &(&str, &[f64], usize)| SidePoint {
         values: Named(vec![("clients".to_owned(), clients.to_owned())]),
         reports: figures.iter().enumerate().map(|(i, tps)| run(*tps, first + 2 * i)).collect(),
+        repeats: (0..figures.len() as u32).collect(),
     };
     let points = points.iter().map(point).collect();
-    Side { name: name.to_owned(), points, runs_not_counted: 0 }
+    Side { name: name.to_owned(), points, not_counted: Vec::new(), plan: None }
+}
+
+/// So many runs that do not count.
+pub(crate) fn lost(n_runs: usize) -> Vec<NotCounted> {
+    let one = |n: usize| NotCounted { run: format!("lost-{n}"), why: "it is failed".to_owned() };
+    (0..n_runs).map(one).collect()
 }

@@ -5,14 +5,16 @@
 
 use std::borrow::Cow;
 
-use super::experiment::{in_words, title};
-use super::figures::{INFINITE, NONE, count, exact, significant, wrap};
+use super::experiment::{in_words, left_out, title};
+use super::figures::{self, INFINITE, NONE, count, exact, significant, wrap};
+use super::text::sections::begun;
 use super::{Align, Column, Table};
 use crate::comparison::{
     ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, Ratio, SideReport,
-    Verdict,
+    Verdict, whys,
 };
-use crate::experiment::Figure;
+use crate::experiment::{Figure, is_time};
+use crate::findings::known;
 use crate::report::Named;
 
 const WIDTH: usize = 96;
@@ -20,6 +22,10 @@ const WIDTH: usize = 96;
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
 const TITLE_MAX: usize = 14;
+/// More values of a kind are counted, not listed.
+const TOLD_MOST: usize = 4;
+/// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
+const UNEVEN: f64 = 0.25;
 /// What stands for all points, or the only one.
 const ALL: &str = "all";
 
@@ -34,7 +40,12 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
         wrap(&headline(report, pair), WIDTH).iter().for_each(|line| put(line));
     }
     put("");
+    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
+    put("");
     report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
+    for text in doubts(report) {
+        wrap(&text, WIDTH).iter().for_each(|line| put(line));
+    }
     put("");
     lines(&differences(report)).iter().for_each(|line| put(line));
     for pair in &report.pairs {
@@ -43,7 +54,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
             put(&format!("{} against {}", pair.side, report.sides[0].name));
         }
         table(report, pair).lines(WIDTH).iter().for_each(|line| put(line));
-        caveats(report, pair).iter().for_each(|text| {
+        judged_how(report, pair).iter().for_each(|text| {
             wrap(text, WIDTH).iter().for_each(|line| put(line));
         });
     }
@@ -65,9 +76,13 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     for pair in &report.pairs {
         page.push_str(&format!("**{}**\n\n", escaped(&headline(report, pair))));
     }
+    page.push_str(&format!("{}\n\n", escaped(&scene(report))));
+    for text in doubts(report) {
+        page.push_str(&format!("- {}\n", escaped(&text)));
+    }
     let changed = differences(report);
     if changed.iter().any(|(is_item, _)| *is_item) {
-        page.push_str("What differs:\n\n");
+        page.push_str("\nWhat differs:\n\n");
     }
     for (is_item, line) in changed {
         let mark = if is_item { "- " } else { "\n" };
@@ -75,12 +90,15 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     }
     for pair in &report.pairs {
         page.push_str(&format!("\n{}\n", table(report, pair).markdown()));
-        for text in caveats(report, pair) {
+        for text in judged_how(report, pair) {
             page.push_str(&format!("\n{}\n", escaped(&text)));
         }
     }
     for gate in gates {
         page.push_str(&format!("\n{}\n", escaped(&gate_line(gate))));
+    }
+    if let Some(command) = &report.command {
+        page.push_str(&format!("\n`{}`\n", command.replace('`', "'")));
     }
     page
 }
@@ -107,7 +125,7 @@ pub fn comparison_csv(report: &ComparisonReport) -> String {
             let all = std::iter::once(&point.primary).chain(&point.others);
             all.map(move |judged| csv_row(&pair.side, &name, judged))
         });
-        judged.chain(pair.overall.iter().map(|judged| csv_row(&pair.side, ALL, judged)))
+        judged.chain(over_all(pair).map(|judged| csv_row(&pair.side, ALL, judged)))
     });
     super::rows_of_text(titles, rows)
 }
@@ -144,66 +162,128 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// What a pair has shown, in a sentence.
-pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
-    let name = title(&report.primary);
-    let (base, side) = (&report.sides[0].name, &pair.side);
-    if let [point] = &pair.points[..] {
-        return format!("{side} against {base}: {}", sentence(&name, &point.primary));
-    }
-    let n = |verdict: Verdict| {
-        pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
-    };
-    let points = count(pair.points.len() as u64, "point");
-    let told: Vec<String> = Verdict::ALL
-        .into_iter()
-        .filter(|verdict| n(*verdict) > 0)
-        .map(|verdict| format!("{} at {}", verdict.name(), n(verdict)))
-        .collect();
-    let overall = match &pair.overall {
-        Some(judged) => sentence(&name, judged),
-        None => format!(
-            "{name} cannot be judged: that takes the same number of runs that count, each with the \
-             figure, at every point of both sides"
-        ),
-    };
-    format!("{side} against {base}: over all {overall}; of {points} {}", told.join(", "))
+/// What a pair is over all points, where there are several: the primary figure first.
+fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
+    pair.overall.iter().chain(&pair.overall_others)
 }
 
-/// `NOPM is better, 1.12 times (1.05 to 1.19)`.
-fn sentence(name: &str, judged: &Judged) -> String {
-    let times = judged.ratio.map_or_else(String::new, |ratio| match ratio.interval {
-        Some((low, high)) => {
-            format!(", {} times ({} to {})", times(ratio.value), times(low), times(high))
-        }
-        None => format!(", {} times", times(ratio.value)),
-    });
+/// The figures that a pair is summed up by: those of its only point, or those over all points.
+fn summed_up(pair: &PairReport) -> Vec<&Judged> {
+    match &pair.points[..] {
+        [point] => std::iter::once(&point.primary).chain(&point.others).collect(),
+        _ => over_all(pair).collect(),
+    }
+}
+
+/// What a pair has shown, in sentences: the primary figure, and the one that is looked at next.
+pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
+    let (base, side) = (&report.sides[0].name, &pair.side);
+    let figures = summed_up(pair);
+    let mut told: Vec<String> =
+        figures.first().map(|judged| sentence(report.floor, judged)).into_iter().collect();
+    let beside = if is_time(&report.primary) { "tps" } else { "p99_ms" };
+    let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
+    told.extend(beside.and_then(aside));
+    if pair.points.len() > 1 {
+        let n = |verdict: Verdict| {
+            pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
+        };
+        let counted = Verdict::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
+        let counted: Vec<String> =
+            counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
+        let points = count(pair.points.len() as u64, "point");
+        told.push(format!("point by point, of {points}: {}", counted.join(", ")));
+    }
+    let over_all = if pair.points.len() > 1 { "over all points " } else { "" };
+    format!("{side} against {base}: {over_all}{}", told.join("; "))
+}
+
+/// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
+fn sentence(floor: f64, judged: &Judged) -> String {
+    let name = title(&judged.figure);
+    let by = judged.ratio.as_ref().map(change_within);
+    let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
-        Verdict::Better | Verdict::Worse => {
-            format!("{name} is {}{times}", judged.verdict.name())
-        }
+        Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
         Verdict::BelowFloor => {
-            let why = judged.why.as_deref().unwrap_or(Verdict::BelowFloor.name());
-            format!("{name}{times}: {why}")
+            format!("{name} differs by less than the floor of {} %: {by}", exact(floor * 100.0))
         }
-        Verdict::NoEvidence => {
-            let found = |share: f64| {
-                let percent = significant(share * 100.0, 2);
-                format!("; {percent} % would have been found in 4 of 5 such comparisons")
-            };
-            let found = judged.detectable.map_or_else(String::new, found);
-            format!("no evidence that {name} differs{times}{found}")
-        }
+        Verdict::NoEvidence => no_evidence(&name, judged),
         Verdict::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
-            format!("{name} cannot be judged{times}: {why}")
+            let measured = judged.ratio.map_or_else(String::new, |ratio| {
+                format!(" (measured: {})", change_within(&ratio))
+            });
+            format!("{name} cannot be judged{measured}: {why}")
         }
     }
+}
+
+/// What is known all the same: what fits, and what would have been seen.
+fn no_evidence(name: &str, judged: &Judged) -> String {
+    let mut told = format!("no evidence that {name} differs");
+    if let Some(ratio) = &judged.ratio {
+        told.push_str(&format!(": measured {}", change(ratio.value)));
+        if let Some((low, high)) = ratio.interval {
+            told.push_str(&format!(", anything from {} to {} fits", change(low), change(high)));
+        }
+    }
+    let Some(share) = judged.detectable else { return told };
+    let percent = |share: f64| significant(share * 100.0, 2);
+    told.push_str(&format!(
+        "; a difference of less than {} % would be missed more often than in 1 of 5 such \
+         comparisons",
+        percent(share)
+    ));
+    let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
+    let more = 4 * runs.min().unwrap_or(0);
+    if more <= stats::FIGURES_MAX as u64 {
+        let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
+        told.push_str(&format!(", with {more} runs a side one of less than {half} %"));
+    }
+    told
+}
+
+/// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
+fn aside(judged: &Judged) -> Option<String> {
+    let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
+    let word = judged.verdict.name();
+    Some(format!("{name}: {word}, {}", change_within(ratio)))
+}
+
+/// `+12.0 % (+5.1 % to +19.3 %)`.
+fn change_within(ratio: &Ratio) -> String {
+    let of = match ratio.interval {
+        Some((low, high)) if low < high => format!(" ({} to {})", change(low), change(high)),
+        _ => String::new(),
+    };
+    let lost = if ratio.value.is_infinite() { ", since work was lost" } else { "" };
+    format!("{}{of}{lost}", change(ratio.value))
+}
+
+/// By how much a ratio is more or less: in percent, and as times where that is far.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    match ratio {
+        f64::INFINITY => INFINITE.to_owned(),
+        0.0 => "finite against infinite, since work was lost there".to_owned(),
+        ratio if !(0.2..5.0).contains(&ratio) => format!("{} times", significant(ratio, 3)),
+        _ if percent.abs() < 1.0 => format!("{}{} %", sign(percent), significant(percent.abs(), 2)),
+        _ => format!("{percent:+.1} %"),
+    }
+}
+
+fn sign(value: f64) -> &'static str {
+    if value < 0.0 { "-" } else { "+" }
 }
 
 /// How many times as much: without end where work was lost on the one side alone.
 fn times(ratio: f64) -> String {
-    if ratio == f64::INFINITY { INFINITE.to_owned() } else { format!("{ratio:.3}") }
+    match ratio {
+        f64::INFINITY => INFINITE.to_owned(),
+        0.0 => format!("1/{INFINITE}"),
+        ratio => format!("{ratio:.3}"),
+    }
 }
 
 fn ratio_text(ratio: &Ratio) -> String {
@@ -222,12 +302,133 @@ pub(super) fn side_line(index: usize, side: &SideReport) -> String {
         0 => String::new(),
         n => format!(", {n} not counted"),
     };
-    let findings: Vec<String> = side.findings.iter().map(|(id, n)| format!("{id} ({n})")).collect();
-    let warned = match findings.is_empty() {
-        true => String::new(),
-        false => format!("; warnings: {}", findings.join(", ")),
+    format!("{role:<8}  {}: {}{lost}", side.name, count(side.runs.len() as u64, "run"))
+}
+
+/// What was measured, on what and when, in sentences.
+pub(super) fn scene(report: &ComparisonReport) -> String {
+    let scene = &report.scene;
+    let several = |values: &[String]| match values.len() {
+        n if n > TOLD_MOST => format!("{n} different"),
+        _ => values.join(" and "),
     };
-    format!("{role:<8}  {}: {}{lost}{warned}", side.name, count(side.runs.len() as u64, "run"))
+    let span = |(low, high): (f64, f64)| match figures::seconds(low) == figures::seconds(high) {
+        true => figures::seconds(low),
+        false => format!("{} to {}", figures::seconds(low), figures::seconds(high)),
+    };
+    let clients = match scene.clients {
+        (low, high) if low == high => count(low.into(), "client"),
+        (low, high) => format!("{low} to {}", count(high.into(), "client")),
+    };
+    let data = match scene.data.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", several(&scene.data)),
+    };
+    let load = match scene.loads.is_empty() {
+        true => String::new(),
+        false => format!(", load: {}", several(&scene.loads)),
+    };
+    let (first, last) = (begun(&scene.begun.0), begun(&scene.begun.1));
+    let when = if first == last {
+        format!("begun {first}")
+    } else {
+        format!("begun between {first} and {last}")
+    };
+    let mut told = format!(
+        "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
+        several(&scene.workloads),
+        several(&scene.databases),
+        count(scene.runs, "run"),
+        span(scene.measured_s),
+        span(scene.ramp_up_s),
+    );
+    let machine = [&scene.machines, &scene.systems].map(|values| several(values));
+    if !scene.machines.is_empty() {
+        told.push_str(&format!(" Load came from {}; {}.", machine[0], machine[1]));
+    }
+    if !scene.modes.is_empty() {
+        told.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
+    }
+    told.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
+    told
+}
+
+/// What speaks against it, in sentences: findings of the runs by side, runs that do not count,
+/// points and repeats that are left out, and why something could not be judged.
+pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
+    let mut said: Vec<String> = findings(report);
+    for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved) {
+        said.push(format!(
+            "Runs of {} and {} did not take turns: what drifted meanwhile (the machine, the data) \
+             counts as a difference. An experiment with both as values of an axis interleaves \
+             them.",
+            report.sides[0].name, pair.side
+        ));
+    }
+    for side in &report.sides {
+        for (why, n) in whys(&side.not_counted) {
+            let verb = if n == 1 { "does" } else { "do" };
+            said.push(format!("{} of {} {verb} not count: {why}.", count(n, "run"), side.name));
+        }
+    }
+    said.extend(left_out(&report.damaged));
+    for pair in &report.pairs {
+        if !pair.points_unpaired.is_empty() {
+            let names: Vec<String> = pair.points_unpaired.iter().map(point_name).collect();
+            let n = count(names.len() as u64, "point");
+            said.push(format!(
+                "{n} of which {} or {} has no run that counts left out: {}.",
+                report.sides[0].name,
+                pair.side,
+                names.join(", ")
+            ));
+        }
+        if pair.repeats_left_out > 0 {
+            said.push(format!(
+                "Over all points {} left out, of which some point has no run that counts.",
+                count(pair.repeats_left_out, "repeat")
+            ));
+        }
+    }
+    let points = report.pairs.iter().flat_map(|pair| &pair.points).map(|point| &point.primary);
+    let many = points.clone().count() > 1;
+    let mut not_plain: Vec<&str> = Vec::new();
+    for why in points.filter_map(|judged| judged.why.as_deref()) {
+        if many && !not_plain.contains(&why) {
+            not_plain.push(why);
+        }
+    }
+    said.extend(not_plain.into_iter().map(|why| format!("Why: {why}.")));
+    said
+}
+
+/// What was found in the runs, by side; and where one side has it more often.
+fn findings(report: &ComparisonReport) -> Vec<String> {
+    let mut ids: Vec<&str> = Vec::new();
+    for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let told = |id: &str| {
+        let mut shares: Vec<f64> = Vec::new();
+        let mut of_sides: Vec<String> = Vec::new();
+        for side in &report.sides {
+            let n = side.findings.get(id).copied().unwrap_or(0);
+            let all = side.runs.len() as u64;
+            shares.push(n as f64 / all.max(1) as f64);
+            of_sides.push(format!("{n} of {} of {}", count(all, "run"), side.name));
+        }
+        let most = shares.iter().copied().fold(0.0, f64::max);
+        let least = shares.iter().copied().fold(1.0, f64::min);
+        let uneven = match most - least > UNEVEN {
+            true => ": unevenly, so part of the difference may be its doing",
+            false => "",
+        };
+        let raised = known(id).map_or("", |known| known.raised);
+        format!("Warning {id} ({raised}) in {}{uneven}.", of_sides.join(", "))
+    };
+    ids.into_iter().map(told).collect()
 }
 
 /// What differs, each with whether it is an item of a list.
@@ -292,9 +493,7 @@ pub(super) fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
             table.row(row(&point_name(&point.values), judged));
         }
     }
-    if let Some(judged) = &pair.overall {
-        table.row(row(ALL, judged));
-    }
+    over_all(pair).for_each(|judged| table.row(row(ALL, judged)));
     table
 }
 
@@ -327,8 +526,8 @@ pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
     ]
 }
 
-/// What must be known of the figures, in sentences.
-pub(super) fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+/// How figures are judged, in sentences.
+pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let confidence = pair
         .points
@@ -337,32 +536,15 @@ pub(super) fn caveats(report: &ComparisonReport, pair: &PairReport) -> Vec<Strin
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         said.push(format!(
-            "Ratios with {} % intervals; p corrected for all that is judged; a verdict takes \
-             p < 0.05 and a ratio beyond {} %.",
+            "Ratios with {} % intervals, each for itself; p corrected for all that is judged; a \
+             verdict takes p < 0.05 and a ratio beyond {} %.",
             significant(confidence * 100.0, 3),
             exact(report.floor * 100.0)
         ));
-        said.push(match pair.is_interleaved {
-            true => "Runs of both took turns.".to_owned(),
-            false => {
-                "Runs of the two did not take turns: what drifted meanwhile (the machine, the \
-                      data) counts as a difference. An experiment with both as values of an axis \
-                      interleaves them."
-                    .to_owned()
-            }
-        });
     }
-    if !pair.points_unpaired.is_empty() {
-        let names: Vec<String> = pair.points_unpaired.iter().map(point_name).collect();
-        let n = count(names.len() as u64, "point");
-        said.push(format!("{n} of one side alone left out: {}.", names.join(", ")));
+    if pair.is_interleaved && confidence.is_finite() {
+        said.push("Runs of both took turns.".to_owned());
     }
-    let mut whys: Vec<&str> = Vec::new();
-    for judged in pair.points.iter().map(|point| &point.primary) {
-        let why = judged.why.as_deref().filter(|why| pair.points.len() > 1 && !whys.contains(why));
-        whys.extend(why);
-    }
-    said.extend(whys.into_iter().map(|why| format!("Why: {why}.")));
     said
 }
 

@@ -107,6 +107,15 @@ impl Block {
         Block::Findings(findings.iter().map(told).collect())
     }
 
+    /// What speaks against a result, in sentences.
+    pub(super) fn doubts(sentences: Vec<String>) -> Block {
+        let told = |text: String| match text.strip_prefix("Warning ") {
+            Some(rest) => Told { class: "warning", word: "Warning", text: rest.to_owned() },
+            None => Told { class: "note", word: "", text },
+        };
+        Block::Findings(sentences.into_iter().map(told).collect())
+    }
+
     /// Blocks that are seen when asked for.
     pub(super) fn folded(title: impl Into<String>, blocks: &[Block]) -> Block {
         let html: Vec<String> = blocks.iter().map(Block::html).collect();

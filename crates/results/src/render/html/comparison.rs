@@ -6,7 +6,6 @@ use crate::ComparisonReport;
 use crate::charts::of_comparison;
 use crate::comparison::{GateResult, Judged, PairReport, Passed, Verdict as Judgement};
 use crate::render::comparison as text;
-use crate::render::experiment::left_out;
 use crate::render::figures::{NONE, exact, significant};
 use crate::render::{Align, Column, Table, title};
 
@@ -22,20 +21,17 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let baseline = &report.sides[0].name;
     let mut body = Body::new("Comparison", comparison_title(report));
     let floor = exact(report.floor * 100.0);
-    body.asked = vec![format!(
+    let question = format!(
         "Does {} differ by more than {floor} %, and how surely is that known?",
         title(&report.primary)
-    )];
+    );
+    body.asked = vec![question, text::scene(report)];
     body.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     body.verdicts.extend(gates.iter().map(gate));
-    body.verdicts.extend(left_out(&report.damaged).map(|text| Verdict {
-        class: "warn",
-        word: String::new(),
-        text,
-    }));
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);
+    body.section("findings", "Can it be trusted?", &[Block::doubts(text::doubts(report))]);
     body.section("changed", "What changed", &[changed]);
     let mut blocks = vec![Block::charts(&ratios, ink)];
     for (pair, table) in report.pairs.iter().zip(did) {
@@ -43,7 +39,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
             blocks.push(Block::Words(vec![format!("{} against {baseline}", pair.side)]));
         }
         blocks.push(table);
-        blocks.push(Block::Words(text::caveats(report, pair)));
+        blocks.push(Block::Words(text::judged_how(report, pair)));
     }
     body.section("did", "What it did", &blocks);
     let curves = named(&charts, &["sides"]);
@@ -57,6 +53,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         &[Block::folded("By point", &[Block::table(&all(report))])],
     );
     body.section("sides", "Sides", &sides(report));
+    body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
 
@@ -70,7 +67,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         Some(Judgement::Worse) => ("bad", "Worse."),
         Some(Judgement::BelowFloor) => ("", "Below the floor."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
-        Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged as a whole."),
+        Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged."),
     };
     Verdict { class, word: word.to_owned(), text: text::headline(report, pair) }
 }
@@ -163,4 +160,28 @@ fn sides(report: &ComparisonReport) -> Vec<Block> {
         Block::folded(text::side_line(index, side), &[words])
     };
     report.sides.iter().enumerate().map(one).collect()
+}
+
+/// The plans of the sides, those that are the same once; and the comparison itself.
+fn repeat(report: &ComparisonReport) -> Vec<Block> {
+    let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
+    for side in &report.sides {
+        let Some(plan) = &side.plan else { continue };
+        match plans.iter_mut().find(|(_, known)| known == plan) {
+            Some((names, _)) => names.push(&side.name),
+            None => plans.push((vec![&side.name], plan)),
+        }
+    }
+    let mut blocks = Vec::new();
+    if !plans.is_empty() {
+        let words = "Each plan below, in a file of its own, makes the runs of its sides once more: \
+                     dbdyno run plan.toml";
+        blocks.push(Block::Words(vec![words.to_owned()]));
+    }
+    let folded = |(names, plan): (Vec<&str>, &str)| {
+        Block::folded(format!("Plan of {}", names.join(", ")), &[Block::Text(plan.to_owned())])
+    };
+    blocks.extend(plans.into_iter().map(folded));
+    blocks.extend(report.command.clone().map(Block::Text));
+    blocks
 }
