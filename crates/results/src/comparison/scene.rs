@@ -21,6 +21,8 @@ pub struct Scene {
     pub loads: Vec<String>,
     /// The fewest and the most clients.
     pub clients: (u32, u32),
+    /// Where clients lived: `thread`, `loop` or `simulated`, which is in virtual time.
+    pub placements: Vec<String>,
     /// Runs that count, of all sides.
     pub runs: u64,
     /// The shortest and the longest measured phase, in seconds.
@@ -53,6 +55,7 @@ impl Scene {
             data: each(all, |report| fact(report, "data", "size").cloned()),
             loads: each(all, |report| report.load.as_ref().map(figures::load)),
             clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),
+            placements: each(all, |report| Some(report.placement.clone())),
             runs: all.len() as u64,
             measured_s: range(all, |report| report.measured_seconds),
             ramp_up_s: range(all, |report| report.phases.ramp_up_s),

@@ -343,7 +343,9 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
         span(scene.ramp_up_s),
     );
     let machine = [&scene.machines, &scene.systems].map(|values| several(values));
-    if !scene.machines.is_empty() {
+    if scene.placements.iter().any(|place| place == "simulated") {
+        told.push_str(" In virtual time: no machine was loaded.");
+    } else if !scene.machines.is_empty() {
         told.push_str(&format!(" Load came from {}; {}.", machine[0], machine[1]));
     }
     if !scene.modes.is_empty() {
