@@ -38,6 +38,9 @@ pub struct HistoryReport {
     pub points: Vec<PointHistory>,
     /// Builds of which no run counts, in the order of versions.
     pub left_out: Vec<LeftOut>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// A build without a run that counts.
@@ -45,7 +48,7 @@ pub struct HistoryReport {
 pub struct LeftOut {
     /// The label's value.
     pub build: String,
-    /// Its runs: not completed, or found invalid.
+    /// Its runs: not completed, found invalid, or damaged.
     pub runs_not_counted: u64,
     /// Whether all others are older: there is no telling how the last build does.
     pub is_last: bool,
@@ -169,6 +172,7 @@ impl HistoryReport {
             floor: judge.floor,
             points,
             left_out: left_out(&builds),
+            damaged: Vec::new(),
         })
     }
 

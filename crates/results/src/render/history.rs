@@ -2,7 +2,7 @@
 //!
 //! Not here: what is true (history).
 
-use super::experiment::title;
+use super::experiment::{left_out as damaged, title};
 use super::figures::{count, significant, wrap};
 use super::{Align, Column, Table, sparkline};
 use crate::history::{BuildReport, Change, HistoryReport, Last, LeftOut, PointHistory, too_short};
@@ -18,14 +18,14 @@ pub fn history(report: &HistoryReport) -> String {
     parts.join("\n")
 }
 
-/// The builds that no series has, in sentences.
+/// The builds that no series has, and the runs that cannot be read, in sentences.
 pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let line = |build: &LeftOut| {
         let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is left out: of {n} none is completed and valid{last}.")
     };
-    report.left_out.iter().map(line)
+    report.left_out.iter().map(line).chain(damaged(&report.damaged))
 }
 
 fn series(report: &HistoryReport, point: &PointHistory) -> String {
