@@ -91,8 +91,6 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
-    let table = "--output markdown: this command does not write it; choose text, json or csv";
-    check(&["history", "--output=markdown"], table);
     let part = "--output csv: this command does not write it; choose text or json; a part alone, \
                 such as --timing, is written as markdown and csv too";
     check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);

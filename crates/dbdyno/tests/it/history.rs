@@ -32,6 +32,10 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     home.run(&["history"]).good().says(&["the last is WORSE", "5 of the 20 builds"]);
     let csv = home.run(&["history", "--output=csv"]).good();
     csv.says(&["point,build,runs,figure,value", ",1.10-rc1,1,tps,"]);
+    let markdown = home.run(&["history", "--output=markdown"]).good();
+    let headline = "**TPS by build: 5 builds, the last is WORSE**";
+    let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "was to be expected (99 %)"];
+    markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
 }
 
