@@ -666,13 +666,17 @@ fn a_folder_that_may_only_be_read_is_told() {
     let script = "mount -t tmpfs none fixed && cp data/dbdyno/runs.sqlite fixed \
                   && mount -o remount,ro fixed \
                   && $DBDYNO runs list --store=fixed/runs.sqlite; echo exit $?; \
+                  $DBDYNO report last --store=fixed/runs.sqlite -o page.html; echo exit $?; \
+                  $DBDYNO runs label last a=b --store=fixed/runs.sqlite; echo exit $?; \
                   $DBDYNO run empty --target=sim: --placement=simulated --duration=1s \
                      --transactions=5 --quiet --store=fixed/new.sqlite; echo exit $?; \
                   $DBDYNO build tpcc --quiet --target=sqlite:fixed/a.db; echo exit $?";
     let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
-    let words = ["fixed/runs.sqlite", "fixed/new.sqlite", "--no-store", "fixed/a.db"];
-    let ran = ran.good().says(&["exit 1\nexit 1\nexit 1\n"]).warns(&words);
-    assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+    let label = "the store fixed/runs.sqlite may only be read: get the right to write to it";
+    let ran = ran.good().warns(&[label, "fixed/new.sqlite", "--no-store", "fixed/a.db"]);
+    let ran = ran.says(&["completed", "exit 0\nexit 0\nexit 1\nexit 1\nexit 1\n"]);
+    let refused = ran.err.lines().filter(|line| line.starts_with("dbdyno: ")).count();
+    assert_eq!(refused, 3, "{}", ran.err);
 }
 
 impl Ran {
