@@ -108,12 +108,14 @@ fn a_name_is_one_line_and_cannot_change_the_terminal() {
         );
         home.write("plan.toml", text);
         let told = home.run(&["run", "plan.toml"]).code(USAGE);
-        assert!(!told.err.contains(['\x1b', '\x07']), "{:?}", told.err);
+        assert!(!told.err.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", told.err);
         told.warns(&["a name is one line"]).is_a_sentence();
     };
     check("red\\u001b[31m", "users");
     check("quick", "bell\\u0007");
     check("two\\nlines", "users");
+    check("turned\\u202egnp", "users");
+    check("quick", "no\\u200bspace");
     refused(&home, &["run", "empty", "--name=a\nb"], USAGE, &["--name", "a name is one line"]);
     nothing_was_made(&home);
 }
