@@ -5,6 +5,7 @@ use super::blocks::{Block, Body, Verdict};
 use crate::HistoryReport;
 use crate::charts::of_history;
 use crate::history::PointHistory;
+use crate::render::figures::capital;
 use crate::render::history as text;
 use crate::render::title;
 
@@ -49,7 +50,10 @@ fn verdict(point: &PointHistory) -> Verdict {
         _ => "good",
     };
     let at = point.values.pairs(" ");
-    let word = if at.is_empty() { String::new() } else { format!("{at}:") };
-    let told = std::iter::once(format!("{}.", text::verdict(point))).chain(text::sentences(point));
-    Verdict { class, word, text: told.collect::<Vec<_>>().join(" ") }
+    let told = text::verdict(point);
+    let word = match at.is_empty() {
+        true => format!("{}.", capital(&told)),
+        false => format!("{at}: {told}."),
+    };
+    Verdict { class, word, text: text::sentences(point).collect::<Vec<_>>().join(" ") }
 }
