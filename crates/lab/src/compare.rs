@@ -83,9 +83,11 @@ fn for_shell(word: &str) -> String {
 /// The history of a label's values.
 pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
     let figures = [&Report::AT_LENGTH[..], &Report::SET_UP].concat();
-    let builds = labelled(store, key, None, &figures, &mut Vec::new())?;
+    let mut damaged = Vec::new();
+    let builds = labelled(store, key, None, &figures, &mut damaged)?;
     let mut dice = Dice::new(1, Stream::Order, u64::MAX);
-    HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits()).map_err(Trouble::Usage)
+    let told = HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits());
+    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One

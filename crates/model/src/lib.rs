@@ -32,6 +32,7 @@ mod statement;
 mod table;
 mod target;
 mod units;
+mod unseen;
 mod value;
 mod workload;
 
@@ -84,6 +85,7 @@ pub use units::{
     BadUnit, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
     parse_count, parse_duration, parse_rate,
 };
+pub use unseen::is_unseen;
 pub use value::{Row, Value};
 pub use workload::{
     Check, Client, Conversation, Done, Headline, Kind, KindIndex, Measure, MeasureKind, Population,

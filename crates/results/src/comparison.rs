@@ -101,7 +101,9 @@ impl Judge {
             figure_named(name).map_err(|known| format!("figure {name}: choose one of {known}"))
         };
         let share = |text: &str| {
-            let number = text.trim_end_matches('%').trim().parse::<f64>().ok();
+            // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
+            let number = text.trim().strip_suffix('%').map(|number| number.trim().parse::<f64>());
+            let number = number.and_then(Result::ok);
             let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
             let bad = || format!("floor {text}: write a share such as 2%");
             percent.map(|percent| percent / 100.0).ok_or_else(bad)

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stats::{ChangePoint, SERIES_MAX, SERIES_MIN, change_points, newcomer};
 
 use crate::comparison::{Judge, Side, SidePoint, is_worse, matters, values_of};
-use crate::experiment::{Figure, figure};
+use crate::experiment::{Figure, figure, is_time};
 use crate::report::{Named, Report};
 
 /// The schema of [`HistoryReport`].
@@ -20,6 +20,9 @@ const ERROR: f64 = 0.01;
 const CONFIDENCE: f64 = 0.99;
 /// A running mean is of so many builds.
 const OF_LAST: usize = 10;
+/// Where the last build could be so much worse and still be as expected, that it is so says
+/// nothing: a tenth is more than most regressions that people look for. Not below the floor.
+const NOISY_FROM: f64 = 0.1;
 /// A change counts as a regression while it is no older than so many builds.
 const RECENT: usize = 10;
 
@@ -38,6 +41,9 @@ pub struct HistoryReport {
     pub points: Vec<PointHistory>,
     /// Builds of which no run counts, in the order of versions.
     pub left_out: Vec<LeftOut>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
 }
 
 /// A build without a run that counts.
@@ -45,7 +51,7 @@ pub struct HistoryReport {
 pub struct LeftOut {
     /// The label's value.
     pub build: String,
-    /// Its runs: not completed, or found invalid.
+    /// Its runs: not completed, found invalid, or damaged.
     pub runs_not_counted: u64,
     /// Whether all others are older: there is no telling how the last build does.
     pub is_last: bool,
@@ -117,6 +123,10 @@ pub struct Last {
     pub is_outside: bool,
     /// Whether it lies on the worse side.
     pub is_worse: bool,
+    /// How much worse than the mean before it had to be to be told, as a share.
+    pub seen_from: f64,
+    /// Whether that is so much that a last build as expected says nothing.
+    pub is_noisy: bool,
 }
 
 impl PointHistory {
@@ -169,6 +179,7 @@ impl HistoryReport {
             floor: judge.floor,
             points,
             left_out: left_out(&builds),
+            damaged: Vec::new(),
         })
     }
 
@@ -305,12 +316,17 @@ fn last(newest: f64, level: &[f64], primary: &str, floor: f64) -> Option<Last> {
     }
     let known = newcomer(before, newest, CONFIDENCE)?;
     let ratio = (newest - known.before).exp();
+    // A rise of times, a fall of rates.
+    let worst = if is_time(primary) { known.expected.1 } else { known.expected.0 };
+    let seen_from = (worst - known.before).exp_m1().abs().max(floor);
     Some(Last {
         before: known.before.exp(),
         expected: (known.expected.0.exp(), known.expected.1.exp()),
         ratio,
         is_outside: known.is_outside && matters(ratio, floor),
         is_worse: is_worse(primary, ratio),
+        seen_from,
+        is_noisy: seen_from > NOISY_FROM.max(floor),
     })
 }
 
@@ -412,6 +428,24 @@ mod tests {
         assert!(super::last(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
         let steady = history(&long(40, 40)).points.swap_remove(0);
         assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
+    }
+
+    #[test]
+    fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
+        let last = |spread: f64, figure: &str, floor: f64| {
+            let level = [7.0, 7.0 + spread, 7.0 - spread, 7.0, 7.0 + spread, 7.0 - spread, 7.0];
+            super::last(7.0, &level, figure, floor).expect("six before")
+        };
+        let quiet = last(0.01, "tps", 0.01);
+        assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
+        let noisy = last(0.1, "tps", 0.01);
+        assert!(noisy.is_noisy && !noisy.is_outside, "{noisy:?}");
+        // A rate falls to its lower end, a time rises to its upper one, which is farther.
+        assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
+        assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
+        // What is told from a floor on cannot be seen below it, and nobody asked for it.
+        assert_eq!(last(0.01, "tps", 0.2).seen_from, 0.2);
+        assert!(!last(0.01, "tps", 0.2).is_noisy);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::compare::history as hold;
-use results::render::{as_json, history as page, history_csv};
+use results::render::{as_json, history as page, history_csv, history_markdown};
 
 use super::compare::{judge, judged};
 use super::runs::store;
@@ -33,6 +33,7 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
     let report = hold(&store(matches)?, by, &judge(matches)?)?;
     match flags::output_of(matches) {
         "json" => print(&as_json(&report)),
+        "markdown" => print(&history_markdown(&report)),
         "csv" => print(&history_csv(&report)),
         _ => print(&page(&report)),
     }?;

@@ -2,7 +2,7 @@
 //!
 //! Always on stderr, so that stdout has the result alone.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -16,13 +16,20 @@ use results::render::live::{disturbance, lines, plain};
 use super::metrics::Metrics;
 use super::{harmless, say};
 
+/// Longer lines are not read, and one that wraps would be drawn over wrongly.
+const WIDTH_MOST: usize = 120;
 /// Away from a terminal, a line is told this often.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
     Nothing,
     Lines,
-    Drawn { all: MultiProgress, bars: Vec<ProgressBar> },
+    /// With the width of the terminal when it was drawn last.
+    Drawn {
+        all: MultiProgress,
+        bars: Vec<ProgressBar>,
+        width: usize,
+    },
 }
 
 /// The one who looks on for the user.
@@ -40,7 +47,9 @@ impl Live {
     pub(crate) fn new(is_quiet: bool) -> Live {
         let shown = match (is_quiet, std::io::stderr().is_terminal()) {
             (true, _) => Shown::Nothing,
-            (false, true) => Shown::Drawn { all: MultiProgress::new(), bars: Vec::new() },
+            (false, true) => {
+                Shown::Drawn { all: MultiProgress::new(), bars: Vec::new(), width: console_width() }
+            }
             (false, false) => Shown::Lines,
         };
         Live { shown, building: None, passing: None, phase: None, told: None, metrics: None }
@@ -69,8 +78,23 @@ impl Live {
 
     /// Clears what is shown of work that is over.
     fn clear_passing(&mut self) {
+        self.fit();
         let passing = self.building.take().into_iter().chain(self.passing.take());
         passing.for_each(|bar| bar.finish_and_clear());
+    }
+
+    /// Takes away what a terminal that is wider or narrower now has made of the lines that were
+    /// drawn: what is drawn next believes that they stand as they did.
+    fn fit(&mut self) {
+        let others = self.building.iter().len() + self.passing.iter().len();
+        let Shown::Drawn { bars, width, .. } = &mut self.shown else { return };
+        let (before, now) = (*width, console_width());
+        *width = now;
+        let n_lines = bars.len() + others;
+        if before != now && n_lines > 0 {
+            // A terminal that is gone is nobody's.
+            let _ = std::io::stderr().write_all(refitted(n_lines, before, now).as_bytes());
+        }
     }
 
     fn is_due(&mut self) -> bool {
@@ -83,6 +107,7 @@ impl Live {
     }
 
     fn draw(&mut self, tally: &Tally) {
+        self.fit();
         let now_ns =
             self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64);
         match &mut self.shown {
@@ -92,9 +117,8 @@ impl Live {
                     say(&plain(tally, now_ns));
                 }
             }
-            Shown::Drawn { all, bars } => {
-                let width = console_width();
-                let lines = lines(tally, now_ns, width);
+            Shown::Drawn { all, bars, width } => {
+                let lines = lines(tally, now_ns, (*width).min(WIDTH_MOST));
                 while bars.len() < lines.len() {
                     let bar = all.add(ProgressBar::new_spinner());
                     bar.set_style(style("{msg}"));
@@ -119,10 +143,20 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates here are constant and right")
 }
 
-/// Long lines are not read, and one that wraps would be drawn over wrongly.
 fn console_width() -> usize {
     let (_, columns) = console::Term::stderr().size();
-    usize::from(columns).min(120)
+    usize::from(columns)
+}
+
+/// What brings the cursor to the end of `n_lines` empty lines where lines stood that were drawn
+/// when the terminal was `before` columns wide.
+///
+/// Each was filled to its end with blanks, so that all of them are one long line to the terminal,
+/// which has broken it anew at `now` columns; the cursor is at its end.
+fn refitted(n_lines: usize, before: usize, now: usize) -> String {
+    let n_rows = (n_lines * before).div_ceil(now.max(1));
+    let up = if n_rows > 1 { format!("\x1b[{}A", n_rows - 1) } else { String::new() };
+    format!("{up}\r\x1b[J{}", "\n".repeat(n_lines - 1))
 }
 
 impl Watcher for Live {
@@ -147,6 +181,7 @@ impl Watcher for Live {
     }
 
     fn building(&mut self, progress: &Progress) {
+        self.fit();
         let left = progress.left_s.map_or(String::new(), |left| format!(", {left:.0} s left"));
         let text = format!(
             "building {}: {} of {} rows, {} rows/s{left}",
@@ -176,6 +211,7 @@ impl Watcher for Live {
     }
 
     fn doing(&mut self, text: &str) {
+        self.fit();
         match &self.shown {
             Shown::Nothing => {}
             Shown::Lines => {
@@ -217,5 +253,17 @@ impl ExperimentWatcher for Live {
         });
         let at = if values.is_empty() { String::new() } else { format!(": {values}") };
         self.note(&format!("trial {nth} of {of}{at}{left}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refitted;
+
+    #[test]
+    fn lines_are_taken_away_as_a_terminal_of_another_width_has_broken_them() {
+        assert_eq!(refitted(4, 100, 60), "\x1b[6A\r\x1b[J\n\n\n");
+        assert_eq!(refitted(4, 60, 120), "\x1b[1A\r\x1b[J\n\n\n");
+        assert_eq!(refitted(1, 60, 120), "\r\x1b[J");
     }
 }

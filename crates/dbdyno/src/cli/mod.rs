@@ -238,11 +238,12 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
 /// Whether the command writes its result in this format.
 fn writes(matches: &ArgMatches, format: &str) -> bool {
     let is_named = |names: &[&str]| matches.subcommand_name().is_some_and(|n| names.contains(&n));
+    let tables = ["compare", "history"];
     match format {
         "markdown" => {
-            list::is_markdown_too(matches) || runs::is_table(matches) || is_named(&["compare"])
+            list::is_markdown_too(matches) || runs::is_table(matches) || is_named(&tables)
         }
-        "csv" => runs::is_table(matches) || is_named(&["compare", "history"]),
+        "csv" => runs::is_table(matches) || is_named(&tables),
         _ => true,
     }
 }

@@ -226,8 +226,9 @@ pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
 }
 
 fn row_json(row: &RunRow) -> Value {
-    let labels: Map<String, Value> =
-        row.labels.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect();
+    let object = |pairs: &[(String, String)]| -> Map<String, Value> {
+        pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect()
+    };
     json!({
         "run_id": row.run.0,
         "started_unix_ms": row.started_unix_ms,
@@ -246,7 +247,8 @@ fn row_json(row: &RunRow) -> Value {
         "worst_finding": row.worst_finding.map(Severity::name),
         "events_lost": row.events_lost,
         "dbdyno": row.dbdyno,
-        "labels": labels,
+        "labels": object(&row.labels),
+        "point": object(&row.point),
     })
 }
 

@@ -9,7 +9,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use model::{NS_PER_S, Severity, format_count};
 use results::render::figures;
-use results::render::list::{Best, short_id, started};
+use results::render::list::{Best, point, short_id, started};
 use results::store::{Filter, Query, RunRow, Sort, Status, Store};
 
 use super::App;
@@ -72,6 +72,8 @@ pub(super) struct RowView {
     /// What it is called in a comparison: short, and still no other run's.
     pub(super) side: String,
     pub(super) name: String,
+    /// Which point of its experiment it is of; or nothing.
+    pub(super) point: String,
     pub(super) started: String,
     pub(super) status: &'static str,
     pub(super) workload: String,
@@ -108,6 +110,7 @@ impl RowView {
             // The last part of a UUID of version 7 is 48 random bits.
             side: row.run.0.rsplit('-').next().unwrap_or(&row.run.0).to_owned(),
             name: row.name.clone(),
+            point: point(row),
             started: started(row.started_unix_ms),
             status: row.status.name(),
             workload: row.workload.clone(),
@@ -234,7 +237,8 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         let wanted = wanted.to_lowercase();
         let own = [&row.run.0, &row.name, &row.workload, &row.target, &row.database, &row.dbdyno];
         let labels = row.labels.iter().map(|(key, value)| format!("{key}={value}"));
-        own.into_iter().cloned().chain(labels).any(|text| text.to_lowercase().contains(&wanted))
+        let more = labels.chain([point(row)]);
+        own.into_iter().cloned().chain(more).any(|text| text.to_lowercase().contains(&wanted))
     });
     is("status", row.status.name())
         && is("database", &row.database)

@@ -129,5 +129,9 @@ fn routes(app: App) -> Router {
 
 /// Makes the store if there is none yet, so that a first visit shows an empty list.
 fn make_store(options: &Options) -> Result<(), Trouble> {
-    Store::open(&options.store).map(drop).map_err(|error| Trouble::Failed(error.to_string()))
+    let opened = match options.store.exists() {
+        true => Store::open_existing(&options.store),
+        false => Store::open(&options.store),
+    };
+    opened.map(drop).map_err(|error| Trouble::Failed(error.to_string()))
 }

@@ -195,7 +195,9 @@ fn is_running(store: &Store, run: &RunId) -> bool {
 
 /// How it is judged, as an address says it.
 fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
-    Judge::asked(asked.get("figure"), asked.get("floor")).map_err(NoPage::bad)
+    // The form asks for a number in %.
+    let floor = asked.get("floor").map(|text| format!("{}%", text.trim().trim_end_matches('%')));
+    Judge::asked(asked.get("figure"), floor.as_deref()).map_err(NoPage::bad)
 }
 
 /// The sides that are named.

@@ -42,6 +42,10 @@ fn path(store: &Path) -> PathBuf {
     beside(store, "web.json")
 }
 
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+}
+
 impl Presence {
     /// The one that serves this store, if one does.
     pub(crate) fn of(store: &Path) -> Option<Presence> {
@@ -56,9 +60,12 @@ impl Presence {
         let text = serde_json::to_string(&presence).expect("it is of words and numbers");
         let path = path(store);
         let new = beside(store, &format!("web.json-{}.new", std::process::id()));
-        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, &path));
-        written.map_err(|error| Trouble::Failed(format!("{}: {error}", path.display())))?;
-        Ok(presence)
+        match fs::write(&new, text).and_then(|()| fs::rename(&new, &path)) {
+            Ok(()) => Ok(presence),
+            // Where a store may only be read, it is served, and nobody else can tell.
+            Err(error) if is_read_only(&error) => Ok(presence),
+            Err(error) => Err(Trouble::Failed(format!("{}: {error}", path.display()))),
+        }
     }
 
     /// It does not serve any more. What another has announced meanwhile is his.

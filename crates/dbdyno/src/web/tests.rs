@@ -27,6 +27,7 @@ pub(super) fn row(id: &str) -> RunRow {
         events_lost: 0,
         dbdyno: String::new(),
         labels: Vec::new(),
+        point: Vec::new(),
     }
 }
 

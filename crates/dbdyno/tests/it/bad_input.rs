@@ -91,8 +91,6 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
-    let table = "--output markdown: this command does not write it; choose text, json or csv";
-    check(&["history", "--output=markdown"], table);
     let part = "--output csv: this command does not write it; choose text or json; a part alone, \
                 such as --timing, is written as markdown and csv too";
     check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);
@@ -110,12 +108,14 @@ fn a_name_is_one_line_and_cannot_change_the_terminal() {
         );
         home.write("plan.toml", text);
         let told = home.run(&["run", "plan.toml"]).code(USAGE);
-        assert!(!told.err.contains(['\x1b', '\x07']), "{:?}", told.err);
+        assert!(!told.err.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", told.err);
         told.warns(&["a name is one line"]).is_a_sentence();
     };
     check("red\\u001b[31m", "users");
     check("quick", "bell\\u0007");
     check("two\\nlines", "users");
+    check("turned\\u202egnp", "users");
+    check("quick", "no\\u200bspace");
     refused(&home, &["run", "empty", "--name=a\nb"], USAGE, &["--name", "a name is one line"]);
     nothing_was_made(&home);
 }
@@ -668,13 +668,17 @@ fn a_folder_that_may_only_be_read_is_told() {
     let script = "mount -t tmpfs none fixed && cp data/dbdyno/runs.sqlite fixed \
                   && mount -o remount,ro fixed \
                   && $DBDYNO runs list --store=fixed/runs.sqlite; echo exit $?; \
+                  $DBDYNO report last --store=fixed/runs.sqlite -o page.html; echo exit $?; \
+                  $DBDYNO runs label last a=b --store=fixed/runs.sqlite; echo exit $?; \
                   $DBDYNO run empty --target=sim: --placement=simulated --duration=1s \
                      --transactions=5 --quiet --store=fixed/new.sqlite; echo exit $?; \
                   $DBDYNO build tpcc --quiet --target=sqlite:fixed/a.db; echo exit $?";
     let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
-    let words = ["fixed/runs.sqlite", "fixed/new.sqlite", "--no-store", "fixed/a.db"];
-    let ran = ran.good().says(&["exit 1\nexit 1\nexit 1\n"]).warns(&words);
-    assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+    let label = "the store fixed/runs.sqlite may only be read: get the right to write to it";
+    let ran = ran.good().warns(&[label, "fixed/new.sqlite", "--no-store", "fixed/a.db"]);
+    let ran = ran.says(&["completed", "exit 0\nexit 0\nexit 1\nexit 1\nexit 1\n"]);
+    let refused = ran.err.lines().filter(|line| line.starts_with("dbdyno: ")).count();
+    assert_eq!(refused, 3, "{}", ran.err);
 }
 
 impl Ran {

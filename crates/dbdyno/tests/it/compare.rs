@@ -88,7 +88,11 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
         "choose one of nopm, tps, p50, p95, p99",
     );
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
-    no(&["compare", &id, "--by=target", "--floor=x"], "write a share such as 2%");
+    for floor in ["--floor=x", "--floor=5", "--floor=0.05", "--floor=-5%"] {
+        no(&["compare", &id, "--by=target", floor], "write a share such as 2%");
+    }
+    let all = ["compare", &id, "--by=target", "--fail-if=tps<-100%"];
+    no(&all, "nothing falls by more than all of it");
     no(&["compare", &id, &id, "--by=target"], "name one");
     no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
 }

@@ -8,6 +8,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::home::{Home, at, number};
+use crate::http::Web;
 
 /// Ten seconds in virtual time.
 fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
@@ -199,4 +200,24 @@ fn an_experiment_comes_along_with_its_runs() {
     assert!(csv.ends_with(",\"clients=1,2\",2,2,completed\n"), "{csv}");
     let found = colleague.json(&["runs", "list", "--where=experiment"]);
     assert_eq!(names(&found).len(), 2);
+}
+
+#[test]
+fn runs_of_an_experiment_are_listed_with_their_points() {
+    let home = Home::new();
+    run(&home, "alone", "3", &[]);
+    let lists = ["text", "csv", "json"].map(|how| format!("--output={how}"));
+    let told = |how: usize| home.run(&["runs", "list", &lists[how]]).good();
+    assert!(!told(0).out.contains("point"), "a column without a value is none");
+    let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
+    let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
+    home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
+    told(0).says(&["  point      ", "clients=1", "clients=2"]);
+    told(1).says(&[",labels,point", "clients=2\n"]);
+    let listed = told(2).json();
+    let runs = at(&listed, "runs").as_array().expect("a list");
+    let points = runs.iter().map(|run| run["point"].as_object().expect("an object").len());
+    assert_eq!(points.collect::<Vec<_>>(), [1, 1, 0]);
+    let page = Web::start(&home, &[]).page("/");
+    assert!(page.contains(">clients=2</span>"), "{page}");
 }

@@ -71,8 +71,8 @@ pub fn decide(
 
 /// A name, which stands in the lines of lists and tables.
 fn one_line(name: Written) -> Result<String, BadPlan> {
-    match name.text.contains(char::is_control) {
-        true => Err(name.bad("a name is one line, without control characters")),
+    match name.text.contains(model::is_unseen) {
+        true => Err(name.bad("a name is one line, without control or invisible characters")),
         false => Ok(name.text),
     }
 }

@@ -2,6 +2,7 @@
 //! one unit, name and magnitude share a chart. One that always stood at zero has none.
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
+use crate::render::figures::capital;
 use crate::report::{GaugeReport, Report};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -126,11 +127,4 @@ fn points(read: &[(i64, f64)], per: f64) -> Vec<Point> {
         before = Some(*second);
     }
     points
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }

@@ -31,7 +31,8 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
         let clients = least * (most / least).powf(f64::from(place) / f64::from(PLACES));
         Point::at(clients, Some(law.throughput(clients)))
     });
-    let x = Axis::of("clients", "", Scale::Linear);
+    let varied: Vec<f64> = measured.iter().map(|point| point.x).collect();
+    let x = Axis::of("clients", "", Scale::of_varied(&varied));
     let y = figure_axis(&report.primary, Scale::FromZero);
     let mut chart = Chart::new("law", "Scalability", x, y);
     if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {

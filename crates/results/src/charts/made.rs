@@ -113,7 +113,11 @@ fn make_hostile() -> Report {
 
 /// Clients from 1 to 16, three trials of each but the last.
 pub(crate) fn experiment() -> (ExperimentReport, Vec<Trialled>) {
-    let clients: [u32; 5] = [1, 2, 4, 8, 16];
+    sweep([1, 2, 4, 8, 16])
+}
+
+/// The same over other numbers of clients.
+pub(crate) fn sweep(clients: [u32; 5]) -> (ExperimentReport, Vec<Trialled>) {
     let tps = [100.0, 190.0, 340.0, 450.0, 420.0];
     let point = |n: &u32| model::Point { values: vec![n.to_string()], plan: String::new() };
     let experiment = Experiment {

@@ -273,6 +273,19 @@ fn the_charts_of_a_search_and_a_comparison() {
 }
 
 #[test]
+fn clients_that_lie_far_apart_stand_by_their_ratios_on_every_chart() {
+    let scales = |clients: [u32; 5]| -> Vec<Scale> {
+        let (report, trials) = made::sweep(clients);
+        let charts = of_experiment(&report, &trials);
+        let over = charts.iter().filter(|chart| chart.x.title == "clients");
+        over.map(|chart| chart.x.scale).collect()
+    };
+    let (near, far) = (scales([1, 2, 4, 8, 16]), scales([1, 30, 100, 300, 900]));
+    assert!(near.len() > 2 && near.iter().all(|scale| *scale == Scale::Linear), "{near:?}");
+    assert!(far.len() > 2 && far.iter().all(|scale| *scale == Scale::Log), "{far:?}");
+}
+
+#[test]
 fn the_charts_of_a_history() {
     insta::assert_snapshot!(shown(&of_history(&made::history())), @r"
     builds-clients-8: TPS by build clients=8

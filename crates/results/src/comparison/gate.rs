@@ -61,6 +61,9 @@ impl FromStr for Gate {
         let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
         let percent: f64 = number.trim().parse().map_err(|_| no("its percentage is no number"))?;
         let by = percent / 100.0;
+        if !is_rise && by == -1.0 {
+            return Err(no("nothing falls by more than all of it"));
+        }
         let fits = by.is_finite() && (if is_rise { by >= 0.0 } else { (-1.0..=0.0).contains(&by) });
         if !fits {
             return Err(no("a rise is > and positive, a fall < and negative"));

@@ -151,7 +151,7 @@ fn csv_row(side: &str, point: &str, judged: &Judged) -> [String; 12] {
 }
 
 /// What Markdown would take for its own.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let is_mark = |letter: char| matches!(letter, '|' | '*' | '_' | '<' | '`' | '[');
     text.chars().fold(String::new(), |mut shown, letter| {
         if is_mark(letter) {

@@ -2,7 +2,8 @@
 //!
 //! Not here: what is true (history).
 
-use super::experiment::title;
+use super::comparison::escaped;
+use super::experiment::{left_out as damaged, title};
 use super::figures::{count, significant, wrap};
 use super::{Align, Column, Table, sparkline};
 use crate::history::{BuildReport, Change, HistoryReport, Last, LeftOut, PointHistory, too_short};
@@ -18,21 +19,18 @@ pub fn history(report: &HistoryReport) -> String {
     parts.join("\n")
 }
 
-/// The builds that no series has, in sentences.
+/// The builds that no series has, and the runs that cannot be read, in sentences.
 pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let line = |build: &LeftOut| {
         let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is left out: of {n} none is completed and valid{last}.")
     };
-    report.left_out.iter().map(line)
+    report.left_out.iter().map(line).chain(damaged(&report.damaged))
 }
 
 fn series(report: &HistoryReport, point: &PointHistory) -> String {
-    let figure = title(&report.figure);
-    let n_builds = count(point.builds.len() as u64, "build");
-    let series = format!("{figure} by {} {}", report.by, point.values.pairs(" "));
-    let mut page = format!("{}: {n_builds}, {}\n", series.trim_end(), verdict(point));
+    let mut page = headline(report, point) + "\n";
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let values: Vec<f64> = values.into_iter().map(|value| value.min(most)).collect();
@@ -41,14 +39,26 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
         page.push_str(&line);
         page.push('\n');
     }
-    for line in point.last.iter().map(|last| last_line(point, last)).chain(lacks(point)) {
+    for line in sentences(point) {
         wrap(&line, WIDTH).iter().for_each(|line| page.push_str(&format!("{line}\n")));
     }
     page
 }
 
+/// What a series is of, and what is to be thought of it.
+fn headline(report: &HistoryReport, point: &PointHistory) -> String {
+    let n_builds = count(point.builds.len() as u64, "build");
+    let series = format!("{} by {} {}", title(&report.figure), report.by, point.values.pairs(" "));
+    format!("{}: {n_builds}, {}", series.trim_end(), verdict(point))
+}
+
+/// What is known of the last build of a series.
+pub(super) fn sentences(point: &PointHistory) -> impl Iterator<Item = String> {
+    point.last.iter().map(|last| last_line(point, last)).chain(lacks(point))
+}
+
 /// That the last build is not in a series, in a sentence.
-pub(super) fn lacks(point: &PointHistory) -> Option<String> {
+fn lacks(point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
     Some(format!(
@@ -77,10 +87,13 @@ pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
 /// What is to be thought of a series, in a few words.
 pub(super) fn verdict(point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
-    let last = match outside {
-        Some(last) if last.is_worse => Some("the last is WORSE"),
-        Some(_) => Some("the last is better"),
-        None => None,
+    let last = match (outside, &point.last) {
+        (Some(last), _) if last.is_worse => Some("the last is WORSE".to_owned()),
+        (Some(_), _) => Some("the last is better".to_owned()),
+        (None, Some(last)) if last.is_noisy => {
+            Some(format!("too noisy to see less than {} %", significant(last.seen_from * 100.0, 2)))
+        }
+        (None, _) => None,
     };
     match (&point.changes, &point.last) {
         (Some(changes), _) => {
@@ -99,7 +112,7 @@ pub(super) fn verdict(point: &PointHistory) -> String {
             };
             last.map_or_else(|| level.clone(), |last| format!("{level}, {last}"))
         }
-        (None, Some(_)) => last.unwrap_or("the last is as the ones before").to_owned(),
+        (None, Some(_)) => last.unwrap_or_else(|| "the last is as the ones before".to_owned()),
         (None, None) => "too few to judge the last".to_owned(),
     }
 }
@@ -124,10 +137,11 @@ fn row(build: &BuildReport, change: Option<&Change>) -> [String; 5] {
 }
 
 /// The last of a series, in sentences.
-pub(super) fn last_line(point: &PointHistory, last: &Last) -> String {
-    let (low, high) = (significant(last.expected.0, 4), significant(last.expected.1, 4));
+fn last_line(point: &PointHistory, last: &Last) -> String {
+    let percent = |share: f64| significant(share.abs() * 100.0, 2);
     let away = match last.ratio.is_finite() {
-        true => format!("{:+.1} % from", (last.ratio - 1.0) * 100.0),
+        true if last.ratio < 1.0 => format!("{} % below", percent(last.ratio - 1.0)),
+        true => format!("{} % above", percent(last.ratio - 1.0)),
         false => "infinite, since work was lost, against".to_owned(),
     };
     let (of, alone) = match &point.changes {
@@ -137,8 +151,12 @@ pub(super) fn last_line(point: &PointHistory, last: &Last) -> String {
             ("the ones before", format!(" It is judged alone: there are {few}."))
         }
     };
+    let (low, high) = last.expected;
+    let (below, above) = (percent(low / last.before - 1.0), percent(high / last.before - 1.0));
+    let (low, high) = (significant(low, 4), significant(high, 4));
     format!(
-        "The last is {away} the mean of {of}; {low} to {high} was to be expected (99 %).{alone}"
+        "The last is {away} the mean of {of}; -{below} % to +{above} % ({low} to {high}) was to \
+         be expected (99 %).{alone}"
     )
 }
 
@@ -147,8 +165,25 @@ fn judged(last: &Last) -> &'static str {
     match (last.is_outside, last.is_worse) {
         (true, true) => "worse",
         (true, false) => "better",
+        (false, _) if last.is_noisy => "too noisy",
         (false, _) => "as expected",
     }
+}
+
+/// The same page for a pull request or a page of a wiki.
+pub fn history_markdown(report: &HistoryReport) -> String {
+    let mut page = String::new();
+    for point in &report.points {
+        page.push_str(&format!("**{}**\n\n", escaped(&headline(report, point))));
+        page.push_str(&table(report, point).markdown());
+        for line in sentences(point) {
+            page.push_str(&format!("\n{}\n", escaped(&line)));
+        }
+        page.push('\n');
+    }
+    left_out(report).for_each(|line| page.push_str(&format!("{}\n\n", escaped(&line))));
+    page.truncate(page.trim_end().len());
+    page + "\n"
 }
 
 /// The builds as rows with commas (RFC 4180).

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::{NS_PER_S, Severity, format_count};
+use model::{NS_PER_S, Severity, format_count, short_axis};
 
 use super::figures::{INFINITE, cut};
 use super::{Align, Column, Table};
@@ -54,6 +54,7 @@ pub fn run_list_csv(rows: &[RunRow]) -> String {
         "worst_finding",
         "dbdyno",
         "labels",
+        "point",
     ];
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     let row = |row: &RunRow| {
@@ -74,6 +75,7 @@ pub fn run_list_csv(rows: &[RunRow]) -> String {
             row.worst_finding.map_or("", Severity::name).to_owned(),
             row.dbdyno.clone(),
             labels(row),
+            point(row),
         ]
     };
     super::rows_of_text(titles, rows.iter().map(row))
@@ -84,8 +86,15 @@ fn labels(row: &RunRow) -> String {
     labels.join(" ")
 }
 
+/// Which point of its experiment a run is a trial at; nothing where it is none.
+pub fn point(row: &RunRow) -> String {
+    let values = row.point.iter().map(|(axis, value)| format!("{}={value}", short_axis(axis)));
+    values.collect::<Vec<_>>().join(" ")
+}
+
 fn table(rows: &[RunRow], best: &Best) -> Table {
-    let mut table = Table::new([
+    let has_points = rows.iter().any(|row| !row.point.is_empty());
+    let mut columns = vec![
         Column::new("id", Align::Left),
         Column::new("started (UTC)", Align::Left),
         Column::new("status", Align::Left),
@@ -98,15 +107,27 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("p99 ms", Align::Point),
         Column::new("trust", Align::Left),
         Column::spare("labels", Align::Left, 1),
-    ]);
+    ];
+    if has_points {
+        columns.insert(POINT_AT, Column::new("point", Align::Left));
+    }
+    let mut table = Table::new(columns);
     for row in rows {
-        table.row(cells(row, best.is(row)));
+        let mut cells = cells(row, best.is(row));
+        if has_points {
+            cells.insert(POINT_AT, cut(&point(row), POINT_MOST));
+        }
+        table.row(cells);
     }
     table
 }
 
-/// Letters of a name and of all labels that a line of a list has room for; other forms have all.
+/// Where the point stands in lists of runs of experiments: behind the name.
+const POINT_AT: usize = 4;
+/// Letters of a name, a point and all labels that a line of a list has room for; other forms have
+/// all.
 const NAME_MOST: usize = 40;
+const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 60;
 
 /// Of each workload on each target, the most commits a second of completed runs that are not

@@ -87,6 +87,26 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Newer { found, known }, message)
     }
 
+    /// An older format, where it cannot be brought to ours.
+    pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
+        let message = format!(
+            "the store {} is of version {found}, and cannot be brought to version {known} where \
+             it may only be read: copy it to a folder where you may write",
+            path.display()
+        );
+        StoreError::new(StoreErrorKind::ReadOnly, message)
+    }
+
+    /// A log that cannot be read, and may hold the newest runs.
+    pub(super) fn of_log(path: &Path) -> StoreError {
+        let store = path.display();
+        let message = format!(
+            "the log {store}-wal of the store {store} cannot be read where nothing may be \
+             written: copy both to a folder where you may write"
+        );
+        StoreError::new(StoreErrorKind::ReadOnly, message)
+    }
+
     /// What SQLite said, in our words.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> StoreError {
         use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
@@ -100,7 +120,10 @@ impl StoreError {
             }
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => (
                 ReadOnly,
-                format!("{store} may only be read: get the right to write to it, or copy it"),
+                format!(
+                    "{store} may only be read: get the right to write to it and to its folder, or \
+                     copy it"
+                ),
             ),
             Some(ErrorCode::CannotOpen) => (
                 ReadOnly,

@@ -303,15 +303,8 @@ impl Aside {
         let aside = Aside { theirs: theirs.to_owned(), path: PathBuf::from(path) };
         remove_file(&aside.path);
         let to = aside.path.to_str().unwrap_or_default();
-        let copied = copy_whole(&schema::read_only(theirs)?, to);
-        let copied = match copied {
-            // A log cannot be read where nobody may write; without one, nothing is missed.
-            Err(error) if StoreError::of(theirs, &error).kind == StoreErrorKind::ReadOnly => {
-                copy_whole(&schema::immutable(theirs)?, to)
-            }
-            copied => copied,
-        };
-        match copied {
+        let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        match copy_whole(&file, to) {
             Ok(None) => Ok(aside),
             Ok(Some(why)) => Err(StoreError::damaged(theirs, why)),
             Err(error) => Err(StoreError::of(theirs, &error)),

@@ -111,9 +111,10 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Opens the store at `path`; if there is none, that is an error.
+    /// Opens the store at `path`; if there is none, that is an error. Where it may only be read,
+    /// it is, and what would write to it is refused.
     pub fn open_existing(path: &Path) -> Result<Store, StoreError> {
-        let connection = schema::open(path, IfMissing::Refuse)?;
+        let connection = schema::open_to_read(path)?;
         Ok(Store { path: path.to_owned(), connection })
     }
 

@@ -10,7 +10,7 @@ mod value;
 
 use std::fmt;
 
-use model::did_you_mean;
+use model::{did_you_mean, is_unseen};
 use rusqlite::types::Value;
 
 use self::parse::Parser;
@@ -122,6 +122,8 @@ enum Kind {
     Names,
     /// One of a few words.
     Word(&'static [&'static str]),
+    /// The same, from the least to the most.
+    Rank(&'static [&'static str]),
     Count,
     Number,
     /// Nanoseconds.
@@ -177,7 +179,7 @@ static RUNS: Listed = Listed {
         Column { name: "p99", kind: Kind::Duration, sql: "run.p99_ns" },
         Column {
             name: "trust",
-            kind: Kind::Word(&["good", "note", "warning", "invalid"]),
+            kind: Kind::Rank(&["good", "note", "warning", "invalid"]),
             // As `reader::worst_of`.
             sql: concat!(
                 "CASE WHEN run.worst_finding = 'invalid' THEN 'invalid' \
@@ -328,7 +330,7 @@ impl Sort {
     /// What follows ORDER BY: what is not known comes last.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         for key in &self.0 {
-            to.put_field(&key.field, alive);
+            to.put_in_order(&key.field, alive);
             if matches!(key.field, Field::Label(_)) {
                 to.put(&format!(" COLLATE {VERSIONS}"));
             }
@@ -347,8 +349,8 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
         return Some(format!("a label is no longer than {LABEL_CHARACTERS_MAX} characters"));
     }
-    if [key, value].iter().any(|text| text.contains(char::is_control)) {
-        return Some("a label is one line, without control characters".to_owned());
+    if [key, value].iter().any(|text| text.contains(is_unseen)) {
+        return Some("a label is one line, without control or invisible characters".to_owned());
     }
     match key.is_empty() || !key.chars().all(is_askable) {
         true => Some(format!(
@@ -414,6 +416,19 @@ impl Sql {
 
     pub(super) fn bind(&mut self, value: impl Into<Value>) {
         self.values.push(value.into());
+    }
+
+    /// The value of a column or label, by which it is more or less than another.
+    fn put_in_order(&mut self, field: &Field, alive: &str) {
+        match field {
+            Field::Column(Column { kind: Kind::Rank(words), .. }) => {
+                self.put("(SELECT key FROM json_each(?) WHERE value = (");
+                self.bind(serde_json::json!(words).to_string());
+                self.put_field(field, alive);
+                self.put("))");
+            }
+            _ => self.put_field(field, alive),
+        }
     }
 
     /// The value of a column or label.
@@ -527,7 +542,7 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.bind(*number);
         }
         Is::Whole(number) => {
-            to.put_field(field, alive);
+            to.put_in_order(field, alive);
             to.put(&format!(" {} ?", operator.sql()));
             to.bind(*number);
         }

@@ -80,6 +80,8 @@ pub struct RunRow {
     pub dbdyno: String,
     /// Its labels, by key.
     pub labels: Vec<(String, String)>,
+    /// Of a trial the values of its point, by axis.
+    pub point: Vec<(String, String)>,
 }
 
 /// A reader's hold on the file.
@@ -159,6 +161,7 @@ impl Reader<'_> {
     fn run_row(&self, row: &Row<'_>, status: Status) -> Result<RunRow, StoreError> {
         let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
         let labels = self.labels(number)?;
+        let point = self.point(number)?;
         let read = || -> rusqlite::Result<RunRow> {
             Ok(RunRow {
                 run: RunId(row.get("id")?),
@@ -178,6 +181,7 @@ impl Reader<'_> {
                 events_lost: row.get("events_lost").map(unsigned)?,
                 dbdyno: row.get("dbdyno")?,
                 labels,
+                point,
             })
         };
         read().map_err(|e| self.said(&e))
@@ -306,6 +310,20 @@ impl Reader<'_> {
             pairs.collect()
         };
         read().map_err(|e| self.said(&e))
+    }
+
+    /// The values of the point that a run is a trial at, by axis; none where it is no trial.
+    fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Option<String>> {
+            let sql = "SELECT CASE WHEN json_valid(description)
+                       THEN description -> '$.trial.values' END
+                       FROM trial JOIN run ON run.number = trial.run WHERE trial.run = ?";
+            let mut select = self.connection.prepare_cached(sql)?;
+            select.query_row([number], |row| row.get(0)).optional().map(Option::flatten)
+        };
+        let values = read().map_err(|e| self.said(&e))?;
+        // A damaged description is told by whoever reads the run: the list stays.
+        Ok(values.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
     }
 
     /// Hands every event after `after` to `visit` and returns the place of the last one.

@@ -202,13 +202,47 @@ pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, Sto
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
+/// Opens the store at `path`, which must be there; where it may only be read, as it is: whoever
+/// writes to it then is refused.
+pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
+    match open(path, IfMissing::Refuse) {
+        Err(error) if error.kind == StoreErrorKind::ReadOnly => as_it_is(path),
+        opened => opened,
+    }
+}
+
+fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
+    // What is attached to it, as an export is, is opened with the same right.
+    let connection = readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let said = |error: rusqlite::Error| StoreError::of(path, &error);
+    match owner(&connection).map_err(said)? {
+        Owner::Store => {}
+        Owner::File => seal::check(path)?,
+        Owner::Somebody => return Err(foreign(path)),
+        Owner::Nobody => return Err(empty(path)),
+    }
+    let found = version(&connection).map_err(said)?;
+    if found > VERSION {
+        return Err(StoreError::newer(path, found, VERSION));
+    }
+    if found < VERSION {
+        return Err(StoreError::older(path, found, VERSION));
+    }
+    known_to(&connection).map_err(said)?;
+    Ok(connection)
+}
+
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let connection = opened.map_err(|error| StoreError::of(path, &error))?;
     migrate(path, &connection)?;
-    let known = connection.create_collation(VERSIONS, libversion::version_compare2);
-    known.map_err(|error| StoreError::of(path, &error))?;
+    known_to(&connection).map_err(|error| StoreError::of(path, &error))?;
     Ok(connection)
+}
+
+/// Lets a connection know what our queries ask for.
+fn known_to(connection: &Connection) -> rusqlite::Result<()> {
+    connection.create_collation(VERSIONS, libversion::version_compare2)
 }
 
 /// Makes a store under another name and links it to `path` when it is whole: nobody ever sees
@@ -269,10 +303,7 @@ pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
         }
         Owner::Store => {}
         Owner::Somebody => return Err(foreign(path)),
-        Owner::Nobody => {
-            let message = format!("{} is empty: name another file", path.display());
-            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
-        }
+        Owner::Nobody => return Err(empty(path)),
     }
     let found = version(&file).map_err(said)?;
     match found > VERSION {
@@ -281,17 +312,37 @@ pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a file to read it as it is, log and all.
-pub(super) fn read_only(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    distrusted(path, Connection::open_with_flags(path, flags))
+/// Opens a file to read it as it is, log and all, also where nobody may write.
+///
+/// There a log is read only if its index lies beside it (sqlite.org/wal.html, section 5); where
+/// there is no log, nobody writes to the file, and it is read as if nobody could.
+pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = distrusted(path, Connection::open_with_flags(path, flags))?;
+    let Err(error) = version(&connection) else { return Ok(connection) };
+    let error = StoreError::of(path, &error);
+    match (error.kind, has_log(path)) {
+        (StoreErrorKind::ReadOnly, true) => Err(StoreError::of_log(path)),
+        (StoreErrorKind::ReadOnly, false) => unchanging(path, flags),
+        _ => Err(error),
+    }
+}
+
+/// Whether something is in the log beside a file.
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
 /// Opens a file as if nobody could change it: takes no locks, makes no files, sees no log.
-pub(super) fn immutable(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn immutable(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    unchanging(path, flags)
+}
+
+fn unchanging(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_URI;
     distrusted(path, Connection::open_with_flags(immutable_uri(path), flags))
 }
 
@@ -335,6 +386,11 @@ fn is_alone(path: &Path) -> bool {
     let mut header = [0; 19];
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
     read.is_ok() && header[18] == ROLLBACK
+}
+
+fn empty(path: &Path) -> StoreError {
+    let message = format!("{} is empty: name another file", path.display());
+    StoreError::new(StoreErrorKind::NotAStore, message)
 }
 
 fn foreign(path: &Path) -> StoreError {

@@ -360,6 +360,21 @@ fn the_child_of_other_tests() {
             Ok(_) => say("opened: well"),
             Err(error) => say(&format!("opened: {:?}, {error}", error.kind)),
         },
+        "read" => match Store::open_existing(path) {
+            Ok(store) => {
+                let runs = store.list(&Filter::default()).expect("a list");
+                let n_events = replay(&store, &runs[0].run).len();
+                let labelled = store.label(&runs[0].run, "build", "1").map_err(|bad| bad.kind);
+                let to = std::env::temp_dir().join(format!("dbdyno-{}.dbdyno", std::process::id()));
+                let exported = store.export_to(&to, &[]).map_err(|bad| bad.to_string());
+                fs::remove_file(to).expect("it was exported");
+                let n_runs = runs.len();
+                say(&format!(
+                    "opened: {n_runs} runs, {n_events} events, {labelled:?} {exported:?}"
+                ));
+            }
+            Err(error) => say(&format!("opened: {:?}, {error}", error.kind)),
+        },
         id => {
             let store = Store::open(path).expect("a store");
             let options = Options { commit_every: Duration::from_millis(1), ..Options::default() };

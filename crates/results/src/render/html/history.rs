@@ -5,6 +5,7 @@ use super::blocks::{Block, Body, Verdict};
 use crate::HistoryReport;
 use crate::charts::of_history;
 use crate::history::PointHistory;
+use crate::render::figures::capital;
 use crate::render::history as text;
 use crate::render::title;
 
@@ -26,8 +27,6 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
         let name = Block::Words(vec![point.values.pairs(" ")]);
         let mut blocks = if point.values.is_empty() { Vec::new() } else { vec![name] };
         blocks.push(Block::table(&text::table(report, point)));
-        let last = point.last.as_ref().map(|last| text::last_line(point, last));
-        blocks.push(Block::Words(last.into_iter().chain(text::lacks(point)).collect()));
         blocks
     });
     let tables: Vec<Block> = tables.collect();
@@ -36,13 +35,25 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
 }
 
 fn verdict(point: &PointHistory) -> Verdict {
-    let class = match (point.has_regressed, &point.changes, &point.last) {
-        (true, ..) => "bad",
-        (false, None, None) => "warn",
-        (false, Some(changes), _) if changes.last().is_some_and(|change| change.is_worse) => "",
+    let changes = point.changes.as_deref().unwrap_or_default();
+    let is_noisy = point.last.as_ref().is_some_and(|last| last.is_noisy && !last.is_outside);
+    let class = match (&point.changes, &point.last) {
+        _ if point.has_regressed => "bad",
+        _ if point.lacks.as_ref().is_some_and(|lost| lost.runs_not_counted > 0) => "warn",
+        (None, None) => "warn",
+        _ if is_noisy
+            || point.lacks.is_some()
+            || changes.last().is_some_and(|change| change.is_worse) =>
+        {
+            ""
+        }
         _ => "good",
     };
     let at = point.values.pairs(" ");
-    let word = if at.is_empty() { String::new() } else { format!("{at}:") };
-    Verdict { class, word, text: text::verdict(point) }
+    let told = text::verdict(point);
+    let word = match at.is_empty() {
+        true => format!("{}.", capital(&told)),
+        false => format!("{at}: {told}."),
+    };
+    Verdict { class, word, text: text::sentences(point).collect::<Vec<_>>().join(" ") }
 }

@@ -1,7 +1,12 @@
 //! What pages must be, whatever they are about.
 
+use model::{Dice, Stream};
+
 use super::*;
+use crate::HistoryReport;
 use crate::charts::made;
+use crate::comparison::Judge;
+use crate::comparison::made::side;
 
 fn bodies(ink: Ink<'_>) -> Vec<String> {
     let (experiment, trials) = made::experiment();
@@ -194,4 +199,27 @@ fn two_groups() -> crate::Report {
     beside.load = model::Load::Closed;
     report.groups.push(beside);
     report
+}
+
+#[test]
+fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
+    let page = |spread: f64, newest: f64| {
+        let tps = [1000.0, 1000.0 + spread, 1000.0 - spread, 1000.0, newest];
+        let build = |(n, tps): (usize, f64)| side(&format!("1.{n}"), &[("8", &[tps], n)]);
+        let builds: Vec<_> = tps.into_iter().enumerate().map(build).collect();
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: None, floor: 0.01 };
+        let report = HistoryReport::new("build", &builds, &judge, &mut || dice.bits());
+        history_body(&report.expect("they have runs"), Ink::Static)
+    };
+    let quiet = page(5.0, 1002.0);
+    assert!(quiet.contains("<p class=\"verdict good\"><b>clients=8: the last is as"), "{quiet}");
+    assert!(
+        quiet.contains("The last is 0.20 % above the mean of the ones before; -2.6 % to +2.7 %")
+    );
+    let noisy = page(50.0, 1002.0);
+    assert!(noisy.contains("<p class=\"verdict \"><b>clients=8: too noisy to see less"), "{noisy}");
+    assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
+    // A verdict without a word has no place for one.
+    assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));
 }

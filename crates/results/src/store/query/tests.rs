@@ -93,6 +93,10 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("finding", "235");
     check("trust=good", "14");
     check("trust!=good", "235");
+    check("trust>=warning", "235");
+    check("trust>note", "235");
+    check("trust<WARNING", "14");
+    check("trust<good", "");
     // Its process died, and could not say so.
     check("finding=killed", "5");
     check("finding=KILLED and trust=warning", "5");
@@ -108,6 +112,16 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("label.build", "124");
     check("not label.build", "35");
     check("workload~oltp", "34");
+}
+
+#[test]
+fn trust_goes_from_good_to_invalid() {
+    let (_folder, store) = store();
+    let invalid = "UPDATE run SET worst_finding = 'invalid' WHERE number = 2";
+    store.connection.execute(invalid, ()).expect("a store");
+    assert_eq!(found(&store, "trust>warning", ""), "2");
+    assert_eq!(found(&store, "trust>=warning and trust<invalid", ""), "35");
+    assert_eq!(found(&store, "", "-trust,id"), "23514");
 }
 
 #[test]
@@ -135,10 +149,11 @@ fn every_label_that_can_be_set_can_be_asked_for() {
         assert_eq!(found(&store, &format!("label.{key}"), &format!("label.{key}")), "3", "{key}");
     }
     let long = "x".repeat(201);
-    for key in ["", "a b", "a,b", "a'b", "a=b", "a(b", "a>b", "a\nb", "a\u{7}b", &long] {
+    for key in ["", "a b", "a,b", "a'b", "a=b", "a(b", "a>b", "a\nb", "a\u{7}b", "a\u{200b}", &long]
+    {
         assert!(why_no_label(key, "1").is_some(), "{key}");
     }
-    for value in ["a\nb", "\u{1b}[2J", &long] {
+    for value in ["a\nb", "\u{1b}[2J", "1\u{202e}2", "\u{2066}1", &long] {
         assert!(store.label(&run, "a", value).is_err(), "{value}");
     }
 }
@@ -294,7 +309,7 @@ fn every_condition_that_can_be_written_can_be_asked() {
     let values = |kind: Kind| match kind {
         Kind::Id | Kind::Text | Kind::Names => "x",
         Kind::Finding => "stalled",
-        Kind::Word(words) => words[0],
+        Kind::Word(words) | Kind::Rank(words) => words[0],
         Kind::Count | Kind::Number => "5",
         Kind::Duration => "5ms",
         Kind::Instant => "2026-01-01",

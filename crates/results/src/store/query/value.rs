@@ -53,8 +53,12 @@ impl Value {
             Field::Label(_) => return Ok(Value::Text(written.to_owned())),
         };
         let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)
-            || matches!(kind, Kind::Word(_));
+            || matches!(kind, Kind::Word(_) | Kind::Rank(_));
         let name = field.name();
+        if let (Kind::Rank(words), true) = (kind, operator.is_of_order()) {
+            let place = place(&name, words, written)?;
+            return Ok(Value::Whole(i64::try_from(place).unwrap_or(i64::MAX)));
+        }
         if is_text && operator.is_of_order() {
             let words = format!("'{name}' is text: hold it against a value with =, != or ~");
             return Err(BadValue { is_of_operator: true, words });
@@ -70,7 +74,9 @@ impl Value {
             Kind::Text => Ok(Value::Text(written.to_owned())),
             Kind::Id => Ok(Value::Id(written.to_ascii_lowercase())),
             Kind::Names => Ok(Value::OneOf(written.to_owned())),
-            Kind::Word(words) => word(&name, words, written),
+            Kind::Word(words) | Kind::Rank(words) => {
+                place(&name, words, written).map(|place| Value::Text(words[place].to_owned()))
+            }
             Kind::Count | Kind::Number => number(&name, written).map(Value::Number),
             Kind::Duration => {
                 let ns = parse_duration(written).map_err(|why| bad(why.0))?;
@@ -81,15 +87,13 @@ impl Value {
     }
 }
 
-fn word(name: &str, words: &[&str], written: &str) -> Result<Value, BadValue> {
+/// Which of a column's words it is.
+fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
-    match words.contains(&lower.as_str()) {
-        true => Ok(Value::Text(lower)),
-        false => {
-            let meant = did_you_mean(&lower, words.iter().copied());
-            Err(bad(format!("'{written}' is no {name}{meant}: it is {}", words.join(", "))))
-        }
-    }
+    words.iter().position(|word| *word == lower).ok_or_else(|| {
+        let meant = did_you_mean(&lower, words.iter().copied());
+        bad(format!("'{written}' is no {name}{meant}: it is {}", words.join(", ")))
+    })
 }
 
 /// One that may be raised: of another nothing would be found, and nobody would know why.

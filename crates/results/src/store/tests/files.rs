@@ -87,32 +87,80 @@ fn a_damaged_store_is_called_damaged() {
     assert_eq!(cut.expect_err("it is cut off").kind, StoreErrorKind::Corrupt);
 }
 
-/// Root may write anywhere, so the one who tries is nobody.
+/// What a child says that does a task at a path. Root may write anywhere, so the one who tries is
+/// nobody; none where that cannot be.
+#[cfg(unix)]
+fn as_nobody(task: &str, path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let mut command = child_command(task, path);
+    if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
+        command.uid(65_534).gid(65_534);
+    }
+    let Ok(mut child) = command.spawn() else {
+        println!("SKIPPED: nobody may run this binary where it lies");
+        return None;
+    };
+    let heard = hear(&mut child, "opened: ");
+    child.wait().expect("it has ended");
+    Some(heard)
+}
+
+#[cfg(unix)]
+fn mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own folder");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_folder_that_may_only_be_read_is_told() {
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::os::unix::process::CommandExt;
     let folder = tempfile::tempdir().expect("a folder");
-    let mode = |path: &Path, mode: u32| {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("our own folder");
-    };
     let path = folder.path().join("runs.sqlite");
     drop(Store::open(&path).expect("a store"));
     mode(&path, 0o444);
     mode(folder.path(), 0o555);
     for path in [path, folder.path().join("new.sqlite"), folder.path().join("deep/new.sqlite")] {
-        let mut command = child_command("open", &path);
-        if fs::metadata("/proc/self").is_ok_and(|me| me.uid() == 0) {
-            command.uid(65_534).gid(65_534);
-        }
-        let Ok(mut child) = command.spawn() else {
-            println!("SKIPPED: nobody may run this binary where it lies");
-            break;
-        };
-        let heard = hear(&mut child, "opened: ");
+        let Some(heard) = as_nobody("open", &path) else { break };
         assert!(heard.contains("opened: ReadOnly"), "{}: {heard}", path.display());
-        child.wait().expect("it has ended");
     }
     mode(folder.path(), 0o755);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_that_may_only_be_read_is_read_and_not_written_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
+    write(&store, &begun("0197-aaaa", 1), every_event()).expect("written");
+    let n_events = every_event().len() + 1;
+    let path = store.path().to_owned();
+    let said = |what: &str, runs: u32| {
+        mode(&path, 0o444);
+        mode(folder.path(), 0o555);
+        let heard = as_nobody("read", &path);
+        mode(folder.path(), 0o755);
+        mode(&path, 0o644);
+        let all = format!("opened: {runs} runs, {n_events} events, Err(ReadOnly) Ok(())");
+        assert!(heard.as_ref().is_none_or(|heard| heard.contains(&all)), "{what}: {heard:?}");
+    };
+    // What is in the log of one who has it open is seen.
+    said("open elsewhere", 1);
+    write(&store, &begun("0197-bbbb", 2), every_event()).expect("written");
+    said("written since", 2);
+    let (log, index) =
+        (folder.path().join("runs.sqlite-wal"), folder.path().join("runs.sqlite-shm"));
+    store.label(&model::RunId("0197-bbbb".to_owned()), "build", "2").expect("a label");
+    let kept = fs::read(&log).expect("a log");
+    assert!(!kept.is_empty());
+    drop(store);
+    said("closed", 2);
+    // A log whose index is not there may hold more.
+    assert!(!log.exists() && !index.exists());
+    fs::write(&log, kept).expect("a log");
+    mode(folder.path(), 0o555);
+    let heard = as_nobody("read", &path);
+    mode(folder.path(), 0o755);
+    let is_told = |heard: &String| heard.contains("opened: ReadOnly, the log ");
+    assert!(heard.as_ref().is_none_or(is_told), "{heard:?}");
 }

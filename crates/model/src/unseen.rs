@@ -1,0 +1,31 @@
+//! Letters that nobody sees, and that change how others are shown. Not here: what is done about
+//! them.
+
+/// Whether a letter is not seen but felt: a control character, one that ends a line or turns the
+/// direction of writing, or another of Unicode's format characters (category Cf) without a shape.
+/// Two names may be alike but for these.
+pub fn is_unseen(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_without_a_shape_are_unseen_and_all_others_are_not() {
+        let unseen = ['\n', '\u{7}', '\u{200b}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'];
+        assert!(unseen.into_iter().all(is_unseen));
+        let seen = [' ', 'a', 'ß', '–', '漢', '🦀', '\u{a0}', '\u{2009}', '\u{2030}', '\u{301}'];
+        assert!(!seen.into_iter().any(is_unseen));
+    }
+}
