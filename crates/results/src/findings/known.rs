@@ -208,8 +208,9 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "queue_grew",
         severity: "warning",
-        raised: "in open load, more waited from one eighth of the measured phase to the next, and \
-                 in the end more than there are clients",
+        raised: "in open load, more waited from one eighth of the measured phase to the next, or \
+                 within its last quarter by more than a queue wanders by chance, and in the end \
+                 more than there are clients",
         advice: "Response times grow for as long as this goes on: they tell how long was measured, \
                  and not how fast the system is. Lower the rate, or add clients if the database \
                  has time left.",

@@ -160,6 +160,11 @@ fn what_was_offered_and_not_taken_is_found() {
             second.waiting = u64::try_from(second.second * 200).ok();
         }
     });
+    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
+        }
+    });
     from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
