@@ -198,3 +198,35 @@ fn two_groups() -> crate::Report {
     report.groups.push(beside);
     report
 }
+
+#[test]
+fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_best() {
+    let (experiment, mut trials) = made::experiment();
+    for trial in &mut trials {
+        let group = &mut trial.report.groups[0];
+        group.clients = trial.report.clients;
+        group.load = model::Load::Closed;
+        group.parameters = crate::report::Named::default();
+        group.parameters.push("warehouses", "4".to_owned());
+        group.parameters.push("keying", trial.point.to_string());
+        trial.report.target = format!("sim:{}", trial.point % 2);
+        trial.report.modes = vec!["journal=wal".to_owned()];
+    }
+    let body = experiment_body(&experiment, &trials, Ink::Static);
+    let ran = body.split("id=\"ran\"").nth(1).expect("a section");
+    let ran = ran.split("<details").next().expect("its beginning");
+    for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
+        assert!(ran.contains(word), "{word}: {ran}");
+    }
+    for word in ["client", "keying", "sim:"] {
+        assert!(!ran.contains(word), "{word}: {ran}");
+    }
+    let alone = experiment_body(&experiment, &trials[..1], Ink::Static);
+    let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
+    assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
+    // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
+    let said = "most TPS at group.users.clients=8";
+    let verdict = body.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
+    let verdict = verdict.split("</b>").next().expect("its end");
+    assert!(verdict.ends_with("; as many within the error at 16"), "{verdict}");
+}
