@@ -128,9 +128,9 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "server_restarted",
         severity: "warning",
-        raised: "the counter of commits of the server itself was lower after the load than before, \
-                 or grew by less than we committed while connections broke, and the plan disturbs \
-                 nothing",
+        raised: "after the load the server said that it was started within it, or its counter of \
+                 commits was lower than before, or grew by less than we committed while \
+                 connections broke, and the plan disturbs nothing",
         advice: "The figures are of a server that went away and of one with cold caches: look at \
                  its log. An outage that you want to measure belongs into the plan ([[at]]), which \
                  tells it by itself.",

@@ -267,6 +267,9 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "server_change", "-18961");
         made.fact("commits", "ours", "6893");
     });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("server", "restarted_ago_s", "21");
+    });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }
 

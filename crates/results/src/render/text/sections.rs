@@ -574,7 +574,8 @@ fn server_commits(report: &Report) -> Option<String> {
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
-    if report.findings.iter().any(|finding| finding.id == "server_restarted") {
+    let was_restarted = report.findings.iter().any(|finding| finding.id == "server_restarted");
+    if was_restarted && change < ours {
         return Some(format!("{counter} of the server lost count: it was started anew"));
     }
     if change < 0 {
