@@ -39,9 +39,9 @@ fn note(report: &Report, group: &GroupReport) -> String {
     let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
     match counts.offered - counts.finished {
         0 => NOTE.to_owned(),
-        lost => format!(
-            "Of what finished: {} of {} were lost and are not in it. {NOTE}",
-            model::format_count(lost),
+        others => format!(
+            "Of what finished; {} of {} did not, and are not in it. {NOTE}",
+            model::format_count(others),
             count(counts.offered, "transaction")
         ),
     }

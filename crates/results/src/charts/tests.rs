@@ -352,7 +352,7 @@ fn times_of_what_finished_say_how_many_were_lost() {
         chart.note.clone().expect("a note")
     };
     let mut open = made::open();
-    let said = "Of what finished: 5,650 of 30,000 transactions were lost and are not in it. ";
+    let said = "Of what finished; 5,650 of 30,000 transactions did not, and are not in it. ";
     assert!(note(&open).starts_with(said), "{}", note(&open));
     open.block.counts.offered = open.block.counts.finished;
     assert!(note(&open).starts_with("Each second's"), "{}", note(&open));
