@@ -4,13 +4,16 @@
 //! is told a little late. So it may count more than we do, and never less.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{CommitCounter, Database, Fact};
 use results::Tally;
 
 use crate::desk::Desk;
 use crate::{Trouble, wall};
+
+/// How far a server's clock and ours may be apart over a run.
+const APART: Duration = Duration::from_secs(2);
 
 /// Sessions tell what they committed when they end, and a server may tell it a second later.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -22,6 +25,16 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
     let mut desk = Desk::at(database)?;
     // Who may not look at it can do without.
     Ok(desk.counted(counter.sql).unwrap_or(None))
+}
+
+/// That the server was started anew within the time since `began`, as it says itself: what it
+/// counts may have survived that.
+pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Trouble> {
+    let Some(sql) = database.dialect().started_ago else { return Ok(None) };
+    let ago = Desk::at(database)?.counted(sql).unwrap_or(None);
+    let ago = ago.and_then(|seconds| u64::try_from(seconds).ok());
+    let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
+    Ok(ago.filter(is_since).map(|ago| Fact::new("server", "restarted_ago_s", ago)))
 }
 
 /// Reads until the server has counted `ours` more than `before`, or does not any more.

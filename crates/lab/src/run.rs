@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
@@ -449,6 +449,7 @@ fn measure(
     beside.disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
+    let began = wall::now();
     let job = job_of(plan, groups, placement, options);
     let (lookout, facts) = around::lookout(Surroundings {
         // In virtual time there is nothing of this machine.
@@ -486,6 +487,7 @@ fn measure(
         }
     }
     compare_commits(groups, stop, commits_before, recount);
+    restarted(groups, stop, began).into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
     // Who interrupts a run does not want to wait for more.
     if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
         match check_all(groups, stop, recount) {
@@ -701,6 +703,14 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, recount:
             recount.tell(Event::Fact(fact));
         }
     }
+}
+
+/// Whether the server was started anew since `began`, if it says so.
+fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
+    let database = Arc::clone(&groups.first()?.database);
+    let interrupted = "interrupted while the server was asked for its start";
+    let told = quietly(stop, interrupted, move || commits::restarted(database.as_ref(), began));
+    told.ok().flatten()
 }
 
 /// Groups with the same count share it, so the first of them stands for all.

@@ -109,6 +109,9 @@ pub struct Dialect {
     pub sees_other_hosts: Option<&'static str>,
     /// How the server itself counts commits, where it does.
     pub commit_counter: Option<CommitCounter>,
+    /// The query for how many whole seconds ago the server was started: the last column of its
+    /// row. None where nobody tells.
+    pub started_ago: Option<&'static str>,
     /// How the server itself counts its connections, where it does.
     pub connection_counter: Option<ConnectionCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
@@ -145,6 +148,7 @@ impl Dialect {
         alone: &[],
         sees_other_hosts: None,
         commit_counter: None,
+        started_ago: None,
         connection_counter: None,
         keeps_data: true,
         routines: None,

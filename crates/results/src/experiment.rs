@@ -123,6 +123,15 @@ pub struct Figure {
     pub count: u64,
 }
 
+impl Figure {
+    /// Whether the intervals of two means meet; one run has none.
+    pub(crate) fn reaches(&self, other: &Figure) -> bool {
+        let apart = (self.mean - other.mean).abs();
+        let both = self.half_width.zip(other.half_width);
+        both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
+    }
+}
+
 /// The primary figure along an axis of numbers: what a reader asks of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
@@ -384,13 +393,7 @@ pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str)
     let (first, last) = (measured[0].1, measured[measured.len() - 1].1);
     let (best_at, best) =
         measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
-    let reaches = |figure: &Figure| {
-        let apart = (figure.mean - best.mean).abs();
-        Some(apart <= best.half_width? + figure.half_width?)
-    };
-    let also = measured
-        .iter()
-        .filter(|(value, figure)| value != best_at && reaches(figure).unwrap_or(false));
+    let also = measured.iter().filter(|(value, figure)| value != best_at && figure.reaches(best));
     Some(Curve {
         figure: primary.to_owned(),
         axis: axis.to_owned(),

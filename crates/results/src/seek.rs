@@ -370,7 +370,8 @@ fn half_width(report: &Report, metric: Metric) -> f64 {
     let between =
         stats::pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
     let interval = report.block.response_ms.intervals.get(metric.name());
-    let within = interval.filter(|[low, _]| *low > 0.0).map_or(0.0, |[low, high]| {
+    let interval = interval.and_then(|(low, high)| Some((*low, (*high)?)));
+    let within = interval.filter(|(low, _)| *low > 0.0).map_or(0.0, |(low, high)| {
         // It is told at 95 %, and wanted at 90 %.
         (high / low).ln() / 2.0 * students_t(0.95, 1000) / students_t(0.975, 1000)
     });

@@ -38,7 +38,9 @@ pub use intensity::Intensity;
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
-pub use quantile::{Interval, Offered, OfferedQuantile, TooFew, order_statistic_interval, rank};
+pub use quantile::{
+    Interval, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval, rank,
+};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
@@ -48,4 +50,4 @@ pub use rate::{
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
-pub use trend::{TREND_VALUES_MIN, Trend, pieces, rises, trend};
+pub use trend::{TREND_VALUES_MIN, Trend, pieces, rises, rises_late, trend};

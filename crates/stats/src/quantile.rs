@@ -3,6 +3,7 @@
 //! Not here: the error between runs, which no single run can show, and the choice of quantiles
 //! worth printing.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
@@ -75,19 +76,26 @@ pub fn order_statistic_interval(
     q: f64,
     confidence: f64,
 ) -> Result<Interval, TooFew> {
+    let (low, high) = interval_ranks(histogram.count(), q, confidence)?;
+    let value = |rank: u64| histogram.value_at_rank(rank).expect("a rank in 1..=n has a value");
+    Ok(Interval { low: outer_low(histogram, value(low)), high: value(high) })
+}
+
+/// The ranks of the order statistics that bracket a quantile, both in 1..=n.
+fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<(u64, u64), TooFew> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let tail = (1.0 - confidence) / 2.0;
-    let n = histogram.count();
     let needed = samples_needed(q, tail);
     if n < needed {
         return Err(TooFew { needed, have: n });
     }
     let (low, high) = ranks(n, q, tail);
-    let value = |rank: u64| {
-        let clamped = rank.clamp(1, n);
-        histogram.value_at_rank(clamped).expect("a rank in 1..=n has a value")
-    };
-    Ok(Interval { low: bucket_low(value(low)).max(histogram.min()), high: value(high) })
+    Ok((low.clamp(1, n), high.clamp(1, n)))
+}
+
+/// The lower end of the bucket of a value.
+fn outer_low(histogram: &Histogram, value: u64) -> u64 {
+    bucket_low(value).max(histogram.min())
 }
 
 /// The smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: only then are there samples on
@@ -145,6 +153,15 @@ pub enum OfferedQuantile {
     Infinite,
 }
 
+/// Two ends of the interval of a quantile of offered work (ns); none is infinite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OfferedInterval {
+    /// The lower end.
+    pub low: Option<u64>,
+    /// The upper end.
+    pub high: Option<u64>,
+}
+
 impl Offered<'_> {
     /// All that was offered.
     pub fn count(&self) -> u64 {
@@ -162,13 +179,7 @@ impl Offered<'_> {
         }
         let rank = rank(q, count);
         let ceiling = self.finished.value_at_rank(rank);
-        let floor = if self.unfinished.is_empty() {
-            ceiling
-        } else {
-            let mut at_their_age = self.finished.clone();
-            at_their_age.add(self.unfinished);
-            at_their_age.value_at_rank(rank)
-        };
+        let floor = self.at_their_age().value_at_rank(rank);
         match (floor, ceiling) {
             (None, _) => OfferedQuantile::Infinite,
             (Some(floor), Some(ceiling)) if bucket_low(floor) >= bucket_low(ceiling) => {
@@ -176,6 +187,27 @@ impl Offered<'_> {
             }
             (Some(floor), _) => OfferedQuantile::AtLeast(floor),
         }
+    }
+
+    /// The interval of a quantile of all offered work: that of [`order_statistic_interval`], with
+    /// lost work as infinite. Unfinished work counts its age at the lower end and as infinite at
+    /// the upper one, so the interval holds however it ends.
+    pub fn interval(&self, q: f64, confidence: f64) -> Result<OfferedInterval, TooFew> {
+        let (low, high) = interval_ranks(self.count(), q, confidence)?;
+        let ages = self.at_their_age();
+        Ok(OfferedInterval {
+            low: ages.value_at_rank(low).map(|value| outer_low(&ages, value)),
+            high: self.finished.value_at_rank(high),
+        })
+    }
+
+    /// All but what was lost, as if unfinished work had ended with the run.
+    fn at_their_age(&self) -> Cow<'_, Histogram> {
+        let mut all = Cow::Borrowed(self.finished);
+        if !self.unfinished.is_empty() {
+            all.to_mut().add(self.unfinished);
+        }
+        all
     }
 }
 
@@ -324,7 +356,98 @@ mod tests {
         );
     }
 
+    #[test]
+    fn an_interval_of_offered_work_ends_among_what_was_lost() {
+        let twenty: Vec<u64> = (1..=20).collect();
+        let interval = |finished: &[u64], ages: &[u64], lost| {
+            let (finished, unfinished) = (of(finished.to_vec()), of(ages.to_vec()));
+            let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
+            offered.interval(0.5, 0.95).map(|OfferedInterval { low, high }| (low, high))
+        };
+        // Of twenty, ranks 6 and 15 (Conover, as above), however many of them were lost.
+        assert_eq!(interval(&twenty, &[], 0), Ok((Some(6), Some(15))));
+        assert_eq!(interval(&twenty[..15], &[], 5), Ok((Some(6), Some(15))));
+        assert_eq!(interval(&twenty[..14], &[], 6), Ok((Some(6), None)));
+        assert_eq!(interval(&twenty[..5], &[], 15), Ok((None, None)));
+        // What had not ended is as old as it was at the lower end, and never ends at the upper one.
+        assert_eq!(interval(&twenty[..15], &[0; 5], 0), Ok((Some(1), Some(15))));
+        assert_eq!(interval(&twenty[..14], &[90; 6], 0), Ok((Some(6), None)));
+        assert_eq!(interval(&twenty[..3], &[], 2), Err(TooFew { needed: 6, have: 5 }));
+    }
+
+    #[test]
+    fn an_interval_of_offered_work_covers_95_percent_of_the_time() {
+        // Of an exponential time, what is above the patience is lost or has not ended: one above
+        // it is lost in every second case, and had waited for a part of its time in the others.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
+        let quantiles = [(0.5, 200), (0.9, 400), (0.95, 1_000), (0.97, 1_000)];
+        for (q, n) in quantiles {
+            let truth = -(1.0_f64 - q).ln() * 1e9;
+            let patience = (-(0.05_f64).ln() * 1e9) as u64;
+            let (mut covered, mut infinite, trials) = (0, 0, 2_000);
+            for _ in 0..trials {
+                let (mut finished, mut unfinished) = <(Histogram, Histogram)>::default();
+                let mut lost = 0;
+                for _ in 0..n {
+                    let time = crate::exponential_ns(random.next_u64(), 1e9);
+                    match (time > patience, random.next_u64() % 2) {
+                        (false, _) => finished.record(time),
+                        (true, 0) => lost += 1,
+                        (true, _) => unfinished.record(random.next_u64() % time),
+                    }
+                }
+                let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
+                let OfferedInterval { low, high } =
+                    offered.interval(q, 0.95).expect("enough samples");
+                let is_above = low.is_none_or(|low| low as f64 > truth);
+                let is_below = high.is_some_and(|high| (high as f64) < truth);
+                covered += u32::from(!is_above && !is_below);
+                infinite += u32::from(high.is_none());
+            }
+            let share = f64::from(covered) / f64::from(trials);
+            assert!(share >= 0.93, "{q}: {share}");
+            // At the edge of what was lost, the upper end is nearly always among it.
+            let among = f64::from(infinite) / f64::from(trials);
+            match q {
+                0.5 | 0.9 => assert!(among < 0.05 && share <= 0.99, "{q}: {share}, {among}"),
+                0.95 => assert!(among > 0.9, "{among}"),
+                _ => assert_eq!(infinite, trials),
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn an_interval_of_offered_work_holds_its_quantile(
+            finished in prop::collection::vec(0_u64..2_000, 0..40),
+            ages in prop::collection::vec(0_u64..2_000, 0..20),
+            lost in 0_u64..9,
+            q in 0.2..0.8_f64,
+        ) {
+            let (finished, unfinished) = (of(finished), of(ages));
+            let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
+            let Ok(OfferedInterval { low, high }) = offered.interval(q, 0.95) else {
+                return Ok(());
+            };
+            match offered.quantile(q) {
+                OfferedQuantile::Exact(value) => {
+                    prop_assert!(low.is_some_and(|low| low <= value));
+                    prop_assert!(high.is_none_or(|high| value <= high));
+                }
+                OfferedQuantile::AtLeast(value) => {
+                    prop_assert!(low.is_some_and(|low| low <= value));
+                    prop_assert!(high.is_none_or(|high| value <= high));
+                }
+                OfferedQuantile::Infinite => prop_assert!(high.is_none()),
+                OfferedQuantile::Empty => prop_assert!(false),
+            }
+            if offered.count() == finished.count() {
+                let of_finished = order_statistic_interval(&finished, q, 0.95);
+                let same = low.zip(high).map(|(low, high)| Interval { low, high });
+                prop_assert_eq!(of_finished.ok(), same);
+            }
+        }
+
         #[test]
         fn however_unfinished_work_ends_the_offered_quantile_holds(
             finished in prop::collection::vec(0_u64..2_000, 0..20),

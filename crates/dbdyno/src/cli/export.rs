@@ -8,7 +8,7 @@ use lab::subject::run_report;
 use model::RunId;
 use results::render::{as_json, seconds_csv};
 use results::report::{Options, Report};
-use results::store::Store;
+use results::store::{Store, StoreError, StoreErrorKind};
 use serde_json::{Value, json};
 
 use super::output_file::{OutputFile, extension};
@@ -92,7 +92,7 @@ pub(super) fn export(matches: &ArgMatches) -> Outcome {
             return Err(Trouble::Usage(why.to_owned()));
         }
         (Format::Dbdyno, Some(file)) => {
-            store.export_to(file.path(), &runs).map_err(said)?;
+            store.export_to(file.path(), &runs).map_err(refused)?;
             return wrote(file.path(), runs.len());
         }
         (Format::Json, file) => (reports_json(&store, &runs)?, file),
@@ -154,12 +154,20 @@ fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
     }
 }
 
+/// Whoever asks for a run that goes on asks too early.
+fn refused(error: StoreError) -> Trouble {
+    match error.kind {
+        StoreErrorKind::UnderWay => Trouble::Usage(error.to_string()),
+        _ => said(error),
+    }
+}
+
 pub(super) fn import(matches: &ArgMatches) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
     let ours = flags::store_path(matches)?;
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
-    let imported = store.import(&path).map_err(said)?;
+    let imported = store.import(&path).map_err(refused)?;
     if flags::is_json(matches) {
         let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
         let (new, known) = (ids(&imported.new), ids(&imported.known));

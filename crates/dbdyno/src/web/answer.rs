@@ -77,6 +77,7 @@ impl From<StoreError> for NoPage {
     fn from(error: StoreError) -> NoPage {
         let status = match error.kind {
             StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => StatusCode::NOT_FOUND,
+            StoreErrorKind::UnderWay => StatusCode::CONFLICT,
             StoreErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };

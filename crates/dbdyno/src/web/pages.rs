@@ -11,7 +11,7 @@ use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use results::comparison::Judge;
 use results::render::html::{Ink, Print, comparison_body, history_body, run_body};
-use results::store::{Status, Store, StoreErrorKind, why_no_label};
+use results::store::{Store, StoreErrorKind, why_no_label};
 use results::{ComparisonReport, HistoryReport};
 use serde_json::json;
 
@@ -176,21 +176,10 @@ pub(super) async fn remove(
         if form.get("sure") != Some("yes") {
             return Err(NoPage::bad("tick that it is to be removed for good"));
         }
-        store.remove(std::slice::from_ref(run)).map_err(|error| match error.kind {
-            // What goes on is no trouble of the store's.
-            StoreErrorKind::Busy if is_running(store, run) => {
-                NoPage::new(StatusCode::CONFLICT, error.to_string())
-            }
-            _ => error.into(),
-        })?;
+        store.remove(std::slice::from_ref(run))?;
         Ok("/".to_owned())
     })
     .await
-}
-
-fn is_running(store: &Store, run: &RunId) -> bool {
-    let row = super::live::row_of(store, run);
-    row.is_ok_and(|row| row.status == Status::Running)
 }
 
 /// How it is judged, as an address says it.
@@ -210,7 +199,12 @@ fn ticked(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
-/// What is asked to be compared; none where there is not enough yet.
+/// Whether anything is asked to be compared.
+fn is_asked(asked: &Pairs) -> bool {
+    ["side", "by", "figure", "floor"].iter().any(|name| asked.get(name).is_some())
+}
+
+/// What is asked to be compared; none where that is not enough.
 fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
     if asked.get("by").is_none()
         && let Some(ticked) = ticked
@@ -229,14 +223,35 @@ fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
-    let sides = sides(asked, ticked(store, asked).as_ref()).ok_or_else(|| {
-        NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
-    })?;
-    held(store, asked, &sides)
+    held(store, asked, ticked(store, asked).as_ref())
 }
 
-fn held(store: &Store, asked: &Pairs, sides: &Asked) -> Result<ComparisonReport, NoPage> {
-    Ok(hold(store, sides, &judge(asked)?)?)
+fn held(
+    store: &Store,
+    asked: &Pairs,
+    ticked: Option<&Grouped>,
+) -> Result<ComparisonReport, NoPage> {
+    let sides = sides(asked, ticked).ok_or_else(|| {
+        NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
+    })?;
+    let judge = judge(asked)?;
+    hold(store, &sides, &judge).map_err(|trouble| match is_unknown(store, &sides) {
+        true => NoPage::unknown(trouble.to_string()),
+        false => trouble.into(),
+    })
+}
+
+/// Whether a side names what is not there. A label that no run has is no name.
+fn is_unknown(store: &Store, sides: &Asked) -> bool {
+    let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
+    let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
+    let run = |name: &str| store.find(name).map(drop).map_err(|no| no.kind);
+    match sides {
+        Asked::Axis { experiment: name, .. } => is_lost(experiment(name)),
+        Asked::Sides(names) => names.iter().filter(|name| !name.contains('=')).any(|name| {
+            is_lost(experiment(name)) && name.split(',').any(|name| is_lost(run(name)))
+        }),
+    }
 }
 
 /// The history that an address asks for.
@@ -310,11 +325,11 @@ pub(super) async fn compare(
         let query = asked.text();
         let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
         let ticked = ticked(store, &asked);
-        let (body, trouble) = match sides(&asked, ticked.as_ref()) {
-            None => (String::new(), None),
-            Some(sides) => {
-                body_or_why(held(store, &asked, &sides), |of| comparison_body(of, &[], ink))?
-            }
+        let (body, trouble) = match is_asked(&asked) {
+            false => (String::new(), None),
+            true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
+                comparison_body(of, &[], ink)
+            })?,
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(

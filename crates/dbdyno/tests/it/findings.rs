@@ -128,6 +128,9 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
     open("--rate=3000", &["--queue=100000", "--drain=1s"], &grows);
     // A drain that is long enough hides nothing.
     open("--rate=2100", &["--queue=100000", "--drain=1h"], &["carried_in", "queue_grew"]);
+    // A rate that steps up late grows a queue too.
+    let late = "--rate=steps 1000 for 46s, 2600";
+    open(late, &["--queue=100000", "--drain=1h"], &["queue_grew"]);
     let stopped = ["--queue=100", "--queue-full=stop", "--duration=20s", "--ramp-up=0s"];
     let flags = [&["--load=open", "--clients=4", "--rate=3000"][..], &stopped].concat();
     let report = report(&home, &flags);

@@ -126,6 +126,10 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     wait_for_seconds(&home, &mut run, 3);
     home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
     home.run(&["runs", "rm", "last"]).code(1).warns(&["is under way: stop it first"]);
+    let waits = ["is under way: wait for its end"];
+    home.run(&["runs", "export", "last", "-o", "half.dbdyno"]).code(2).warns(&waits);
+    let store = home.store().display().to_string();
+    Home::new().run(&["runs", "import", &store]).code(2).warns(&waits);
     let lived = first.elapsed();
     run.kill();
     assert_eq!(run.end().code, None);

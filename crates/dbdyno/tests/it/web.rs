@@ -200,6 +200,27 @@ fn what_cannot_be_given_is_told_with_its_status() {
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.body.contains("class=\"trouble\""), "{path}: {}", answer.body);
     }
+    // What is asked wrongly, too little, or of nobody, on the page as in its data.
+    let asked = [
+        (400, "side=1a2b3c4d"),
+        (400, "by=clients"),
+        (400, "floor=-5"),
+        (400, "side=a%3D1&side=b%3D2"),
+        (400, "side=%00"),
+        (404, "side=1a2b3c4d&side=5e6f7a8b"),
+        (404, "side=1a2b3c4d&by=clients"),
+        (404, "side=%00&side=1a2b%00c4d"),
+    ];
+    for (status, query) in asked {
+        let page = web.get(&format!("/compare?{query}"));
+        assert_eq!(page.status, status, "{query}");
+        assert!(page.body.contains("class=\"trouble\""), "{query}: {}", page.body);
+        assert_eq!(web.get(&format!("/api/compare?{query}")).status, status, "{query}");
+    }
+    for path in ["/compare", "/compare?side=&side=&by=&figure=&floor="] {
+        let page = web.get(path);
+        assert!(page.status == 200 && !page.body.contains("class=\"trouble\""), "{path}");
+    }
     let posted = web.post("/api/runs", "");
     assert_eq!((posted.status, posted.header("allow")), (405, "GET,HEAD"));
     assert!(posted.body.starts_with("{\"error\":"), "{}", posted.body);

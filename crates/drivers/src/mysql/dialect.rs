@@ -25,6 +25,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
         counts_single_statements: false,
     }),
+    started_ago: Some("SHOW GLOBAL STATUS LIKE 'Uptime'"),
     connection_counter: Some(ConnectionCounter {
         name: "Threads_connected",
         sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",

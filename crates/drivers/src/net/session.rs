@@ -41,6 +41,7 @@ impl<S: Server> Wire<S> {
             // Each counts for itself, and perhaps what it hears from the others.
             dialect.commit_counter = None;
             dialect.connection_counter = None;
+            dialect.started_ago = None;
         }
         let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
         Wire { sweeper, server, dialect, n_refused: Mutex::default(), handles: Mutex::default() }

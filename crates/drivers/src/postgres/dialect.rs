@@ -30,6 +30,9 @@ pub(super) static DIALECT: Dialect = Dialect {
         sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
         counts_single_statements: true,
     }),
+    started_ago: Some(
+        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint",
+    ),
     // Whose sessions are not ours to look into has no backend_type.
     connection_counter: Some(ConnectionCounter {
         name: "pg_stat_activity",

@@ -1,7 +1,8 @@
 //! Percentiles of response times, second by second, with what lies between them filled.
 
 use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
-use crate::report::{Report, SecondReport};
+use crate::render::figures::count;
+use crate::report::{GroupReport, Report, SecondReport};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "response",
@@ -14,22 +15,36 @@ const NOTE: &str = "Each second's transactions are those that were intended in i
 
 /// One a group: percentiles of several cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
-    let one = |group: &str| {
+    let one = |group: &GroupReport| {
+        let name = &group.name;
         let rows: Vec<&SecondReport> =
-            report.seconds.iter().filter(|row| row.group == group).collect();
+            report.seconds.iter().filter(|row| row.group == *name).collect();
         let (id, title) = match report.groups.len() {
             1 => ("response".to_owned(), "Response times".to_owned()),
-            _ => (format!("response-{}", super::slug(group)), format!("Response times of {group}")),
+            _ => (format!("response-{}", super::slug(name)), format!("Response times of {name}")),
         };
         let all = rows.iter().flat_map(|row| [row.p50_ms, row.max_ms]).flatten();
         let axis = Axis::of("response time", "ms", Scale::of_times(all));
         let mut chart = Chart::of_time(id, title, axis, report);
         chart.palette = Palette::Ordered;
-        chart.note = Some(NOTE.to_owned());
+        chart.note = Some(note(report, group));
         chart.traces = traces(&rows);
         chart.if_any()
     };
-    report.groups.iter().flat_map(|group| one(&group.name)).collect()
+    report.groups.iter().flat_map(one).collect()
+}
+
+/// What was lost has no time that could be drawn, and makes those of the others look good.
+fn note(report: &Report, group: &GroupReport) -> String {
+    let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
+    match counts.offered - counts.finished {
+        0 => NOTE.to_owned(),
+        others => format!(
+            "Of what finished; {} of {} did not, and are not in it. {NOTE}",
+            model::format_count(others),
+            count(counts.offered, "transaction")
+        ),
+    }
 }
 
 /// The highest first, so that it lies below the others; each filled down to the next.

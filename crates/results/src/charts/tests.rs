@@ -356,3 +356,17 @@ fn a_distribution_of_nothing_lost_ends_at_the_longest() {
     let known = open.block.offered_ms.distribution.last().expect("there is one").0;
     assert!(known < 100.0 * open.block.counts.finished as f64 / open.block.counts.offered as f64);
 }
+
+#[test]
+fn times_of_what_finished_say_how_many_were_lost() {
+    let note = |report: &Report| {
+        let charts = of_run(report);
+        let chart = charts.iter().find(|chart| chart.id == "response").expect("response times");
+        chart.note.clone().expect("a note")
+    };
+    let mut open = made::open();
+    let said = "Of what finished; 5,650 of 30,000 transactions did not, and are not in it. ";
+    assert!(note(&open).starts_with(said), "{}", note(&open));
+    open.block.counts.offered = open.block.counts.finished;
+    assert!(note(&open).starts_with("Each second's"), "{}", note(&open));
+}

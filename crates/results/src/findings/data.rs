@@ -3,6 +3,7 @@
 use model::{CheckResult, Severity};
 
 use super::{Words, count};
+use crate::render::figures::seconds;
 use crate::tally::{Crosscheck, Tally};
 
 enum Data {
@@ -10,6 +11,7 @@ enum Data {
     Miscounted(Crosscheck),
     CountedFewer { counter: String, change: i64, committed: u64 },
     Restarted { counter: String, change: i64, committed: i64 },
+    RestartedAsItSays { ago_s: u64 },
     Unknown,
 }
 
@@ -59,6 +61,15 @@ impl Data {
                     ),
                 },
             },
+            Data::RestartedAsItSays { ago_s } => Words {
+                id: "server_restarted",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server was started {} before it was asked after the load: it was \
+                     started anew in mid-run.",
+                    seconds(ago_s as f64)
+                ),
+            },
             Data::Unknown => Words {
                 id: "data_unknown",
                 severity: Severity::Note,
@@ -83,9 +94,13 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     all.into_iter().map(Data::words).collect()
 }
 
-/// Where no disturbance of the plan's may have done it: a counter that begins anew has lost what
-/// was counted before, as much as that was.
+/// Where no disturbance of the plan's may have done it: the server says so, or its counter, which
+/// begins anew, has lost what was counted before, as much as that was.
 fn restarted(tally: &Tally) -> Option<Data> {
+    let says = tally.fact("server", "restarted_ago_s").and_then(|ago| ago.parse().ok());
+    if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {
+        return Some(Data::RestartedAsItSays { ago_s });
+    }
     let (counter, change, committed) = counted(tally)?;
     let is_lost = change < committed && counts_all(tally, committed) && has_broken(tally);
     let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();

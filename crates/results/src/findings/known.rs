@@ -128,9 +128,9 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "server_restarted",
         severity: "warning",
-        raised: "the counter of commits of the server itself was lower after the load than before, \
-                 or grew by less than we committed while connections broke, and the plan disturbs \
-                 nothing",
+        raised: "after the load the server said that it was started within it, or its counter of \
+                 commits was lower than before, or grew by less than we committed while \
+                 connections broke, and the plan disturbs nothing",
         advice: "The figures are of a server that went away and of one with cold caches: look at \
                  its log. An outage that you want to measure belongs into the plan ([[at]]), which \
                  tells it by itself.",
@@ -208,8 +208,9 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "queue_grew",
         severity: "warning",
-        raised: "in open load, more waited from one eighth of the measured phase to the next, and \
-                 in the end more than there are clients",
+        raised: "in open load, more waited from one eighth of the measured phase to the next, or \
+                 within its last quarter by more than a queue wanders by chance, and in the end \
+                 more than there are clients",
         advice: "Response times grow for as long as this goes on: they tell how long was measured, \
                  and not how fast the system is. Lower the rate, or add clients if the database \
                  has time left.",

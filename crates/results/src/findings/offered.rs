@@ -12,7 +12,7 @@ const BUSY_PERCENT_MAX: f64 = 90.0;
 enum Offer {
     Dropped { dropped: u64, offered: u64, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
-    QueueGrew { first: f64, last: f64, per_s: f64 },
+    QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
     Unfinished { unfinished: u64, offered: u64 },
     CarriedIn { carried_in: u64, clients: u32 },
     Closed,
@@ -40,14 +40,18 @@ impl Offer {
                     count(queue, "place")
                 ),
             },
-            Offer::QueueGrew { first, last, per_s } => Words {
+            Offer::QueueGrew { first, last, per_s, late_s } => Words {
                 id: "queue_grew",
                 severity: Severity::Warning,
                 text: format!(
-                    "The queue grew from {} to {} over the measured phase: {} more came each \
-                     second than were done.",
+                    "The queue grew from {} to {} over {}: {} more came each second than were \
+                     done.",
                     significant(first, 3),
                     significant(last, 3),
+                    late_s.map_or_else(
+                        || "the measured phase".to_owned(),
+                        |seconds| format!("the last {seconds} s of the measured phase")
+                    ),
                     significant(per_s, 3)
                 ),
             },
@@ -113,17 +117,34 @@ fn queue_too_small(view: &View) -> Option<Offer> {
     is_small.then_some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
-/// Where more came than was done, from the beginning to the end. As many as there are clients may
-/// wait at one instant and not at another.
+/// Where more came than was done, from the beginning or from the last quarter on to the end. As
+/// many as there are clients may wait at one instant and not at another.
 fn queue_grew(view: &View) -> Option<Offer> {
     let told = view.told?;
-    let read = |second: i64| Some(view.group.series.get(second)?.waiting? as f64);
-    let waiting: Vec<f64> = view.tally.seconds().filter_map(read).collect();
-    let (first, last) = (*waiting.first()?, *waiting.last()?);
+    let read = |second: i64| {
+        let second = view.group.series.get(second)?;
+        Some((second.waiting? as f64, second.counts.offered()))
+    };
+    let (waiting, offered): (Vec<f64>, Vec<u64>) = view.tally.seconds().filter_map(read).unzip();
+    let begins = match stats::rises(&waiting) {
+        true => 0,
+        false => {
+            // As many have come as gone, where they keep pace.
+            let most = offered.iter().max().copied()? as f64 * 2.0;
+            stats::rises_late(&waiting, most)?
+        }
+    };
+    let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
     // At the end of the first second and of the last.
-    let per_s = (last - first) / (waiting.len() as f64 - 1.0).max(1.0);
-    let is_more = stats::rises(&waiting) && last - first > f64::from(told.clients);
-    is_more.then_some(Offer::QueueGrew { first, last, per_s })
+    let steps = waiting.len() - 1 - begins;
+    let per_s = (last - first) / (steps as f64).max(1.0);
+    let late_s = (begins > 0).then_some(steps);
+    (last - first > f64::from(told.clients)).then_some(Offer::QueueGrew {
+        first,
+        last,
+        per_s,
+        late_s,
+    })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have

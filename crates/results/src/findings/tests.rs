@@ -160,6 +160,11 @@ fn what_was_offered_and_not_taken_is_found() {
             second.waiting = u64::try_from(second.second * 200).ok();
         }
     });
+    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
+        }
+    });
     from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
@@ -261,6 +266,9 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "server_counter", "Com_commit");
         made.fact("commits", "server_change", "-18961");
         made.fact("commits", "ours", "6893");
+    });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("server", "restarted_ago_s", "21");
     });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }

@@ -16,6 +16,8 @@ use crate::report::Named;
 use crate::store::Status;
 
 const WIDTH: usize = 96;
+/// As many other points that may be the best one are named.
+const ALSO_MOST: usize = 4;
 /// Points beyond which no block of the curve is told apart.
 const SPARK_MOST: usize = 60;
 
@@ -117,8 +119,29 @@ fn best(report: &ExperimentReport) -> String {
     };
     let at = point.values.pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let most = if is_time(&report.primary) { "least" } else { "most" };
-    format!("{most} {of}{at}: {}", shown(&figure))
+    let (most, as_many) =
+        if is_time(&report.primary) { ("least", "as little") } else { ("most", "as many") };
+    let also = also(report, point, &figure);
+    let also = also.map_or_else(String::new, |at| format!("; {as_many} within the error {at}"));
+    format!("{most} {of}{at}: {}{also}", shown(&figure))
+}
+
+/// Where the best may as well be: at other points whose intervals reach its own.
+fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Option<String> {
+    let reaches = |point: &&PointReport| {
+        let own = point.figures.get(&report.primary);
+        point.values != best.values && own.is_some_and(|own| own.reaches(figure))
+    };
+    let name = |point: &PointReport| match &point.values.0[..] {
+        [(_, value)] => value.clone(),
+        _ => point.values.pairs(" "),
+    };
+    let all: Vec<String> = report.points.iter().filter(reaches).map(name).collect();
+    match all.len() {
+        0 => None,
+        1..=ALSO_MOST => Some(format!("at {}", all.join(", "))),
+        n => Some(format!("at {n} other points")),
+    }
 }
 
 /// Up to where a rate is kept, and the primary figure there.
@@ -232,12 +255,7 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
         false => "not everywhere finite".to_owned(),
     };
     let (figure, axis) = (title(&curve.figure), &curve.axis);
-    let mut lines = format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve));
-    if !curve.best_also.is_empty() && !is_least_at_first(curve) {
-        let (best, also) = (best_word(curve), curve.best_also.join(", "));
-        lines.push_str(&format!("within its error the {best} may as well be at {also}\n"));
-    }
-    lines
+    format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve))
 }
 
 /// Times over a rate are lowest where it is, which is news to nobody.

@@ -32,7 +32,8 @@ pub struct ProbeReport {
     /// and where stretches are not made of whole windows, as of older runs.
     pub wait_percent: Option<f64>,
     /// How many waited for a free client, on average over what was read at the ends of its
-    /// seconds. Null where nobody waits, in closed and key/think load, and in older runs.
+    /// seconds. Null where nobody waits, in closed and key/think load, in older runs, and where
+    /// it was not read for a while, as of a generator that stood still.
     pub queue_mean: Option<f64>,
     /// Refused after all attempts.
     pub failed: u64,
@@ -50,13 +51,14 @@ pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
 }
 
 /// How many waited on average over some seconds, from what is known of their beginnings and ends.
+/// What nobody read of a second makes the whole not known: the others would tell of themselves.
 fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
     let over = |second: i64| match (tally.waiting(second - 1), tally.waiting(second)) {
         (Some(before), Some(after)) => Some(f64::midpoint(before as f64, after as f64)),
         (one, other) => one.or(other).map(|n| n as f64),
     };
-    let known: Vec<f64> = (from..to).filter_map(over).collect();
-    (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    let known: Vec<f64> = (from..to).map(over).collect::<Option<_>>()?;
+    Some(known.iter().sum::<f64>() / known.len() as f64)
 }
 
 fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
@@ -124,6 +126,19 @@ mod tests {
         for seconds in [1, 3, 10] {
             assert!(probes(&finer, seconds).iter().all(|probe| probe.wait_percent.is_some()));
         }
+        let mut paused = made_up::Made::open_overloaded();
+        for second in &mut paused.seconds {
+            second.waiting = second.waiting.filter(|_| !(24..37).contains(&second.second));
+        }
+        let known = probes(&paused.tally(), 5)
+            .iter()
+            .map(|probe| probe.queue_mean.is_some())
+            .collect::<Vec<_>>();
+        // Of seconds 20 to 25 the last is known by its beginning.
+        assert_eq!(
+            known,
+            [true, true, true, true, true, false, false, false, true, true, true, true]
+        );
         let closed = made_up::Made::closed().tally();
         assert!(probes(&closed, 10).iter().all(|probe| probe.queue_mean.is_none()));
     }

@@ -61,6 +61,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /measures/lines: count max mean p50 p99 sum unit
     /offered_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999
     reasons sd
+    /offered_ms/intervals: p50 p90 p95 p99 p999
     /offered_ms/reasons: max mean sd
     /per_client[]: client transactions
     /per_client[]/transactions: new_order

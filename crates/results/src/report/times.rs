@@ -3,7 +3,9 @@
 
 use model::{NS_PER_MS, NS_PER_US};
 use serde::{Deserialize, Serialize};
-use stats::{Histogram, Offered, OfferedQuantile, TooFew, order_statistic_interval};
+use stats::{
+    Histogram, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval,
+};
 
 use super::{CountsReport, Named};
 
@@ -41,8 +43,9 @@ pub struct Latency {
     /// The longest, exact.
     pub max: Option<f64>,
     /// The 95 % interval of each quantile from order statistics: the error within this run, as
-    /// if samples were independent; between runs it is larger.
-    pub intervals: Named<[f64; 2]>,
+    /// if samples were independent; between runs it is larger. An upper end among what was lost,
+    /// or had not ended, is none, and a quantile whose lower end is there too has no interval.
+    pub intervals: Named<(f64, Option<f64>)>,
     /// The whole distribution, where it is told: percents of the samples, rising, and what they
     /// are at or below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,7 +135,7 @@ impl Latency {
             match (interval, histogram.quantile(q)) {
                 (Ok(interval), Some(value)) => {
                     latency.set(name, ms(value));
-                    latency.intervals.push(name, [ms(interval.low), ms(interval.high)]);
+                    latency.intervals.push(name, (ms(interval.low), Some(ms(interval.high))));
                 }
                 (Err(few), _) => latency.reasons.push(name, too_few(few)),
                 (Ok(_), None) => latency.reasons.push(name, "no samples".to_owned()),
@@ -160,9 +163,15 @@ impl Latency {
             }
         }
         for (name, q) in QUANTILES {
-            if let Err(few) = enough(offered, q) {
-                latency.reasons.push(name, too_few(few));
-                continue;
+            match offered.interval(q, CONFIDENCE) {
+                Ok(OfferedInterval { low, high }) => {
+                    let interval = low.map(|low| (ms(low), high.map(ms)));
+                    latency.intervals.0.extend(interval.map(|ends| (name.to_owned(), ends)));
+                }
+                Err(few) => {
+                    latency.reasons.push(name, too_few(few));
+                    continue;
+                }
             }
             match offered.quantile(q) {
                 OfferedQuantile::Exact(ns) => latency.set(name, ms(ns)),
@@ -238,16 +247,6 @@ impl Latency {
     }
 }
 
-/// The same rule as for finished work: as many samples as a finite interval needs.
-fn enough(offered: &Offered, q: f64) -> Result<(), TooFew> {
-    match order_statistic_interval(offered.finished, q, CONFIDENCE) {
-        Err(few) if offered.count() < few.needed => {
-            Err(TooFew { needed: few.needed, have: offered.count() })
-        }
-        _ => Ok(()),
-    }
-}
-
 fn infinite(counts: &CountsReport) -> String {
     let lost = counts.failed + counts.dropped;
     let (lost, offered) = (model::format_count(lost), transactions(counts.offered));
@@ -293,9 +292,9 @@ mod tests {
         let reason = latency.reasons.get("p999").map(String::as_str);
         assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 1,200"));
         assert_eq!(latency.max, Some(1200.0));
-        let [low, high] = *latency.intervals.get("p99").expect("enough samples");
+        let (low, high) = *latency.intervals.get("p99").expect("enough samples");
         let p99 = latency.p99.expect("enough samples");
-        assert!(low < p99 && p99 < high, "{low} {p99} {high}");
+        assert!(low < p99 && high.is_some_and(|high| p99 < high), "{low} {p99} {high:?}");
     }
 
     #[test]
@@ -321,5 +320,33 @@ mod tests {
         assert!(reason("p95").ends_with(": 800 transactions unfinished"), "{}", reason("p95"));
         assert_eq!(reason("p99"), "infinite: 200 of 10,000 transactions were dropped or failed");
         assert_eq!(latency.infinite, ["p99", "p999"]);
+        // The lower end of p95 is the age of what had not ended; its upper end is not known, and
+        // nothing is known of p99 and beyond, where at least 170 of the 200 lost ones are.
+        let close = |value: f64, expect: f64| (value / expect - 1.0).abs() < 0.01;
+        let p50 = latency.intervals.get("p50").copied();
+        assert!(p50.is_some_and(
+            |(low, high)| close(low, 10.0) && high.is_some_and(|high| close(high, 10.0))
+        ));
+        let p95 = latency.intervals.get("p95").copied();
+        assert!(p95.is_some_and(|(low, high)| close(low, 500.0) && high.is_none()), "{p95:?}");
+        assert_eq!(latency.intervals.get("p99"), None);
+    }
+
+    #[test]
+    fn intervals_of_all_that_was_offered_are_those_of_the_finished_where_nothing_was_lost() {
+        let finished = of((1..=5000).map(|n| n * n % 700));
+        let unfinished = Histogram::default();
+        let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 0 };
+        let latency = Latency::offered(&offered, &CountsReport::default());
+        assert_eq!(latency.intervals, Latency::of(&finished).intervals);
+        // One in fifty was lost: p95 is known, and p99 is infinite from its lower end on.
+        let offered = Offered { lost: 102, ..offered };
+        let latency = Latency::offered(&offered, &CountsReport::default());
+        let p95 = latency.intervals.get("p95").copied().expect("enough samples");
+        assert!(p95.0 <= latency.p95.expect("known") && p95.1 >= latency.p95, "{p95:?}");
+        assert_eq!((latency.is_infinite("p99"), latency.intervals.get("p99")), (true, None));
+        let json = serde_json::to_string(&latency).expect("numbers and names");
+        let again: Latency = serde_json::from_str(&json).expect("what was written is read");
+        assert_eq!(again, latency);
     }
 }

@@ -29,6 +29,8 @@ pub enum StoreErrorKind {
     Busy,
     /// A process that lives makes the trials of the experiment.
     Taken,
+    /// A run or an experiment goes on, and what is asked for has to wait for its end.
+    UnderWay,
     /// No run is called that.
     UnknownRun,
     /// More than one run is called that.

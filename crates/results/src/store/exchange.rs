@@ -55,7 +55,7 @@ impl Store {
         match self.row(run)?.map(|row| row.status) {
             Some(Status::Running) => {
                 let message = format!("the run {run} is under way: wait for its end");
-                Err(StoreError::new(StoreErrorKind::Busy, message))
+                Err(StoreError::new(StoreErrorKind::UnderWay, message))
             }
             Some(_) => Ok(()),
             None => self.reader().number(run).map(drop),
@@ -87,7 +87,8 @@ impl Store {
     }
 
     /// Takes all runs of the store at `path` that are not here yet, with their labels and
-    /// experiments. Refuses the whole file if any of it is not what we would have written.
+    /// experiments. Refuses the whole file if any of it is not what we would have written, or a
+    /// run of it is under way: half of one would never become whole here.
     pub fn import(&self, path: &Path) -> Result<Imported, StoreError> {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
@@ -321,6 +322,11 @@ impl Aside {
         let mut rows = theirs.list(&Filter::default())?;
         rows.reverse();
         for row in &rows {
+            if row.status == Status::Running {
+                let (run, path) = (&row.run, self.path.display());
+                let message = format!("the run {run} in {path} is under way: wait for its end");
+                return Err(StoreError::new(StoreErrorKind::UnderWay, message));
+            }
             self.is_whole(&theirs, &row.run)?;
         }
         theirs.experiments(&ExperimentFilter::default())?;

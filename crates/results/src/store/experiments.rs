@@ -98,7 +98,7 @@ impl Store {
             return Ok(());
         }
         let message = format!("the experiment {} is under way: stop it first", experiment.id);
-        Err(StoreError::new(StoreErrorKind::Busy, message))
+        Err(StoreError::new(StoreErrorKind::UnderWay, message))
     }
 }
 

@@ -220,7 +220,7 @@ impl Store {
         for row in self.list(&Filter { status: Some(Status::Running), ..Filter::default() })? {
             if runs.contains(&row.run) {
                 let message = format!("the run {} is under way: stop it first", row.run);
-                return Err(StoreError::new(StoreErrorKind::Busy, message));
+                return Err(StoreError::new(StoreErrorKind::UnderWay, message));
             }
         }
         let reader = self.reader();

@@ -78,7 +78,7 @@ fn law(report: &ExperimentReport) -> String {
     lines.map_or_else(String::new, |lines| lines.trim().to_owned())
 }
 
-/// The first trial tells of all: what was varied stands in the table.
+/// What all trials have in common: what was varied stands in the table.
 fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
     let runs = report.points.iter().map(|point| {
         let name = point.values.pairs(" ");
@@ -88,8 +88,40 @@ fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
     let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
     let plan = Block::Text(first.plan.clone());
     vec![
-        Block::Pairs(sections::ran(first)),
+        Block::Pairs(in_common(trials)),
         runs,
         Block::folded("The plan of the first trial, as decided", &[plan]),
     ]
+}
+
+/// What ran, without the parts of it that are not those of every trial.
+fn in_common(trials: &[Trialled]) -> Vec<(String, String)> {
+    let all: Vec<_> = trials.iter().map(|trial| sections::ran(&trial.report)).collect();
+    let Some((first, others)) = all.split_first() else { return Vec::new() };
+    let shared = |(row, (label, words)): (usize, &(String, String))| {
+        let has = |other: &Vec<(String, String)>, part: &str| {
+            other.get(row).is_some_and(|(label, words)| parts(label, words).contains(&part))
+        };
+        let is_shared = |part: &&str| others.iter().all(|other| has(other, part));
+        let shared: Vec<&str> = parts(label, words).into_iter().filter(is_shared).collect();
+        shared
+            .iter()
+            .any(|part| !part.is_empty())
+            .then(|| (label.clone(), shared.join(between(label, words))))
+    };
+    first.iter().enumerate().filter_map(shared).collect()
+}
+
+/// What stands between the parts of a line of what ran: a remark, which has no label, is one part;
+/// parameters, behind the name of their workload, have blanks between them.
+fn between(label: &str, words: &str) -> &'static str {
+    match (label, words.contains(", ")) {
+        ("", _) => "\n",
+        (_, true) => ", ",
+        (_, false) => " ",
+    }
+}
+
+fn parts<'w>(label: &str, words: &'w str) -> Vec<&'w str> {
+    words.split(between(label, words)).collect()
 }

@@ -160,15 +160,14 @@ fn with_unit(value: String) -> String {
 }
 
 /// A quantile as the headline of `runs show` has it, of all that was offered, with its own interval
-/// where it has one. That of the finished ones is its own where all have finished.
+/// where it has one. That of the finished ones is its own where all have finished: reports that
+/// were kept before 0.1.0 have no other.
 fn quantile(report: &Report, name: &str) -> Tile {
     let Figures { counts, response_ms, offered_ms, .. } = &report.block;
     let of_finished =
         || response_ms.intervals.get(name).filter(|_| counts.offered == counts.finished);
     let interval = offered_ms.intervals.get(name).or_else(of_finished);
-    let interval = interval.map_or_else(String::new, |[low, high]| {
-        format!("{} to {}", significant(*low, 3), significant(*high, 3))
-    });
+    let interval = interval.map_or_else(String::new, |ends| sections::interval(*ends));
     let (value, error) = match sections::of_all_offered(report, name) {
         None => (NONE.to_owned(), String::new()),
         Some((value, why)) if why.is_empty() => (value, interval),

@@ -159,8 +159,9 @@ fn the_interval_beside_a_percentile_is_its_own() {
     late.block.counts.unfinished = late.block.counts.finished;
     late.block.counts.offered += late.block.counts.unfinished;
     late.block.offered_ms.p95 = Some(1974.47);
+    late.block.offered_ms.intervals = crate::report::Named::default();
     let mut known = late.clone();
-    known.block.offered_ms.intervals.push("p95", [1960.0, 1990.0]);
+    known.block.offered_ms.intervals.push("p95", (1960.0, Some(1990.0)));
     let mut reports = vec![made::closed(), late.clone(), known.clone(), made::open(), two_groups()];
     reports.extend(made::odd());
     let tile = |report: &crate::Report, name: &str| {
@@ -175,7 +176,9 @@ fn the_interval_beside_a_percentile_is_its_own() {
         for name in ["p50", "p95", "p99"] {
             let (value, beside) = tile(report, name).expect("a tile");
             let Some((low, high)) = beside.split_once(" to ") else { continue };
-            let (low, high) = (number(low).expect("a low end"), number(high).expect("a high end"));
+            let low = number(low).expect("a low end");
+            let high =
+                if high == "∞" { f64::INFINITY } else { number(high).expect("a high end") };
             let value = number(&value).expect("a value");
             assert!((low..=high).contains(&value), "{name}: {value}, {beside}");
             let counts = report.block.counts;
@@ -222,4 +225,36 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
     assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
     // A verdict without a word has no place for one.
     assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));
+}
+
+#[test]
+fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_best() {
+    let (experiment, mut trials) = made::experiment();
+    for trial in &mut trials {
+        let group = &mut trial.report.groups[0];
+        group.clients = trial.report.clients;
+        group.load = model::Load::Closed;
+        group.parameters = crate::report::Named::default();
+        group.parameters.push("warehouses", "4".to_owned());
+        group.parameters.push("keying", trial.point.to_string());
+        trial.report.target = format!("sim:{}", trial.point % 2);
+        trial.report.modes = vec!["journal=wal".to_owned()];
+    }
+    let body = experiment_body(&experiment, &trials, Ink::Static);
+    let ran = body.split("id=\"ran\"").nth(1).expect("a section");
+    let ran = ran.split("<details").next().expect("its beginning");
+    for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
+        assert!(ran.contains(word), "{word}: {ran}");
+    }
+    for word in ["client", "keying", "sim:"] {
+        assert!(!ran.contains(word), "{word}: {ran}");
+    }
+    let alone = experiment_body(&experiment, &trials[..1], Ink::Static);
+    let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
+    assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
+    // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
+    let said = "most TPS at group.users.clients=8";
+    let verdict = body.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
+    let verdict = verdict.split("</b>").next().expect("its end");
+    assert!(verdict.ends_with("; as many within the error at 16"), "{verdict}");
 }

@@ -6,7 +6,7 @@ use crate::render::figures::{self, NONE, ms, rate, significant, wrap};
 use crate::render::table::{Align, Column, Table};
 use crate::report::{DisturbanceReport, Latency, Report, WindowReport};
 
-use super::{Ink, Style};
+use super::{Ink, Style, sections};
 
 /// Disturbances told one by one; the JSON has all of them.
 const SHOWN_MOST: usize = 8;
@@ -125,9 +125,8 @@ fn row(name: String, of: &WindowReport) -> Vec<String> {
 
 fn quantile(of: &Latency, name: &str) -> String {
     match (of.get(name), of.intervals.get(name)) {
-        (Some(value), Some([low, high])) => {
-            let [value, low, high] = [value, *low, *high].map(|ms| significant(ms, 3));
-            format!("{value} ({low} to {high})")
+        (Some(value), Some(ends)) => {
+            format!("{} ({})", significant(value, 3), sections::interval(*ends))
         }
         (value, _) => ms(value),
     }

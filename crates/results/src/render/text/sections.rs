@@ -200,7 +200,13 @@ pub(in crate::render) fn times(report: &Report) -> (Table, Vec<String>) {
         cells.push(ms(of.max));
         table.row(cells);
     }
-    let mut words: Vec<String> = intervals(&block.response_ms).into_iter().collect();
+    let of_all = Some(&block.offered_ms).filter(|_| lost).and_then(intervals);
+    let of_all = of_all.map(|intervals| format!("the same of all offered: {intervals}"));
+    let mut words: Vec<String> = intervals(&block.response_ms)
+        .map(|intervals| format!("95 % intervals within this run: {intervals}"))
+        .into_iter()
+        .chain(of_all)
+        .collect();
     for (name, of) in rows.iter().filter(|(name, _)| *name != FAILED) {
         let reasons = reasons(name.trim(), of).into_iter();
         words.extend(reasons.filter(|reason| !words.contains(reason)).collect::<Vec<_>>());
@@ -219,6 +225,12 @@ pub(in crate::render) fn quantile(of: &Latency, field: &str) -> String {
     if of.is_infinite(field) { INFINITE.to_owned() } else { NONE.to_owned() }
 }
 
+/// An interval of a quantile; its upper end is infinite where it is among what was lost.
+pub(in crate::render) fn interval((low, high): (f64, Option<f64>)) -> String {
+    let high = high.map_or_else(|| INFINITE.to_owned(), |high| significant(high, 3));
+    format!("{} to {high}", significant(low, 3))
+}
+
 /// A quantile of all that was offered, as headlines have it, with its unit: where nothing was
 /// lost, it is that of what finished; where too much was, it is infinite, and how much that was
 /// stands second. Nothing where there are too few to tell.
@@ -235,15 +247,14 @@ pub(in crate::render) fn of_all_offered(report: &Report, field: &str) -> Option<
     }
 }
 
+/// The intervals of some quantiles of a distribution.
 fn intervals(of: &Latency) -> Option<String> {
     let known = SHOWN.iter().filter(|(field, _)| matches!(*field, "p50" | "p99" | "p999"));
     let known = known.filter_map(|(field, title)| {
-        let [low, high] = of.intervals.get(field)?;
-        Some(format!("{title} {} to {}", significant(*low, 3), significant(*high, 3)))
+        Some(format!("{title} {}", interval(*of.intervals.get(field)?)))
     });
     let known: Vec<String> = known.collect();
-    let words = "95 % intervals within this run";
-    (!known.is_empty()).then(|| format!("{words}: {}", known.join(", ")))
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 const UNFINISHED: &str = "unfinished work counts its age when the run was over";
@@ -563,7 +574,8 @@ fn server_commits(report: &Report) -> Option<String> {
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
-    if report.findings.iter().any(|finding| finding.id == "server_restarted") {
+    let was_restarted = report.findings.iter().any(|finding| finding.id == "server_restarted");
+    if was_restarted && change < ours {
         return Some(format!("{counter} of the server lost count: it was started anew"));
     }
     if change < 0 {

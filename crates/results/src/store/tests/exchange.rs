@@ -84,21 +84,28 @@ fn a_run_comes_in_once_and_an_export_has_just_the_runs_that_were_asked_for() {
 }
 
 #[test]
-fn a_run_under_way_is_not_exported_and_one_of_a_dead_process_comes_in_as_interrupted() {
+fn a_run_under_way_neither_leaves_nor_comes_and_one_of_a_dead_process_comes_in_as_interrupted() {
     let (folder, store, _) = full_store();
     let begun = begun("0197-cccc", 1);
     let writer = store.writer_with(&begun, quick()).expect("a writer");
     let file = folder.path().join("x.dbdyno");
     let run = run_of(&begun);
     let error = store.export_to(&file, std::slice::from_ref(&run)).expect_err("it runs");
+    assert_eq!(error.kind, StoreErrorKind::UnderWay);
     assert!(error.message.contains("is under way"), "{error}");
     assert!(!file.exists());
-    drop(writer);
-    // As if it lived on elsewhere for ever.
-    let forever = "UPDATE run SET heartbeat_unix_ms = 1 << 60, boot_id = ''
-                   WHERE status = 'running'";
-    raw(&store).execute(forever, ()).expect("a store");
     let (_folder, other) = new_store();
+    let error = other.import(store.path()).expect_err("it runs");
+    let (kind, path) = (error.kind, store.path().display().to_string());
+    assert_eq!(kind, StoreErrorKind::UnderWay);
+    let is_told = |word: &str| error.message.contains(word);
+    assert!(is_told("is under way: wait for its end") && is_told(&path), "{error}");
+    assert!(other.list(&Filter::default()).expect("a list").is_empty());
+    drop(writer);
+    // As if it had lived elsewhere, and was not heard of for a minute.
+    let silent = "UPDATE run SET heartbeat_unix_ms = heartbeat_unix_ms - 60000, boot_id = ''
+                  WHERE status = 'running'";
+    raw(&store).execute(silent, ()).expect("a store");
     other.import(store.path()).expect("a store");
     let filter = Filter { run: Some(run), ..Filter::default() };
     assert_eq!(other.list(&filter).expect("a list")[0].status, Status::Interrupted);

@@ -9,7 +9,7 @@ fn a_killed_process_leaves_all_that_was_committed() {
     hear(&mut child, "written");
     assert_eq!(only(&store).status, Status::Running);
     let error = store.remove(&[only(&store).run]).expect_err("it runs");
-    assert_eq!(error.kind, StoreErrorKind::Busy);
+    assert_eq!(error.kind, StoreErrorKind::UnderWay);
     child.kill().expect("it lives");
     until("it shows as interrupted", || only(&store).status == Status::Interrupted);
     child.wait().expect("it has ended");

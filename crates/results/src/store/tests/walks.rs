@@ -111,7 +111,7 @@ fn an_experiment_under_way_is_not_removed() {
     let (_folder, store) = store_of_one();
     let walk = store.walk(&experiment()).expect("nobody has it");
     let error = store.remove_experiment(&experiment()).expect_err("it is under way");
-    assert_eq!(error.kind, StoreErrorKind::Busy);
+    assert_eq!(error.kind, StoreErrorKind::UnderWay);
     walk.end(Status::Completed).expect("there is room");
     store.remove_experiment(&experiment()).expect("it has ended");
     let error = store.walk(&experiment()).expect_err("there is none");
