@@ -146,12 +146,13 @@ pub(crate) fn say(text: &str) {
 }
 
 /// `text` without what would change a terminal: names and messages come from plans and servers.
+/// JSON stays JSON.
 pub(crate) fn harmless(text: &str) -> String {
     let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
     let put = |mut shown: String, letter: char| {
         match is_plain(letter) {
             true => shown.push(letter),
-            false => shown.extend(letter.escape_default()),
+            false => shown.push_str(&format!("\\u{:04x}", letter as u32)),
         }
         shown
     };

@@ -318,7 +318,7 @@ pub(super) fn left_out(damaged: &[String]) -> Option<String> {
     (!damaged.is_empty()).then(|| {
         let n = count(damaged.len() as u64, "run");
         format!(
-            "Left out: {n} whose report is damaged ({runs}). 'dbdyno runs rm {runs}' removes it."
+            "Left out: {n} with a damaged report; 'dbdyno runs rm {runs}' removes what is left."
         )
     })
 }
