@@ -8,7 +8,7 @@
 
 use model::{Dice, Load, RunId, Stream, short_axis};
 use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
-use results::experiment::{Trialled, counts, why_not};
+use results::experiment::{Trialled, counts, why_not_in_short};
 use results::render::list::short_id;
 use results::report::{Field, Named, Report};
 use results::store::{Filter, RunRow, Status, Store, StoreError, StoreErrorKind};
@@ -140,14 +140,15 @@ fn labelled(
 const DAMAGED: &str = "its report is damaged";
 
 fn not_counted(run: &str, why: &str) -> NotCounted {
-    NotCounted { run: run.to_owned(), why: why.to_owned() }
+    NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
 }
 
 /// A run without a report: it goes on, or was killed.
 fn lost_of(row: &RunRow) -> NotCounted {
     let why = match row.status {
         Status::Running => "it goes on".to_owned(),
-        status => format!("it is {} and has no report: it was killed", status.name()),
+        Status::Interrupted => "it was killed, and has no report".to_owned(),
+        status => format!("it is {}, and its report is missing", status.name()),
     };
     not_counted(&row.run.0, &why)
 }
@@ -326,7 +327,8 @@ fn marks(report: &Report) -> Vec<(&'static str, String)> {
 fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     for Placed { values, repeat, report } in placed {
         if !counts(&report) {
-            side.not_counted.push(not_counted(&report.run_id, &why_not(&report)));
+            let why = why_not_in_short(&report);
+            side.not_counted.push(NotCounted { run: report.run_id, values: Some(values), why });
             continue;
         }
         let at = side.points.iter().position(|point| point.values == values);

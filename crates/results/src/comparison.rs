@@ -21,7 +21,10 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use stats::{Comparison, Incomparable, detectable, hommel, needed};
 
-use crate::experiment::{Curve, Figure, curve_of, figure, figures_of, is_time, primary_of};
+use crate::experiment::{
+    Curve, Figure, curve_of, figure, figures_of, is_time, primary_of, why_none,
+};
+use crate::render::title;
 use crate::report::{Named, Report};
 
 pub use differences::Difference;
@@ -65,10 +68,12 @@ impl Side {
 }
 
 /// A run that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotCounted {
     /// Which.
     pub run: String,
+    /// Its point, where it is known.
+    pub values: Option<Named<String>>,
     /// Why, in words.
     pub why: String,
 }
@@ -227,7 +232,26 @@ pub struct PairReport {
     /// Point by point.
     pub points: Vec<PointPair>,
     /// Points of which only one of the two has a run that counts.
-    pub points_unpaired: Vec<Named<String>>,
+    pub points_unpaired: Vec<UnpairedPoint>,
+}
+
+/// A point that only one of two sides has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnpairedPoint {
+    /// Where, by axis.
+    pub values: Named<String>,
+    /// The side that has a run there that counts.
+    pub side: String,
+    /// Whether the other one was tried there, and no run of it counts.
+    pub is_lost: bool,
+}
+
+impl PairReport {
+    /// The points that were tried with the side, and at which it has no run that counts although
+    /// the baseline has.
+    pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
+        self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
+    }
 }
 
 /// A point of both.
@@ -299,7 +323,7 @@ impl ComparisonReport {
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
-            let (side, figure) = (&side.name, crate::render::title(&primary));
+            let (side, figure) = (&side.name, title(&primary));
             return Err(format!(
                 "the runs of {side} have no {figure}: their workload does not count it, or too \
                  little finished to know it"
@@ -317,12 +341,13 @@ impl ComparisonReport {
             ));
         }
         judge_all(&mut pairs, judge.floor);
+        let shared = shared(sides);
         Ok(ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Scene::of(&all),
             command: None,
-            sides: sides.iter().map(|side| side_report(side, &primary)).collect(),
-            differences: differences::between(sides),
+            sides: shared.iter().map(|side| side_report(side, &primary)).collect(),
+            differences: differences::between(&shared),
             primary,
             floor: judge.floor,
             pairs,
@@ -342,6 +367,19 @@ pub(crate) fn whys(runs: &[NotCounted]) -> Vec<(&str, u64)> {
         }
     }
     by_why
+}
+
+/// The sides with the points alone that all of them have; where there is none, as they are. What
+/// other points have would look like a difference between the sides.
+fn shared(sides: &[Side]) -> Vec<Side> {
+    let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
+    let of = |side: &Side| {
+        let mut side = side.clone();
+        side.points.retain(|point| sides.iter().all(|other| has(other, point)));
+        side
+    };
+    let shared: Vec<Side> = sides.iter().map(of).collect();
+    if shared.iter().any(|side| side.points.is_empty()) { sides.to_vec() } else { shared }
 }
 
 fn has_figure(side: &Side, name: &str) -> bool {
@@ -390,10 +428,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
     let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
     let both: Vec<(&SidePoint, &SidePoint)> =
         side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
-    let is_paired = |point: &&SidePoint| both.iter().any(|(base, _)| base.values == point.values);
-    let points_unpaired = baseline.points.iter().chain(&side.points);
-    let points_unpaired = points_unpaired.filter(|point| !is_paired(point));
-    let points_unpaired = points_unpaired.map(|point| point.values.clone()).collect();
+    let points_unpaired = [unpaired(baseline, side), unpaired(side, baseline)].concat();
     let points = both.iter().map(|(base, point)| {
         let judged = |name: &str| of_all_runs(name, &base.reports, &point.reports);
         let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
@@ -415,6 +450,20 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
         points,
         points_unpaired,
     }
+}
+
+/// The points that only the one of two sides has.
+fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
+    let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
+    let was_tried =
+        |at: &Named<String>| other.not_counted.iter().any(|run| run.values.as_ref() == Some(at));
+    let alone = side.points.iter().map(|point| &point.values).filter(|values| !is_there(values));
+    let point = |values: &Named<String>| UnpairedPoint {
+        values: values.clone(),
+        side: side.name.clone(),
+        is_lost: was_tried(values),
+    };
+    alone.map(point).collect()
 }
 
 /// Whether runs of both took turns: at least as many changes from one to the other, in the order
@@ -483,10 +532,13 @@ fn of_all_runs(name: &str, base: &[Report], side: &[Report]) -> Judged {
     let (base_values, side_values) = (values_of(base, name), values_of(side, name));
     let lacking = [(&base_values, base), (&side_values, side)]
         .into_iter()
-        .find(|(values, reports)| !values.is_empty() && values.len() < reports.len());
+        .find(|(values, reports)| values.len() < reports.len());
     let mut judged = judged(name, &base_values, &side_values);
     if let Some((values, reports)) = lacking {
-        judged.why = Some(format!("{} of {} runs have the figure", values.len(), reports.len()));
+        let lack = reports.iter().find_map(|report| why_none(report, name));
+        let lack = lack.map_or_else(String::new, |why| format!(": {why}"));
+        let (n, of) = (values.len(), reports.len());
+        judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
         (judged.p, judged.ratio) = (None, None);
     }
     judged
@@ -528,8 +580,8 @@ fn judged(name: &str, base: &[f64], side: &[f64]) -> Judged {
 fn why_not(why: Incomparable) -> String {
     match why {
         Incomparable::TooFew { needed, have } => format!(
-            "{have} {} a side cannot show a difference: make at least {needed}, better 5 or more, \
-             of each",
+            "{have} {} of a side cannot show a difference: make at least {needed}, better 5 or \
+             more, of each",
             if have == 1 { "run" } else { "runs" }
         ),
         Incomparable::NoNumber => "in some run the figure is no number".to_owned(),

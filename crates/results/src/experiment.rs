@@ -7,7 +7,7 @@ use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, Scalability};
 
-use crate::findings::judge_order;
+use crate::findings::{judge_order, known};
 use crate::report::{Latency, Named, Report, Status};
 use crate::seek::{achieved, keeps_up};
 use crate::store;
@@ -205,6 +205,12 @@ pub(crate) fn reasons(times: &Latency) -> Named<String> {
     Named(named.filter_map(why).collect())
 }
 
+/// Why a run does not have a figure, where it says so.
+pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
+    let is_known = figures_of(report).iter().any(|(known, _)| *known == name);
+    reasons(times_of(report)).get(name).filter(|_| !is_known).cloned()
+}
+
 /// The figures of a run, by name, as an experiment shows them.
 pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
     let block = &report.block;
@@ -253,6 +259,20 @@ pub fn why_not(report: &Report) -> String {
     match told.is_empty() {
         true => format!("it is {}", report.status.name()),
         false => told.join(" "),
+    }
+}
+
+/// The same in a few words that are the same for all runs of the kind.
+pub fn why_not_in_short(report: &Report) -> String {
+    let is_why = |finding: &&Finding| {
+        finding.severity == model::Severity::Invalid || finding.id == report.status.name()
+    };
+    match report.findings.iter().find(is_why) {
+        Some(Finding { id, .. }) => match known(id) {
+            Some(known) => format!("{} ({id})", known.raised),
+            None => id.clone(),
+        },
+        None => format!("it is {}", report.status.name()),
     }
 }
 

@@ -65,7 +65,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
         at(list.iter().find(is_it).expect("five"), "run_id").as_str().expect("a text")
     });
     let words = ["compare", one, other, "--fail-if=tps<-1%"];
-    home.run(&words).good().says(&["cannot judge", "1 run a side"]);
+    home.run(&words).good().says(&["cannot judge", "1 run of a side"]);
     home.run(&[&words[..], &["--undecided=fail"]].concat()).code(1);
 }
 

@@ -101,11 +101,19 @@ impl Gate {
                 found.at.push(place.trim_end().to_owned());
                 found.passed = passed;
             }
+            for lost in pair.lost() {
+                if found.passed != Passed::Broken {
+                    found.at.clear();
+                }
+                found.passed = Passed::Broken;
+                found.at.push(format!("{} {} (no run counts)", pair.side, lost.values.pairs(" ")));
+            }
             // Where only one side has a run that counts, the other may be broken there.
             if found.passed != Passed::Broken {
-                for values in &pair.points_unpaired {
+                for point in &pair.points_unpaired {
                     found.passed = Passed::Undecided;
-                    found.at.push(format!("{} {} (one side alone)", pair.side, values.pairs(" ")));
+                    let values = point.values.pairs(" ");
+                    found.at.push(format!("{} {values} (one side alone)", pair.side));
                 }
             }
         }

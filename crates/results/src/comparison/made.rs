@@ -31,6 +31,10 @@ pub(crate) fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
 
 /// So many runs that do not count.
 pub(crate) fn lost(n_runs: usize) -> Vec<NotCounted> {
-    let one = |n: usize| NotCounted { run: format!("lost-{n}"), why: "it is failed".to_owned() };
+    let one = |n: usize| NotCounted {
+        run: format!("lost-{n}"),
+        values: None,
+        why: "it is failed".to_owned(),
+    };
     (0..n_runs).map(one).collect()
 }

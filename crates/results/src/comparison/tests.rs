@@ -110,7 +110,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     sides[1].points[0].reports[4].block.response_ms.p99 = None;
     let report = p99(&sides);
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
-    assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs have the figure"));
+    assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs of a side have p99 ms"));
     // Of one that had not ended it is known that it is long.
     let unended = &mut sides[1].points[0].reports[4].block.response_ms;
     unended.at_least.push("p99", 24_042.0);
@@ -127,8 +127,39 @@ fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
     assert_eq!(held.passed, Passed::Undecided);
     assert_eq!(held.at, ["new clients=8 (one side alone)"]);
     let page = comparison(&report, &[]);
-    let words = "1 point of which old or new has no run that counts left out: clients=8.";
+    let words = "1 point of old, where new has none, left out: clients=8.";
     assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
+    let old = side("rate=1", &[("1", &FIVE, 0), ("8", &FIVE, 20)]);
+    let mut new = side("rate=2", &[("1", &times(1.5), 1)]);
+    new.not_counted = made::lost(2);
+    for run in &mut new.not_counted {
+        run.values = Some(old.points[1].values.clone());
+    }
+    let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
+    let page = comparison(&report, &[]);
+    let words = "rate=2 against 1: NO run of rate=2 counts at 1 of 2 points; at clients=1, TPS is";
+    assert!(page.starts_with(words), "{page}");
+    let words = "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
+    assert!(page.replace('\n', " ").contains(words), "{page}");
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held = gate.hold(&report).expect("it has TPS");
+    assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
+    // Where the baseline could not, no limit on the change is broken.
+    let report = ComparisonReport::new(&[new, old], &PLAIN).expect("one in common");
+    assert!(!comparison(&report, &[]).contains("NO run"));
+    let gate: Gate = "tps<-50%".parse().expect("it is one");
+    assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
+}
+
+#[test]
+fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
+    let page = comparison(&held(&FIVE, &[0.0; 5], 1), &[]);
+    assert!(page.starts_with("new against old: TPS is worse: -100 %"), "{page}");
+    assert!(page.contains("0.000 (0.000 to 0.000)"), "{page}");
 }
 
 #[test]
@@ -148,7 +179,7 @@ fn one_run_a_side_cannot_be_judged() {
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
     let ratio = only(&report).ratio.expect("a ratio, without an interval");
     assert_eq!((ratio.value, ratio.interval), (2.0, None));
-    assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run a side")));
+    assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run of a side")));
 }
 
 #[test]
@@ -351,8 +382,9 @@ fn it_reads_like_a_page() {
     all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
     all        p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
     all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.024       2.0 %  better
-    Ratios with 96.8 % intervals, each for itself; p corrected for all that is judged; a verdict
-    takes p < 0.05 and a ratio beyond 1 %.
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p <
+    0.05 and a ratio beyond 1 %.
     Runs of both took turns.
 
     old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
@@ -380,8 +412,9 @@ fn it_reads_like_a_page() {
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
     clients=8  p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.024       2.0 %  worse
-    Ratios with 96.8 % intervals, each for itself; p corrected for all that is judged; a verdict
-    takes p < 0.05 and a ratio beyond 1 %.
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p <
+    0.05 and a ratio beyond 1 %.
 
     BROKEN: p99>+5% at new clients=8
     ");
@@ -407,7 +440,7 @@ fn it_is_written_for_others() {
     | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.024 | 2.0 % | worse |
 
 
-    Ratios with 96.8 % intervals, each for itself; p corrected for all that is judged; a verdict takes p \< 0.05 and a ratio beyond 1 %.
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p \< 0.05 and a ratio beyond 1 %.
     ");
     insta::assert_snapshot!(comparison_csv(&one), @r"
     side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict

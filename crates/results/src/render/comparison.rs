@@ -7,11 +7,12 @@ use std::borrow::Cow;
 
 use super::experiment::{in_words, left_out, title};
 use super::figures::{self, INFINITE, NONE, count, exact, significant, wrap};
+use super::table::escaped;
 use super::text::sections::begun;
 use super::{Align, Column, Table};
 use crate::comparison::{
     ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, Ratio, SideReport,
-    Verdict, whys,
+    UnpairedPoint, Verdict, whys,
 };
 use crate::experiment::{Figure, is_time};
 use crate::findings::known;
@@ -150,18 +151,6 @@ fn csv_row(side: &str, point: &str, judged: &Judged) -> [String; 12] {
     ]
 }
 
-/// What Markdown would take for its own.
-pub(super) fn escaped(text: &str) -> String {
-    let is_mark = |letter: char| matches!(letter, '|' | '*' | '_' | '<' | '`' | '[');
-    text.chars().fold(String::new(), |mut shown, letter| {
-        if is_mark(letter) {
-            shown.push('\\');
-        }
-        shown.push(letter);
-        shown
-    })
-}
-
 /// What a pair is over all points, where there are several: the primary figure first.
 fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
     pair.overall.iter().chain(&pair.overall_others)
@@ -175,33 +164,55 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// What a pair has shown, in sentences: the primary figure, and the one that is looked at next.
+/// `build=1.3 against build=1.2`; of two values of one axis the second is enough.
+pub(super) fn versus(side: &str, base: &str) -> String {
+    match (side.split_once('='), base.split_once('=')) {
+        (Some((ours, _)), Some((theirs, value)))
+            if ours == theirs && !value.contains([' ', '=', ',']) =>
+        {
+            format!("{side} against {value}")
+        }
+        _ => format!("{side} against {base}"),
+    }
+}
+
+/// What a pair has shown, in sentences: what the side could not do at all, the primary figure, and
+/// the one that is looked at next.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
-    let (base, side) = (&report.sides[0].name, &pair.side);
     let figures = summed_up(pair);
-    let mut told: Vec<String> =
-        figures.first().map(|judged| sentence(report.floor, judged)).into_iter().collect();
+    let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
+    let mut told: Vec<String> = Vec::new();
+    if n_lost > 0 {
+        let of = count(n_both + n_lost, "point");
+        told.push(format!("NO run of {} counts at {n_lost} of {of}", pair.side));
+    }
+    let place = match (n_both, pair.points_unpaired.is_empty()) {
+        (1, true) => String::new(),
+        (1, false) => format!("at {}, ", point_name(&pair.points[0].values)),
+        (_, true) => "over all points ".to_owned(),
+        (_, false) => format!("over the {n_both} points that both have "),
+    };
+    told.extend(figures.first().map(|judged| place + &sentence(report.floor, judged)));
     let beside = if is_time(&report.primary) { "tps" } else { "p99_ms" };
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     told.extend(beside.and_then(aside));
-    if pair.points.len() > 1 {
+    if n_both > 1 {
         let n = |verdict: Verdict| {
             pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
         };
         let counted = Verdict::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
         let counted: Vec<String> =
             counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
-        let points = count(pair.points.len() as u64, "point");
+        let points = count(n_both, "point");
         told.push(format!("point by point, of {points}: {}", counted.join(", ")));
     }
-    let over_all = if pair.points.len() > 1 { "over all points " } else { "" };
-    format!("{side} against {base}: {over_all}{}", told.join("; "))
+    format!("{}: {}", versus(&pair.side, &report.sides[0].name), told.join("; "))
 }
 
 /// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
 fn sentence(floor: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
-    let by = judged.ratio.as_ref().map(change_within);
+    let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
         Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
@@ -212,7 +223,7 @@ fn sentence(floor: f64, judged: &Judged) -> String {
         Verdict::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
             let measured = judged.ratio.map_or_else(String::new, |ratio| {
-                format!(" (measured: {})", change_within(&ratio))
+                format!(" (measured: {})", change_within(&judged.figure, &ratio))
             });
             format!("{name} cannot be judged{measured}: {why}")
         }
@@ -222,24 +233,24 @@ fn sentence(floor: f64, judged: &Judged) -> String {
 /// What is known all the same: what fits, and what would have been seen.
 fn no_evidence(name: &str, judged: &Judged) -> String {
     let mut told = format!("no evidence that {name} differs");
+    let change = |ratio| change(&judged.figure, ratio);
     if let Some(ratio) = &judged.ratio {
-        told.push_str(&format!(": measured {}", change(ratio.value)));
+        told.push_str(&format!(": {}", change(ratio.value)));
         if let Some((low, high)) = ratio.interval {
-            told.push_str(&format!(", anything from {} to {} fits", change(low), change(high)));
+            told.push_str(&format!(", but anything from {} to {} fits", change(low), change(high)));
         }
     }
     let Some(share) = judged.detectable else { return told };
     let percent = |share: f64| significant(share * 100.0, 2);
     told.push_str(&format!(
-        "; a difference of less than {} % would be missed more often than in 1 of 5 such \
-         comparisons",
+        "; from {} % on it would have been found in 4 of 5 such comparisons",
         percent(share)
     ));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
         let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        told.push_str(&format!(", with {more} runs a side one of less than {half} %"));
+        told.push_str(&format!(", with {more} runs a side from {half} % on"));
     }
     told
 }
@@ -248,26 +259,32 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
 fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
     let word = judged.verdict.name();
-    Some(format!("{name}: {word}, {}", change_within(ratio)))
+    Some(format!("{name}: {word}, {}", change_within(&judged.figure, ratio)))
 }
 
 /// `+12.0 % (+5.1 % to +19.3 %)`.
-fn change_within(ratio: &Ratio) -> String {
+fn change_within(figure: &str, ratio: &Ratio) -> String {
+    let change = |ratio| change(figure, ratio);
     let of = match ratio.interval {
         Some((low, high)) if low < high => format!(" ({} to {})", change(low), change(high)),
         _ => String::new(),
     };
-    let lost = if ratio.value.is_infinite() { ", since work was lost" } else { "" };
+    let is_lost = ratio.value.is_infinite() && is_time(figure);
+    let lost = if is_lost { ", since work was lost" } else { "" };
     format!("{}{of}{lost}", change(ratio.value))
 }
 
-/// By how much a ratio is more or less: in percent, and as times where that is far.
-fn change(ratio: f64) -> String {
+/// By how much a figure is more or less: in percent, and as times where that is far. Times are
+/// infinite where work was lost.
+fn change(figure: &str, ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {
-        f64::INFINITY => INFINITE.to_owned(),
-        0.0 => "finite against infinite, since work was lost there".to_owned(),
+        f64::INFINITY if is_time(figure) => INFINITE.to_owned(),
+        f64::INFINITY => "something where there was nothing".to_owned(),
+        0.0 if is_time(figure) => "finite against infinite, since work was lost there".to_owned(),
+        0.0 => "-100 %".to_owned(),
         ratio if !(0.2..5.0).contains(&ratio) => format!("{} times", significant(ratio, 3)),
+        _ if percent.abs() < 0.005 => "0 %".to_owned(),
         _ if percent.abs() < 1.0 => format!("{}{} %", sign(percent), significant(percent.abs(), 2)),
         _ => format!("{percent:+.1} %"),
     }
@@ -277,20 +294,20 @@ fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
 }
 
-/// How many times as much: without end where work was lost on the one side alone.
-fn times(ratio: f64) -> String {
+/// How many times as much: without end where work was lost on the one side alone, or where a rate
+/// was nothing.
+fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
-        0.0 => format!("1/{INFINITE}"),
+        0.0 if is_time(figure) => format!("1/{INFINITE}"),
         ratio => format!("{ratio:.3}"),
     }
 }
 
-fn ratio_text(ratio: &Ratio) -> String {
+fn ratio_text(figure: &str, ratio: &Ratio) -> String {
+    let times = |ratio| times(figure, ratio);
     match ratio.interval {
-        Some((low, high)) => {
-            format!("{} ({} to {})", times(ratio.value), times(low), times(high))
-        }
+        Some((low, high)) => format!("{} ({} to {})", times(ratio.value), times(low), times(high)),
         None => times(ratio.value),
     }
 }
@@ -359,7 +376,8 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
 /// points and repeats that are left out, and why something could not be judged.
 pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = findings(report);
-    for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved) {
+    let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
+    for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(
             "Runs of {} and {} did not take turns: what drifted meanwhile (the machine, the data) \
              counts as a difference. An experiment with both as values of an axis interleaves \
@@ -375,15 +393,19 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
     }
     said.extend(left_out(&report.damaged));
     for pair in &report.pairs {
-        if !pair.points_unpaired.is_empty() {
-            let names: Vec<String> = pair.points_unpaired.iter().map(point_name).collect();
-            let n = count(names.len() as u64, "point");
-            said.push(format!(
-                "{n} of which {} or {} has no run that counts left out: {}.",
-                report.sides[0].name,
-                pair.side,
-                names.join(", ")
-            ));
+        for (side, other) in
+            [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]
+        {
+            for (is_lost, words) in [(true, "was tried, and no run counts"), (false, "has none")] {
+                let of = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
+                let at = pair.points_unpaired.iter().filter(of);
+                let names: Vec<String> = at.map(|at| point_name(&at.values)).collect();
+                if !names.is_empty() {
+                    let n = count(names.len() as u64, "point");
+                    let names = names.join(", ");
+                    said.push(format!("{n} of {side}, where {other} {words}, left out: {names}."));
+                }
+            }
         }
         if pair.repeats_left_out > 0 {
             said.push(format!(
@@ -393,15 +415,21 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         }
     }
     let points = report.pairs.iter().flat_map(|pair| &pair.points).map(|point| &point.primary);
-    let many = points.clone().count() > 1;
-    let mut not_plain: Vec<&str> = Vec::new();
-    for why in points.filter_map(|judged| judged.why.as_deref()) {
-        if many && !not_plain.contains(&why) {
-            not_plain.push(why);
+    if points.clone().count() > 1 {
+        said.extend(not_plain(points));
+    }
+    said
+}
+
+/// Why figures have the verdict that they have, where it is not plain: each reason once.
+pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
+    let mut found: Vec<&str> = Vec::new();
+    for why in judged.filter_map(|judged| judged.why.as_deref()) {
+        if !found.contains(&why) {
+            found.push(why);
         }
     }
-    said.extend(not_plain.into_iter().map(|why| format!("Why: {why}.")));
-    said
+    found.into_iter().map(|why| format!("Why: {why}.")).collect()
 }
 
 /// What was found in the runs, by side; and where one side has it more often.
@@ -521,7 +549,7 @@ pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
         title(&judged.figure),
         mean(judged.baseline),
         mean(judged.side),
-        judged.ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&ratio)),
+        judged.ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, &ratio)),
         p,
         detectable,
         judged.verdict.name().to_owned(),
@@ -538,13 +566,14 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         said.push(format!(
-            "Ratios with {} % intervals, each for itself; p corrected for all that is judged; a \
+            "Of each side the mean over its runs. Ratios are medians over all pairs of runs, with \
+             intervals of at least {} %, each for itself; p is corrected for all that is judged; a \
              verdict takes p < 0.05 and a ratio beyond {} %.",
             significant(confidence * 100.0, 3),
             exact(report.floor * 100.0)
         ));
     }
-    if pair.is_interleaved && confidence.is_finite() {
+    if pair.is_interleaved {
         said.push("Runs of both took turns.".to_owned());
     }
     said

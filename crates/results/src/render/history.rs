@@ -2,9 +2,9 @@
 //!
 //! Not here: what is true (history).
 
-use super::comparison::escaped;
 use super::experiment::{left_out as damaged, title};
 use super::figures::{count, significant, wrap};
+use super::table::escaped;
 use super::{Align, Column, Table, sparkline};
 use crate::history::{BuildReport, Change, HistoryReport, Last, LeftOut, PointHistory, too_short};
 

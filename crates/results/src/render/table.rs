@@ -91,7 +91,7 @@ impl Table {
     /// All columns as Markdown's pipes (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let cells: Vec<String> = cells.map(|cell| cell.replace('|', "\\|")).collect();
+            let cells: Vec<String> = cells.map(escaped).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let mut text = line(&mut self.columns.iter().map(|column| &*column.title));
@@ -198,6 +198,18 @@ fn length(text: &str) -> usize {
 fn total(columns: &[(u8, Vec<String>)]) -> usize {
     let cells: usize = columns.iter().map(|(_, cells)| length(&cells[0])).sum();
     cells + GAP.len() * columns.len().saturating_sub(1)
+}
+
+/// What Markdown would take for its own.
+pub(super) fn escaped(text: &str) -> String {
+    let is_mark = |letter: char| matches!(letter, '|' | '*' | '_' | '<' | '`' | '[');
+    text.chars().fold(String::new(), |mut shown, letter| {
+        if is_mark(letter) {
+            shown.push('\\');
+        }
+        shown.push(letter);
+        shown
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::render::{Align, Column, Table, title};
 /// What a comparison's page is called: its sides against the baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
     let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
-    format!("{} against {}", names.join(", "), report.sides[0].name)
+    text::versus(&names.join(", "), &report.sides[0].name)
 }
 
 /// The body of a comparison's page.
@@ -36,7 +36,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let mut blocks = vec![Block::charts(&ratios, ink)];
     for (pair, table) in report.pairs.iter().zip(did) {
         if report.pairs.len() > 1 {
-            blocks.push(Block::Words(vec![format!("{} against {baseline}", pair.side)]));
+            blocks.push(Block::Words(vec![text::versus(&pair.side, baseline)]));
         }
         blocks.push(table);
         blocks.push(Block::Words(text::judged_how(report, pair)));
@@ -47,10 +47,12 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let mut blocks = vec![Block::charts(&curves, ink)];
     blocks.extend(sweeps);
     body.section("curves", "Curves", &blocks);
+    let others = report.pairs.iter().flat_map(|pair| &pair.points).flat_map(|at| &at.others);
+    let whys = text::not_plain(others);
     body.section(
         "figures",
         "All figures",
-        &[Block::folded("By point", &[Block::table(&all(report))])],
+        &[Block::folded("By point", &[Block::table(&all(report)), Block::Words(whys)])],
     );
     body.section("sides", "Sides", &sides(report));
     body.section("repeat", "How to repeat it", &repeat(report));
@@ -63,6 +65,12 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         (overall, _) => overall.as_ref().map(|judged| judged.verdict),
     };
     let (class, word) = match judged {
+        // What a side cannot do at all is not outweighed.
+        Some(Judgement::Better | Judgement::BelowFloor | Judgement::NoEvidence)
+            if pair.lost().next().is_some() =>
+        {
+            ("warn", "Not at all points.")
+        }
         Some(Judgement::Better) => ("good", "Better."),
         Some(Judgement::Worse) => ("bad", "Worse."),
         Some(Judgement::BelowFloor) => ("", "Below the floor."),
