@@ -5,17 +5,20 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::compare::{Asked, compare, history};
 use lab::subject::Subject;
+use model::RunId;
 use results::charts::Chart;
 use results::ink::{Drawn, Theme};
 use results::render::html::{Ink, figure, page};
+use results::render::list::short_id;
+use results::report::Report;
+use results::store::Store;
 
 use super::compare::{judge, judged};
 use super::export::STDOUT;
 use super::output_file::{OutputFile, extension};
-use super::runs::store;
-use super::{DONE, Outcome, flags, print, print_bytes};
+use super::runs::{said, store};
+use super::{DONE, Outcome, flags, print, print_bytes, say};
 
-/// Stands for the standard output.
 /// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
 const PNG_SCALE: f32 = 2.0;
 /// A side of a chart, in pixels of CSS.
@@ -119,7 +122,15 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();
     match (matches.get_one::<String>("by"), &names[..]) {
-        (None, _) => Subject::named(&store, &names, &judge),
+        (None, _) => {
+            let subject = Subject::named(&store, &names, &judge)?;
+            if let (Subject::Run(run), [last]) = (&subject, &names[..])
+                && last == "last"
+            {
+                hint(&store, run)?;
+            }
+            Ok(subject)
+        }
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
@@ -130,6 +141,21 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
             Err(Trouble::Usage(why.to_owned()))
         }
     }
+}
+
+/// Who has just made an experiment may mean that by the last one.
+fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
+    let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
+    if row.is_some_and(|row| !row.point.is_empty())
+        && let Ok(experiment) = store.find_experiment("last")
+    {
+        let id = short_id(&experiment.id);
+        say(&format!(
+            "this is the last run alone, a trial of an experiment: 'dbdyno report {id} -o FILE' \
+             is of all its trials"
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses a page in a file that says it is something else.

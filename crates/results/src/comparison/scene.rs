@@ -2,6 +2,7 @@
 //!
 //! Not here: what differs between the sides (differences), and how it is told (render).
 
+use model::Load;
 use serde::{Deserialize, Serialize};
 
 use crate::render::figures;
@@ -53,7 +54,7 @@ impl Scene {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
             data: each(all, |report| fact(report, "data", "size").cloned()),
-            loads: each(all, |report| report.load.as_ref().map(figures::load)),
+            loads: each(all, |report| report.load.as_ref().map(load)),
             clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),
             placements: each(all, |report| Some(report.placement.clone())),
             runs: all.len() as u64,
@@ -73,6 +74,14 @@ impl Scene {
 
 fn fact<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r String> {
     report.facts.get(about)?.get(name)
+}
+
+/// The rate alone where users arrive at one: the rest stands in the plans.
+fn load(load: &Load) -> String {
+    match load {
+        Load::Open { rate, .. } => format!("open, {}", figures::arrival_rate(rate)),
+        load => figures::load(load),
+    }
 }
 
 fn machine(report: &Report) -> Option<String> {

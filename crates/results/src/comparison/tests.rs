@@ -143,7 +143,8 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     let page = comparison(&report, &[]);
     let words = "rate=2 against 1: NO run of rate=2 counts at 1 of 2 points; at clients=1, TPS is";
     assert!(page.starts_with(words), "{page}");
-    let words = "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
+    let words =
+        "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
     assert!(page.replace('\n', " ").contains(words), "{page}");
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");
