@@ -216,6 +216,14 @@ pub static KNOWN: &[Known] = &[
                  has time left.",
     },
     Known {
+        id: "queue_at_end",
+        severity: "warning",
+        raised: "in open load, more waited at the end of the measured phase than when it was \
+                 lowest before, by more than a queue wanders by chance and by more than there are \
+                 clients, for too short a time to tell whether it grows (`queue_grew`)",
+        advice: "Lower the rate, or measure for longer: then it is seen whether it goes away.",
+    },
+    Known {
         id: "unfinished",
         severity: "warning",
         raised: "work had not ended when the run was over",

@@ -165,9 +165,68 @@ fn what_was_offered_and_not_taken_is_found() {
             second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
         }
     });
+    let steady = || {
+        let mut made = Made::open_overloaded();
+        let kinds = made.seconds.iter_mut().map(|second| (&mut second.waiting, &mut second.kinds));
+        for (waiting, kinds) in kinds {
+            *waiting = Some(2);
+            kinds.iter_mut().for_each(|kind| kind.counts.dropped = 0);
+        }
+        made
+    };
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.iter_mut().rev().take(2).for_each(|second| second.waiting = Some(900));
+    });
+    // A window of a second began where the ramp-up ended.
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second < 1);
+        made.measured_ns = NS_PER_S;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second == 0);
+        made.measured_ns = NS_PER_S;
+        made.description.phases.ramp_up_ns = 0;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    let mut live = steady();
+    live.seconds.last_mut().expect("a second").waiting = Some(900);
+    live.reason = None;
+    assert!(!ids(&live).contains(&"queue_at_end".to_owned()));
     from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
+}
+
+#[test]
+fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
+    // They come later than the counts: of a run that goes on not yet, of a killed one never.
+    let late = |ended: bool| {
+        let mut made = Made::open_overloaded();
+        made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+            (kind.service, kind.wait) = (None, None);
+        });
+        made.reason = made.reason.filter(|_| ended);
+        made
+    };
+    for made in [late(false), late(true)] {
+        let findings = judge(&made.tally());
+        let of = |id: &str| findings.iter().find(|finding| finding.id == id);
+        assert!(of("queue_too_small").is_none(), "{:?}", of("queue_too_small"));
+        let dropped = of("dropped_arrivals").expect("it drops");
+        assert!(!dropped.text.contains("more than the system"), "{}", dropped.text);
+    }
+    // Clients that hang with what has not ended are at work.
+    let mut hangs = late(true);
+    hangs.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+        kind.counts.dropped += kind.counts.finished();
+        (kind.counts.committed, kind.counts.rolled_back, kind.response) = (0, 0, None);
+        (kind.counts.unfinished, kind.unfinished) = (0, None);
+    });
+    let first = hangs.kind(0);
+    first.counts.unfinished = 6;
+    first.unfinished.get_or_insert_default().record_n(70 * NS_PER_S, 6);
+    assert!(!ids(&hangs).contains(&"queue_too_small".to_owned()), "{:?}", ids(&hangs));
 }
 
 #[test]
