@@ -312,6 +312,16 @@ pub static KNOWN: &[Known] = &[
         advice: "Use a machine of its own, or repeat and interleave the runs.",
     },
     Known {
+        id: "neighbours",
+        severity: "warning",
+        raised: "programs other than the generator and the server took more than 10 % of this \
+                 machine's CPU time in the measured phase; not looked for with `--around none`, \
+                 nor where the server is on this machine and its process is not seen",
+        advice: "Repeat the run while nothing else works on the machine: what they took, \
+                 generator and database had to do without. (A proxy or a container on the way to \
+                 the database is one of them.)",
+    },
+    Known {
         id: "store_not_written",
         severity: "warning",
         raised: "the run could not be kept",

@@ -422,6 +422,57 @@ fn build_machine_and_durability_are_looked_at() {
     });
 }
 
+/// What programs take, in percent of the 4 processors of a machine and of one for processes.
+fn around(made: &mut Made, processes: &[(&str, f64)]) {
+    made.fact("cpu", "logical", "4");
+    let gauge = |about: &str, name: &str| model::Gauge {
+        about: about.to_owned(),
+        name: name.to_owned(),
+        unit: "%".to_owned(),
+        help: "CPU time.".to_owned(),
+    };
+    let all = processes.iter().map(|(about, _)| gauge(about, "cpu_user"));
+    made.more.push(Event::Gauges { gauges: all.collect() });
+    let values = (0..).zip(processes.iter().map(|(_, value)| *value));
+    let values: Vec<(u16, f64)> = values.collect();
+    let readings = |second| model::Readings { second, values: values.clone() };
+    made.more.extend((0..60).map(readings).map(Event::Readings));
+}
+
+#[test]
+fn programs_that_take_the_processors_from_generator_and_server_are_found() {
+    let remote = Made::open_overloaded;
+    let local = || {
+        let mut made = Made::open_overloaded();
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
+        made
+    };
+    let neighbours = |mut made: Made, processes: &[(&str, f64)]| {
+        around(&mut made, processes);
+        let of = |finding: &Finding| finding.id == "neighbours";
+        judge(&made.tally()).into_iter().find(of).map(|finding| finding.text)
+    };
+    from(remote(), "neighbours", Severity::Warning, |made| {
+        around(made, &[("machine", 40.0), ("generator", 80.0)]);
+    });
+    // 60 % of 4 processors less 80 % and 40 % of one.
+    let all = [("machine", 60.0), ("generator", 80.0), ("server", 40.0)];
+    let text = neighbours(local(), &all).expect("30 %");
+    assert!(text.contains("server took 30 % of this machine's CPU time (1.2 of 4 "), "{text}");
+    let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
+    assert_eq!(neighbours(local(), &calm), None);
+    // Nodes of a cluster are servers; one that is not seen would be a neighbour.
+    let nodes = [("machine", 36.0), ("generator", 80.0), ("node 1/server", 20.0)];
+    assert_eq!(neighbours(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
+    assert_eq!(neighbours(local(), &all[..2]), None);
+    assert_eq!(neighbours(remote(), &[]), None);
+    assert_eq!(neighbours(remote(), &all[..1]), None);
+    // What the plan itself starts is none.
+    let mut planned = remote();
+    planned.disturbance(0, Some(60_000), Disturbed::Done);
+    assert_eq!(neighbours(planned, &all[..2]), None);
+}
+
 #[test]
 fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();
