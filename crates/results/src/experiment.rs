@@ -541,6 +541,11 @@ mod tests {
         let page = render::experiment(&few);
         assert!(page.contains("2 of 3 have it"), "{page}");
         assert!(page.contains("\np99 ms: n too small: p99 needs 473\n"), "{page}");
+        assert!(!page.contains("that have it"), "{page}");
+        let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
+        let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
+        let page = render::experiment(&of_time);
+        assert!(page.contains("clients, of the 4 points of 5 that have it: "), "{page}");
         let rows = render::point_rows(&few).json();
         assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
     }

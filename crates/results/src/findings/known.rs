@@ -318,8 +318,8 @@ pub static KNOWN: &[Known] = &[
                  machine's CPU time in the measured phase; not looked for with `--around none`, \
                  nor where the server is on this machine and its process is not seen",
         advice: "Repeat the run while nothing else works on the machine: what they took, \
-                 generator and database had to do without. (A proxy or a container on the way to \
-                 the database is one of them.)",
+                 generator and database had to do without. (What is not seen to be the server \
+                 counts with others: a proxy, or a database in a container of this machine.)",
     },
     Known {
         id: "store_not_written",

@@ -272,13 +272,24 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
         true => sparkline(&means, SPARK_MOST),
         false => "not everywhere finite".to_owned(),
     };
-    let (figure, axis) = (title(&curve.figure), &curve.axis);
-    format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve))
+    format!("\n{}: {line}\n{}\n", along(report, curve), in_words(curve))
 }
 
 /// Times over a rate are lowest where it is, which is news to nobody.
 fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
+}
+
+/// What goes along which axis, and at how many of its points it is known if not at all.
+pub(super) fn along(report: &ExperimentReport, curve: &Curve) -> String {
+    let (figure, axis) = (title(&curve.figure), &curve.axis);
+    let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
+    match (known.count(), report.points.len()) {
+        (known, all) if known < all => {
+            format!("{figure} over {axis}, of the {known} points of {all} that have it")
+        }
+        _ => format!("{figure} over {axis}"),
+    }
 }
 
 /// `first 1, mean 2, peak 3 at 8, last 2`.
