@@ -82,6 +82,10 @@ fn for_shell(word: &str) -> String {
 
 /// The history of a label's values.
 pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
+    if key.trim().is_empty() {
+        let why = "'' is no label: name the one whose values are the builds, such as build";
+        return Err(Trouble::Usage(why.to_owned()));
+    }
     let figures = [&Report::AT_LENGTH[..], &Report::SET_UP].concat();
     let mut damaged = Vec::new();
     let builds = labelled(store, key, None, &figures, &mut damaged)?;

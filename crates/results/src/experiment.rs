@@ -19,6 +19,14 @@ const CONFIDENCE: f64 = 0.95;
 /// Above this the law's residuals say that it does not fit.
 const RESIDUAL_MOST: f64 = 0.10;
 
+/// What a reason says of a figure that some runs have, after how many of how many.
+const IN_SOME: &str = "runs have it";
+
+/// How many of a point's runs have a figure that is not the point's, as its reason tells.
+pub(crate) fn have_it(reason: &str) -> Option<&str> {
+    reason.split_once(IN_SOME).map(|(share, _)| share.trim_end())
+}
+
 /// A trial that has a report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trialled {
@@ -90,7 +98,8 @@ pub struct PointReport {
     pub runs_not_counted: u64,
     /// What was measured, by name.
     pub figures: Named<Figure>,
-    /// Why a time is not among them, by its name: there may be too few samples.
+    /// Why a figure is not among them, by its name: a time may have too few samples, in all of the
+    /// runs that count or in some. The mean over others would be another point's.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
     /// Findings of at least a warning, by id, and in how many runs.
@@ -366,20 +375,32 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
             names.push(name);
         }
     }
+    let values_of = |name: &str| -> Vec<f64> {
+        figures.iter().flatten().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
+    };
+    let is_whole = |name: &str| values_of(name).len() == counted.len();
     let of = |name: &&'static str| {
-        let values = figures.iter().flatten().filter(|(n, _)| n == name).map(|(_, value)| *value);
-        figure(&values.collect::<Vec<f64>>()).map(|figure| ((*name).to_owned(), figure))
+        let values = Some(values_of(name)).filter(|_| is_whole(name))?;
+        figure(&values).map(|figure| ((*name).to_owned(), figure))
     };
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
-    let why = counted.first().map(|trial| reasons(times_of(&trial.report)).0).unwrap_or_default();
-    let why = why.into_iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    let reasons: Vec<Named<String>> =
+        counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
+    let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
+    let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    let in_some = names.iter().filter(|name| !is_whole(name)).map(|name| {
+        let why = reasons.iter().find_map(|reasons| reasons.get(name));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        let (have, of) = (values_of(name).len(), counted.len());
+        ((*name).to_owned(), format!("{have} of {of} {IN_SOME}{why}"))
+    });
     PointReport {
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
         figures: Named(names.iter().filter_map(of).collect()),
-        reasons: Named(why.collect()),
+        reasons: Named(in_none.chain(in_some).collect()),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
     }
 }
@@ -505,5 +526,73 @@ fn law_report(law: &Scalability) -> ScalabilityReport {
         residual: law.residual,
         worst: law.worst,
         fits: law.residual <= RESIDUAL_MOST,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Dice, Severity, Stream};
+
+    use super::*;
+    use crate::charts::made::sweep_of;
+    use crate::render;
+
+    fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
+        let (experiment, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+        change(&mut trials);
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        ExperimentReport::new(&experiment, &trials, &mut || dice.bits())
+    }
+
+    #[test]
+    fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
+        let why = "n too small: p99 needs 473, has 410";
+        let few = report(|trials| {
+            let times = &mut trials[1].report.block.response_ms;
+            times.p99 = None;
+            times.reasons.push("p99", why.to_owned());
+        });
+        let [one, two] = [&few.points[0], &few.points[1]];
+        assert_eq!(one.figures.get("p99_ms"), None);
+        let told = one.reasons.get("p99_ms").map(String::as_str);
+        assert_eq!(told, Some(&*format!("2 of 3 runs have it: {why}")));
+        assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));
+        assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
+        let page = render::experiment(&few);
+        assert!(page.contains("2 of 3 have it"), "{page}");
+        assert!(page.contains("\np99 ms: n too small: p99 needs 473\n"), "{page}");
+        assert!(!page.contains("that have it"), "{page}");
+        let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
+        let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
+        let page = render::experiment(&of_time);
+        assert!(page.contains("clients, of the 4 points of 5 that have it: "), "{page}");
+        let rows = render::point_rows(&few).json();
+        assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
+    }
+
+    #[test]
+    fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
+        let page = render::experiment(&report(|_| {}));
+        assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
+        let lose = |trials: &mut Vec<Trialled>, n: usize| {
+            for trial in trials.iter_mut().take(n) {
+                trial.report.findings.push(Finding {
+                    id: "queue_full".to_owned(),
+                    severity: Severity::Invalid,
+                    text: "The queue was full.".to_owned(),
+                });
+            }
+        };
+        let page = render::experiment(&report(|trials| lose(trials, 4)));
+        assert!(page.contains("10 of 15 trials count, 4 do not, 1 not done, "), "{page}");
+        // One that was made again is there twice, and counts.
+        let again = render::experiment(&report(|trials| {
+            let mut again = trials[0].clone();
+            lose(trials, 1);
+            again.report.run_id.push('2');
+            trials.push(again);
+        }));
+        assert!(again.contains("14 of 15 trials count, 1 not done, "), "{again}");
+        assert!(page.lines().all(|line| line.chars().count() <= 96), "{page}");
     }
 }

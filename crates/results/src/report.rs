@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 pub use build::Options;
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
+pub(crate) use gauges::{points, whose};
 pub use named::Named;
 pub use probes::ProbeReport;
 pub use times::{ConnectTimes, LagTimes, Latency};

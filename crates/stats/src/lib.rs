@@ -50,4 +50,4 @@ pub use rate::{
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
-pub use trend::{TREND_VALUES_MIN, Trend, pieces, rises, rises_late, trend};
+pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};

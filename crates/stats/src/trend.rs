@@ -107,23 +107,43 @@ const LATE_SCORE: f64 = 3.5;
 /// alone; `events` come and go between two values.
 ///
 /// From its lowest value there it must rise from piece to piece (where there are too few for
-/// pieces, from value to value), and by more than arrivals and departures that keep pace make it
-/// wander: a step's variance is the number of its events, or that of the steps before if those
-/// were wilder. A queue wanders less than that, since it is never below nothing.
+/// pieces, from value to value), and by more than it wanders.
 pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     let quarter = (series.len() * (LATE_PARTS - 1) / LATE_PARTS).checked_sub(1)?;
     let (before, last) = series.split_at(quarter);
-    let lowest = last.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)))?.0;
+    let lowest = last_lowest(last)?;
     let tail = &last[lowest..];
-    let (n, rise) = (tail.len(), tail[tail.len() - 1] - tail[0]);
+    let n = tail.len();
     let is_steady = match n {
         PIECES.. => rises(tail),
         _ => n >= LATE_VALUES_MIN && kendalls_s(tail) == (n * (n - 1) / 2) as i64,
     };
+    (is_steady && is_beyond_wandering(before, tail, events)).then_some(quarter + lowest)
+}
+
+/// Where a queue was lowest last, if its end is higher than that by more than it wanders; `events`
+/// come and go between two values. It need not rise steadily, nor for long: whether it goes on to
+/// grow is not known of one that does not ([`rises`], [`rises_late`]).
+pub fn ends_high(series: &[f64], events: f64) -> Option<usize> {
+    let lowest = last_lowest(series)?;
+    let (before, tail) = (&series[..=lowest], &series[lowest..]);
+    is_beyond_wandering(before, tail, events).then_some(lowest)
+}
+
+fn last_lowest(series: &[f64]) -> Option<usize> {
+    let values = series.iter().enumerate();
+    values.min_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map(|(index, _)| index)
+}
+
+/// Whether a queue's tail rises by more than arrivals and departures that keep pace make it wander:
+/// a step's variance is the number of its events, or that of the steps before if those were
+/// wilder. A queue wanders less than that, since it is never below nothing.
+fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
     let squares = before.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
     let of_a_step = squares / (before.len() as f64 - 1.0).max(1.0);
-    let variance = (n - 1) as f64 * of_a_step.max(events);
-    (is_steady && rise > LATE_SCORE * variance.sqrt()).then_some(quarter + lowest)
+    let (steps, rise) = (tail.len() - 1, tail[tail.len() - 1] - tail[0]);
+    let variance = steps as f64 * of_a_step.max(events);
+    rise > LATE_SCORE * variance.sqrt()
 }
 
 /// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
@@ -152,10 +172,15 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// How many wait at M/M/4 with services of 20 ms, at the end of each second of a minute: at a
+    /// How many wait at M/M/4 with services of 20 ms, at the end of each of so many seconds: at a
     /// load up to a second and at another from then on.
-    fn waiting(random: &mut Xoshiro256PlusPlus, loads: [f64; 2], until: u64) -> Vec<f64> {
-        let (servers, seconds) = (4, 60);
+    fn waiting(
+        random: &mut Xoshiro256PlusPlus,
+        loads: [f64; 2],
+        until: u64,
+        seconds: u64,
+    ) -> Vec<f64> {
+        let servers = 4;
         let mut next = |mean_ns| crate::exponential_ns(random.next_u64(), mean_ns);
         let (mut arrivals, mut now) = (Vec::new(), 0);
         while now < seconds * 1_000_000_000 {
@@ -179,7 +204,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
         let mut found = |loads: [f64; 2], until| {
             let mut one =
-                |_: &u32| rises_late(&waiting(&mut random, loads, until), 400.0).is_some();
+                |_: &u32| rises_late(&waiting(&mut random, loads, until, 60), 400.0).is_some();
             (0..100).filter(|nth| one(nth)).count()
         };
         for steady in [0.5, 0.95, 0.99] {
@@ -193,6 +218,37 @@ mod tests {
         // What grew and is at rest again does not grow.
         let n = found([1.5, 0.5], 50);
         assert!(n <= 2, "{n} of 100 that shrink");
+    }
+
+    #[test]
+    fn a_backlog_at_the_end_is_found_however_short_the_window_and_a_busy_queue_has_none() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+        let mut found = |loads: [f64; 2], until, seconds: u64, window: usize| {
+            let mut one = |_: &u32| {
+                let series = waiting(&mut random, loads, until, seconds);
+                ends_high(&series[series.len() - 1 - window..], 400.0).is_some()
+            };
+            (0..200).filter(|nth| one(nth)).count()
+        };
+        for window in [5, 10, 60] {
+            let n = found([0.95; 2], 0, 65, window);
+            assert!(n <= 4, "{n} of 200 in {window} s");
+        }
+        for (load, from, window) in [(1.5, 57, 59), (1.5, 57, 5), (2.0, 58, 10), (2.5, 59, 1)] {
+            let n = found([0.7, load], from, 60, window);
+            assert!(n >= 190, "{n} of 200 at {load} from {from} in {window} s");
+        }
+    }
+
+    #[test]
+    fn a_backlog_begins_where_it_was_lowest_last() {
+        assert_eq!(ends_high(&[0.0, 600.0], 100.0), Some(0));
+        assert_eq!(ends_high(&[9.0, 2.0, 2.0, 700.0, 650.0], 100.0), Some(2));
+        // What has gone again, and what is as wild as before.
+        assert_eq!(ends_high(&[0.0, 700.0, 20.0], 100.0), None);
+        assert_eq!(ends_high(&[0.0, 700.0, 0.0, 700.0, 0.0, 700.0], 100.0), None);
+        assert_eq!(ends_high(&[3.0], 0.0), None);
+        assert_eq!(ends_high(&[], 0.0), None);
     }
 
     #[test]

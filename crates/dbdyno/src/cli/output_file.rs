@@ -52,7 +52,12 @@ impl OutputFile {
     /// Writes all of it, or leaves what is there as it is.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Trouble> {
         self.replace(bytes).map_err(|error| {
-            Trouble::Failed(format!("{} cannot be written: {error}", self.path.display()))
+            let folder = folder_of(&self.path);
+            let why = match folder.is_dir() {
+                true => error.to_string(),
+                false => format!("there is no folder {}", folder.display()),
+            };
+            Trouble::Failed(format!("{} cannot be written: {why}", self.path.display()))
         })
     }
 
@@ -68,12 +73,11 @@ impl OutputFile {
             Some(_) => fs::canonicalize(&self.path)?,
             None => self.path.clone(),
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut new = tempfile::Builder::new()
             .prefix(".dbdyno-")
             .suffix(".part")
             .permissions(Permissions::from_mode(MODE))
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .tempfile_in(folder_of(&path))
             .map_err(|error| io::Error::from(error.kind()))?;
         new.write_all(bytes)?;
         if let Some(there) = there {
@@ -83,6 +87,12 @@ impl OutputFile {
         new.as_file().sync_all()?;
         new.persist(&path).map(drop).map_err(|failed| failed.error)
     }
+}
+
+/// The folder that a file lies in, or would.
+fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 /// The end of a file's name behind its last dot, in small letters; empty if it has none.
@@ -107,8 +117,7 @@ fn is_of_store(path: &Path, store: &Path) -> bool {
 
 /// A path whose folder is the real one.
 fn placed(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    let folder = fs::canonicalize(folder_of(path));
     let name = path.file_name().unwrap_or_default();
     folder.map_or_else(|_| path.to_owned(), |folder| folder.join(name))
 }
@@ -127,7 +136,7 @@ fn is_of_sqlite(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn folder_of(folder: &Path) -> Vec<String> {
+    fn files_in(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");
         let name = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
         let mut names: Vec<String> =
@@ -150,20 +159,20 @@ mod tests {
         let there = fs::metadata(&path).expect("a file");
         assert_eq!(there.permissions().mode() & 0o777, 0o640);
         assert_ne!(there.ino(), old, "who reads the old file reads it to its end");
-        assert_eq!(folder_of(folder.path()), ["a.json", "link"]);
+        assert_eq!(files_in(folder.path()), ["a.json", "link"]);
     }
 
     #[test]
     fn what_cannot_be_written_leaves_what_was_there() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("a")).expect("a folder");
-        for (name, word) in [("a", "directory"), ("none/b.json", "not found")] {
+        for (name, word) in [("a", "directory"), ("none/b.json", "there is no folder")] {
             let file = OutputFile { path: folder.path().join(name) };
             let refused = file.write(b"new").expect_err("refused").to_string();
             assert!(refused.contains("cannot be written") && refused.contains(word), "{refused}");
         }
         OutputFile { path: PathBuf::from("/dev/null") }.write(b"new").expect("it takes all");
-        assert_eq!(folder_of(folder.path()), ["a"]);
+        assert_eq!(files_in(folder.path()), ["a"]);
     }
 
     #[test]

@@ -131,6 +131,11 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
     // A rate that steps up late grows a queue too.
     let late = "--rate=steps 1000 for 46s, 2600";
     open(late, &["--queue=100000", "--drain=1h"], &["queue_grew"]);
+    // Too late, or within too short a window, to tell that it grows: a backlog it is.
+    let late = "--rate=steps 1000 for 57s, 2600";
+    open(late, &["--queue=100000", "--drain=1h"], &["queue_at_end"]);
+    let short = ["--queue=100000", "--drain=1h", "--duration=5s", "--ramp-up=0s"];
+    open("--rate=2600", &short, &["queue_at_end", "short", "no_ramp_up"]);
     let stopped = ["--queue=100", "--queue-full=stop", "--duration=20s", "--ramp-up=0s"];
     let flags = [&["--load=open", "--clients=4", "--rate=3000"][..], &stopped].concat();
     let report = report(&home, &flags);

@@ -7,6 +7,7 @@ use model::{
 use toml::{Table, Value};
 
 use super::server::is_same;
+use super::vary::is_target;
 use super::{decide_all, read_toml};
 
 /// The plan in TOML, without a password.
@@ -75,12 +76,41 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
         }
     }
     put(&mut top, "experiment", of);
-    // A table forgets the order of the axes.
+    let mut beside = top.clone();
+    beside.remove("server");
+    let axes = axes_toml(&experiment.axes);
+    written(&mut top, &axes, experiment).or_else(|| {
+        written(&mut beside, &axes_toml(&with_targets_as_decided(experiment)?), experiment)
+    })
+}
+
+/// A table forgets the order of the axes.
+fn axes_toml(axes: &[Axis]) -> String {
     let axis = |axis: &Axis| {
         let values: Value = axis.values.clone().into();
         format!("{} = {values}\n", Value::from(axis.name.as_str()))
     };
-    let axes: String = experiment.axes.iter().map(axis).collect();
+    axes.iter().map(axis).collect()
+}
+
+/// The axes with the targets of the points' plans: what was set of a managed server beside them is
+/// in their URLs. None where settings are an axis themselves, or the target is none.
+fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
+    let mut axes = experiment.axes.clone();
+    let index = axes.iter().position(|axis| is_target(&axis.name))?;
+    if axes.iter().any(|axis| axis.name.starts_with("server.")) {
+        return None;
+    }
+    for value in &mut axes[index].values {
+        let point = experiment.points.iter().find(|point| point.values[index] == *value)?;
+        let plan = point.plan.parse::<Table>().ok()?;
+        *value = plan.get("target")?.get("url")?.as_str()?.to_owned();
+    }
+    Some(axes)
+}
+
+/// The plan with these axes, without what need not be there, if it decides to the experiment.
+fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
         let text = format!("{text}\n[experiment.vary]\n{axes}");
@@ -93,7 +123,7 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
         }
         let groups = top.get_mut("group").and_then(Value::as_array_mut).into_iter().flatten();
         groups.filter_map(Value::as_table_mut).for_each(|group| drop(group.remove(unwritten)));
-        written(&top)
+        written(top)
     })
 }
 

@@ -7,6 +7,7 @@ use model::{
     Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, parse_duration,
     short_axis,
 };
+use results::experiment::number;
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
 use super::place::{check_axes, flag_of, parameters_of, put};
@@ -77,7 +78,10 @@ pub fn decide_all(
     let mut points = Vec::new();
     for values in combinations(&axes) {
         let mut point = draft.clone();
-        for (vary, value) in draft.vary.iter().zip(&values) {
+        let mut set: Vec<(&VaryDraft, &String)> = draft.vary.iter().zip(&values).collect();
+        // What is set of a server asks which one it is.
+        set.sort_by_key(|(vary, _)| !is_target(&vary.name));
+        for (vary, value) in set {
             put(&mut point, vary, value.clone())?;
         }
         points.push((
@@ -168,14 +172,34 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
         return Err(vary.bad(why));
     }
     for (index, value) in vary.values.iter().enumerate() {
-        if vary.values[..index].iter().any(|other| shown(other) == shown(value)) {
-            let value = shown(value);
+        if let Some(other) = vary.values[..index].iter().find(|other| is_same(name, other, value)) {
+            let (value, other) = (shown(value), shown(other));
+            let twice = match value == other {
+                true => format!("{value} twice"),
+                false => format!("{other} twice, also as {value}"),
+            };
             let repeat = spelled("experiment.repeat", "", &vary.from);
-            let why = format!("'{name}' has the value {value} twice: repeats are asked for by");
+            let why = format!("'{name}' has the value {twice}: repeats are asked for by");
             return Err(vary.bad(format!("{why} {repeat}")));
         }
     }
     Ok(Axis { name: name.clone(), values: vary.values.clone() })
+}
+
+/// Whether two values are one, however they are written: `1` and `01`, `1000` and `1k`, `1s` and
+/// `1000ms`. What a setting of a server's means only the server knows.
+fn is_same(axis: &str, a: &str, b: &str) -> bool {
+    if axis.starts_with("server.") {
+        return a == b;
+    }
+    let as_length = || parse_duration(a).is_ok_and(|ns| parse_duration(b) == Ok(ns));
+    let as_number = || number(a).is_some_and(|n| number(b) == Some(n));
+    shown(a) == shown(b) || as_number() || as_length()
+}
+
+/// Whether an axis is which database is loaded.
+pub(super) fn is_target(axis: &str) -> bool {
+    matches!(axis, "target" | "target.url")
 }
 
 /// A value as it is shown and kept: a URL without its password.

@@ -1,6 +1,6 @@
 //! A plan that is printed reads back as the same plan; mistakes are told with their place.
 
-use lab::plan::{Draft, decide, decide_all, read_toml, to_toml, varied_to_toml};
+use lab::plan::{Draft, Varied, decide, decide_all, read_toml, to_toml, varied_to_toml};
 use model::{Plan, Target};
 
 fn decided(text: &str) -> Result<Plan, String> {
@@ -222,6 +222,61 @@ fn a_setting_of_the_plan_goes_over_that_of_the_target_in_any_spelling() {
         plan.target.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     options.sort();
     assert_eq!(options, ["INNODB_IO_CAPACITY=300", "local-infile=1", "local_infile=false"]);
+}
+
+fn varied(text: &str) -> Result<Varied, String> {
+    let draft = read_toml("plan.toml", text).map_err(|bad| bad.0)?;
+    decide_all(&draft, &|_| Err("no target".to_owned())).map_err(|bad| bad.0)
+}
+
+#[test]
+fn settings_of_a_server_that_is_varied_itself_are_taken_in_whatever_order() {
+    let targets = "target = ['managed:mariadb', 'mariadb://db/shop']";
+    let settings = "'server.sync_binlog' = [0, 1]";
+    for axes in [format!("{targets}, {settings}"), format!("{settings}, {targets}")] {
+        let text = format!("[[group]]\nworkload = 'tpcc'\n[experiment]\nvary = {{ {axes} }}");
+        let points = varied(&text).expect("it decides").points;
+        let wanted = "managed:mariadb?sync_binlog=1";
+        let has_it = points.iter().filter(|(_, plan)| to_toml(plan).contains(wanted));
+        assert_eq!((points.len(), has_it.count()), (4, 1));
+    }
+}
+
+#[test]
+fn settings_beside_servers_that_are_varied_are_in_the_urls_of_the_plan_that_is_written() {
+    let text = "server = { innodb_io_capacity = 300 }\n[[group]]\nworkload = 'tpcc'\n\
+                [experiment]\nrepeat = 2\n\
+                vary = { target = ['managed:mariadb', 'managed:mysql'], clients = [1, 2] }";
+    let plan = |text: &str| {
+        lab::experiment::plan(varied(text).expect("it decides"), 1, Vec::new()).experiment
+    };
+    let experiment = plan(text);
+    let written = varied_to_toml(&experiment).expect("it is a plan");
+    assert!(written.contains("managed:mysql?innodb_io_capacity=300"), "{written}");
+    let plans = |of: &model::Experiment| -> Vec<String> {
+        of.points.iter().map(|point| point.plan.clone()).collect()
+    };
+    assert_eq!(plans(&plan(&written)), plans(&experiment));
+}
+
+#[test]
+fn a_value_that_is_written_twice_is_refused_however_it_is_written() {
+    let check = |axis: &str, expect: &str| {
+        let text = format!(
+            "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+             vary.{axis}"
+        );
+        let why = varied(&text).err().unwrap_or_else(|| panic!("{axis} is taken"));
+        assert!(why.contains(expect), "{why}");
+    };
+    check("clients = [1, '01']", "has the value 1 twice, also as 01: repeats");
+    check("clients = [1000, '1k']", "has the value 1000 twice, also as 1k: repeats");
+    check("duration = ['1m', '60s']", "has the value 1m twice, also as 60s: repeats");
+    check("clients = [4, 4]", "has the value 4 twice: repeats");
+    check("'server.sync_binlog' = [4, 4]", "has the value 4 twice: repeats");
+    let server = "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+                  vary.'server.version' = ['1.1', '1.10']";
+    assert_eq!(varied(server).map(|of| of.points.len()), Ok(2));
 }
 
 #[test]

@@ -118,6 +118,13 @@ pub(crate) fn experiment() -> (ExperimentReport, Vec<Trialled>) {
 
 /// The same over other numbers of clients.
 pub(crate) fn sweep(clients: [u32; 5]) -> (ExperimentReport, Vec<Trialled>) {
+    let (experiment, trials) = sweep_of(clients);
+    let mut dice = Dice::new(1, Stream::Order, 0);
+    (ExperimentReport::new(&experiment, &trials, &mut || dice.bits()), trials)
+}
+
+/// What such a report is made of.
+pub(crate) fn sweep_of(clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
     let tps = [100.0, 190.0, 340.0, 450.0, 420.0];
     let point = |n: &u32| model::Point { values: vec![n.to_string()], plan: String::new() };
     let experiment = Experiment {
@@ -147,8 +154,7 @@ pub(crate) fn sweep(clients: [u32; 5]) -> (ExperimentReport, Vec<Trialled>) {
         }
     }
     trials.pop();
-    let mut dice = Dice::new(1, Stream::Order, 0);
-    (ExperimentReport::new(&experiment, &trials, &mut || dice.bits()), trials)
+    (experiment, trials)
 }
 
 /// A rate that keeps p99 below 20 ms.

@@ -216,6 +216,14 @@ pub static KNOWN: &[Known] = &[
                  has time left.",
     },
     Known {
+        id: "queue_at_end",
+        severity: "warning",
+        raised: "in open load, more waited at the end of the measured phase than when it was \
+                 lowest before, by more than a queue wanders by chance and by more than there are \
+                 clients, for too short a time to tell whether it grows (`queue_grew`)",
+        advice: "Lower the rate, or measure for longer: then it is seen whether it goes away.",
+    },
+    Known {
         id: "unfinished",
         severity: "warning",
         raised: "work had not ended when the run was over",
@@ -302,6 +310,16 @@ pub static KNOWN: &[Known] = &[
         severity: "warning",
         raised: "other virtual machines took more than 2 % of the CPU time (steal)",
         advice: "Use a machine of its own, or repeat and interleave the runs.",
+    },
+    Known {
+        id: "neighbours",
+        severity: "warning",
+        raised: "programs other than the generator and the server took more than 10 % of this \
+                 machine's CPU time in the measured phase; not looked for with `--around none`, \
+                 nor where the server is on this machine and its process is not seen",
+        advice: "Repeat the run while nothing else works on the machine: what they took, \
+                 generator and database had to do without. (What is not seen to be the server \
+                 counts with others: a proxy, or a database in a container of this machine.)",
     },
     Known {
         id: "store_not_written",

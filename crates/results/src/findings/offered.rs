@@ -1,6 +1,8 @@
 //! Findings on the load: what was offered and could not be taken, and what closed load hides.
 
-use model::{Load, Severity};
+use std::ops::Range;
+
+use model::{Load, Severity, StopReason};
 
 use super::{View, Words, count, percent, percent_text};
 use crate::render::figures::significant;
@@ -13,6 +15,7 @@ enum Offer {
     Dropped { dropped: u64, offered: u64, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
     QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
+    QueueAtEnd { first: f64, last: f64, steps: usize },
     Unfinished { unfinished: u64, offered: u64 },
     CarriedIn { carried_in: u64, clients: u32 },
     Closed,
@@ -55,6 +58,17 @@ impl Offer {
                     significant(per_s, 3)
                 ),
             },
+            Offer::QueueAtEnd { first, last, steps } => Words {
+                id: "queue_at_end",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} waited at the end of the measured phase, and {} did {steps} s before: \
+                     what waits has shown how long it takes only after the measured phase, or \
+                     not at all, so the percentiles are of the beginning of a backlog.",
+                    count(last as u64, "transaction"),
+                    if first > 0.0 { significant(first, 3) } else { "none".to_owned() },
+                ),
+            },
             Offer::Unfinished { unfinished, offered } => Words {
                 id: "unfinished",
                 severity: Severity::Warning,
@@ -89,15 +103,17 @@ impl Offer {
 pub(super) fn look(view: &View) -> Vec<Words> {
     let counts = &view.sum.counts;
     let (offered, dropped, unfinished) = (counts.offered(), counts.dropped, counts.unfinished);
-    let queue_too_small = queue_too_small(view);
-    let why = match queue_too_small {
-        Some(_) => "",
-        None => ": the rate is more than the system can take",
+    let busy_percent = busy_percent(view);
+    let is_busy = |percent: f64| percent >= BUSY_PERCENT_MAX;
+    let why = match busy_percent.is_some_and(is_busy) {
+        true => ": the rate is more than the system can take",
+        false => "",
     };
+    let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_busy(*percent));
     let all = [
         (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
-        queue_too_small,
-        queue_grew(view),
+        idle_percent.and_then(|percent| queue_too_small(view, percent)),
+        queue_grew(view).or_else(|| queue_at_end(view)),
         (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
         carried_in(view),
         closed(view),
@@ -105,34 +121,51 @@ pub(super) fn look(view: &View) -> Vec<Words> {
     all.into_iter().flatten().map(Offer::words).collect()
 }
 
+/// For how much of their time the clients were at work, at most: failures count with their wait,
+/// and what had not ended as if each client had been at it for as long as the oldest was there.
+/// None where that is not known, or not yet: service times come later than counts, and of a run
+/// that was killed never.
+fn busy_percent(view: &View) -> Option<f64> {
+    let clients = u64::from(view.told?.clients);
+    let sum = &view.sum;
+    let (timed, ended) = (sum.service.count(), sum.counts.finished());
+    let unfinished = (sum.unfinished.count(), sum.counts.unfinished);
+    let failed = (sum.failures.count(), sum.counts.failed);
+    let is_known = timed >= ended && unfinished.0 >= unfinished.1 && failed.0 >= failed.1;
+    let measured_ns = view.tally.measured_ns();
+    let all_ns = measured_ns as f64 * clients as f64;
+    let at_end_ns = sum.unfinished.max().min(measured_ns) as f64;
+    let at_end_ns = at_end_ns * unfinished.1.min(clients) as f64;
+    let busy_ns = (sum.service.sum() + sum.failures.sum()) as f64 + at_end_ns;
+    (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
+}
+
 /// Where arrivals were dropped, and the clients had time left for more.
-fn queue_too_small(view: &View) -> Option<Offer> {
-    let told = view.told?;
-    let Load::Open { queue, .. } = told.load else { return None };
-    let all_ns = view.tally.measured_ns() as f64 * f64::from(told.clients);
-    let times = &view.sum;
-    let busy_ns = times.service.sum() + times.failures.sum();
-    let busy_percent = 100.0 * busy_ns as f64 / all_ns;
-    let is_small = times.counts.dropped > 0 && busy_percent < BUSY_PERCENT_MAX;
-    is_small.then_some(Offer::QueueTooSmall { queue, busy_percent })
+fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
+    let Load::Open { queue, .. } = view.told?.load else { return None };
+    Some(Offer::QueueTooSmall { queue, busy_percent })
+}
+
+/// How many waited at the end of each of these seconds, of those of which it is known, and how many
+/// may come and go between two of them: as many have come as gone, where they keep pace.
+fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
+    let read = |second: i64| {
+        let second = view.group.series.get(second)?;
+        Some((second.waiting? as f64, second.counts.offered()))
+    };
+    let (waiting, offered): (Vec<f64>, Vec<u64>) = seconds.filter_map(read).unzip();
+    let most = offered.into_iter().max().unwrap_or(0) as f64 * 2.0;
+    (waiting, most)
 }
 
 /// Where more came than was done, from the beginning or from the last quarter on to the end. As
 /// many as there are clients may wait at one instant and not at another.
 fn queue_grew(view: &View) -> Option<Offer> {
     let told = view.told?;
-    let read = |second: i64| {
-        let second = view.group.series.get(second)?;
-        Some((second.waiting? as f64, second.counts.offered()))
-    };
-    let (waiting, offered): (Vec<f64>, Vec<u64>) = view.tally.seconds().filter_map(read).unzip();
+    let (waiting, most) = waiting(view, view.tally.seconds());
     let begins = match stats::rises(&waiting) {
         true => 0,
-        false => {
-            // As many have come as gone, where they keep pace.
-            let most = offered.iter().max().copied()? as f64 * 2.0;
-            stats::rises_late(&waiting, most)?
-        }
+        false => stats::rises_late(&waiting, most)?,
     };
     let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
     // At the end of the first second and of the last.
@@ -145,6 +178,27 @@ fn queue_grew(view: &View) -> Option<Offer> {
         per_s,
         late_s,
     })
+}
+
+/// Where much more waited at the end than before, for too short a time to tell that it grew. A run
+/// that goes on has no end, and what stopped at a full queue, or dropped what was too much, says
+/// so.
+fn queue_at_end(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
+    if ended.reason == StopReason::QueueFull || view.sum.counts.dropped > 0 {
+        return None;
+    }
+    // The second before tells where the first one began; without a ramp-up nobody waited there.
+    let (mut waiting, most) = waiting(view, -1..measured.end);
+    if view.tally.description.as_ref()?.phases.ramp_up_ns == 0 {
+        waiting.insert(0, 0.0);
+    }
+    let begins = stats::ends_high(&waiting, most)?;
+    let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
+    let steps = waiting.len() - 1 - begins;
+    let is_more = last - first > f64::from(told.clients);
+    is_more.then_some(Offer::QueueAtEnd { first, last, steps })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have

@@ -1,12 +1,20 @@
 //! Findings on what the run was made with: build, machine, host and durability of the database.
 
-use model::{Severity, Target};
+use std::collections::BTreeMap;
+
+use model::{NS_PER_S, Severity, Target};
 
 use super::Words;
+use crate::render::figures::significant;
+use crate::report::{points, whose};
 use crate::tally::Tally;
 
 /// More time stolen by other virtual machines than this is noise that no repetition removes.
 const STEAL_PERCENT_MAX: f64 = 2.0;
+
+/// Other programs that had more of the machine's CPU time than this kept it from generator and
+/// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
+const OTHERS_PERCENT_MAX: f64 = 10.0;
 
 /// Settings that changed, as many as are named.
 const CHANGES_SHOWN_MAX: usize = 8;
@@ -27,6 +35,7 @@ enum Surroundings {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
     NoisyMachine { percent: f64 },
+    Neighbours { percent: f64, processors: f64, has_server: bool },
     Embedded,
     SameHost,
     NotDurable { mode: String, how: &'static str },
@@ -56,6 +65,16 @@ impl Surroundings {
                 severity: Severity::Warning,
                 text: format!(
                     "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
+                ),
+            },
+            Surroundings::Neighbours { percent, processors, has_server } => Words {
+                id: "neighbours",
+                severity: Severity::Warning,
+                text: format!(
+                    "Other programs than {} took {percent:.0} % of this machine's CPU time \
+                     ({} of {processors} processors) in the measured phase.",
+                    if has_server { "generator and server" } else { "the generator" },
+                    significant(percent / 100.0 * processors, 2)
                 ),
             },
             Surroundings::Embedded => Words {
@@ -88,6 +107,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     let all = [
         debug.then_some(Surroundings::DebugBuild),
         noisy.map(|percent| Surroundings::NoisyMachine { percent }),
+        neighbours(tally),
         host(tally),
         not_durable(tally),
         settings_changed(tally),
@@ -109,6 +129,62 @@ fn host(tally: &Tally) -> Option<Surroundings> {
         }
         _ => None,
     }
+}
+
+/// What programs took of the machine's CPU time, without the generator and the server, over the
+/// seconds of which all of it is known and in which the plan did nothing else: what it does may be
+/// a program of its own. The kernel's time is left out, since interrupts and its threads work for
+/// our network and disks as well as for others'; so this is the least that others took. A server
+/// on this machine whose process is not seen would be taken for one of them.
+fn neighbours(tally: &Tally) -> Option<Surroundings> {
+    let processors = tally.fact("cpu", "logical")?.parse::<f64>().ok().filter(|n| *n > 0.0)?;
+    // Machines tell shares of all processors, processes of one.
+    let weight = |about: &str, name: &str| match (whose(about), name) {
+        ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some(1.0),
+        ("generator" | "server", "cpu_user") => Some(-1.0 / processors),
+        _ => None,
+    };
+    let has = |wanted: &str| {
+        let is_it =
+            |gauge: &model::Gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user";
+        tally.gauges.iter().any(is_it)
+    };
+    let has_server = has("server");
+    let is_known = has("machine") && has("generator");
+    let is_hidden = matches!(host(tally), Some(Surroundings::SameHost)) && !has_server;
+    if !is_known || is_hidden {
+        return None;
+    }
+    let measured = tally.seconds();
+    let (mut seconds, mut n_series) = (BTreeMap::<i64, (usize, f64)>::new(), 0);
+    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
+        let Some(weight) = weight(&gauge.about, &gauge.name) else { continue };
+        n_series += 1;
+        for (second, value) in points.into_iter().filter(|(s, _)| measured.contains(s)) {
+            let (count, sum) = seconds.entry(second).or_default();
+            *count += 1;
+            *sum += weight * value;
+        }
+    }
+    let is_whole = |(second, (count, _)): &(&i64, &(usize, f64))| {
+        *count == n_series && !is_disturbed(tally, **second)
+    };
+    let others: Vec<f64> = seconds.iter().filter(is_whole).map(|(_, (_, sum))| *sum).collect();
+    let percent = others.iter().sum::<f64>() / others.len() as f64;
+    (percent > OTHERS_PERCENT_MAX).then_some(Surroundings::Neighbours {
+        percent,
+        processors,
+        has_server,
+    })
+}
+
+/// Whether the plan did something to the database in a second, or may have.
+fn is_disturbed(tally: &Tally, second: i64) -> bool {
+    let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
+    let touches = |told: &model::DisturbanceTold| {
+        told.began_ns < from_ns + s && told.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
+    };
+    tally.disturbances.iter().any(touches)
 }
 
 fn settings_changed(tally: &Tally) -> Option<Surroundings> {

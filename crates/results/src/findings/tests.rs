@@ -165,9 +165,68 @@ fn what_was_offered_and_not_taken_is_found() {
             second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
         }
     });
+    let steady = || {
+        let mut made = Made::open_overloaded();
+        let kinds = made.seconds.iter_mut().map(|second| (&mut second.waiting, &mut second.kinds));
+        for (waiting, kinds) in kinds {
+            *waiting = Some(2);
+            kinds.iter_mut().for_each(|kind| kind.counts.dropped = 0);
+        }
+        made
+    };
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.iter_mut().rev().take(2).for_each(|second| second.waiting = Some(900));
+    });
+    // A window of a second began where the ramp-up ended.
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second < 1);
+        made.measured_ns = NS_PER_S;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second == 0);
+        made.measured_ns = NS_PER_S;
+        made.description.phases.ramp_up_ns = 0;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    let mut live = steady();
+    live.seconds.last_mut().expect("a second").waiting = Some(900);
+    live.reason = None;
+    assert!(!ids(&live).contains(&"queue_at_end".to_owned()));
     from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
+}
+
+#[test]
+fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
+    // They come later than the counts: of a run that goes on not yet, of a killed one never.
+    let late = |ended: bool| {
+        let mut made = Made::open_overloaded();
+        made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+            (kind.service, kind.wait) = (None, None);
+        });
+        made.reason = made.reason.filter(|_| ended);
+        made
+    };
+    for made in [late(false), late(true)] {
+        let findings = judge(&made.tally());
+        let of = |id: &str| findings.iter().find(|finding| finding.id == id);
+        assert!(of("queue_too_small").is_none(), "{:?}", of("queue_too_small"));
+        let dropped = of("dropped_arrivals").expect("it drops");
+        assert!(!dropped.text.contains("more than the system"), "{}", dropped.text);
+    }
+    // Clients that hang with what has not ended are at work.
+    let mut hangs = late(true);
+    hangs.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+        kind.counts.dropped += kind.counts.finished();
+        (kind.counts.committed, kind.counts.rolled_back, kind.response) = (0, 0, None);
+        (kind.counts.unfinished, kind.unfinished) = (0, None);
+    });
+    let first = hangs.kind(0);
+    first.counts.unfinished = 6;
+    first.unfinished.get_or_insert_default().record_n(70 * NS_PER_S, 6);
+    assert!(!ids(&hangs).contains(&"queue_too_small".to_owned()), "{:?}", ids(&hangs));
 }
 
 #[test]
@@ -361,6 +420,57 @@ fn build_machine_and_durability_are_looked_at() {
     from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
         made.description.target = "sqlite:/tmp/a.sqlite".to_owned();
     });
+}
+
+/// What programs take, in percent of the 4 processors of a machine and of one for processes.
+fn around(made: &mut Made, processes: &[(&str, f64)]) {
+    made.fact("cpu", "logical", "4");
+    let gauge = |about: &str, name: &str| model::Gauge {
+        about: about.to_owned(),
+        name: name.to_owned(),
+        unit: "%".to_owned(),
+        help: "CPU time.".to_owned(),
+    };
+    let all = processes.iter().map(|(about, _)| gauge(about, "cpu_user"));
+    made.more.push(Event::Gauges { gauges: all.collect() });
+    let values = (0..).zip(processes.iter().map(|(_, value)| *value));
+    let values: Vec<(u16, f64)> = values.collect();
+    let readings = |second| model::Readings { second, values: values.clone() };
+    made.more.extend((0..60).map(readings).map(Event::Readings));
+}
+
+#[test]
+fn programs_that_take_the_processors_from_generator_and_server_are_found() {
+    let remote = Made::open_overloaded;
+    let local = || {
+        let mut made = Made::open_overloaded();
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
+        made
+    };
+    let neighbours = |mut made: Made, processes: &[(&str, f64)]| {
+        around(&mut made, processes);
+        let of = |finding: &Finding| finding.id == "neighbours";
+        judge(&made.tally()).into_iter().find(of).map(|finding| finding.text)
+    };
+    from(remote(), "neighbours", Severity::Warning, |made| {
+        around(made, &[("machine", 40.0), ("generator", 80.0)]);
+    });
+    // 60 % of 4 processors less 80 % and 40 % of one.
+    let all = [("machine", 60.0), ("generator", 80.0), ("server", 40.0)];
+    let text = neighbours(local(), &all).expect("30 %");
+    assert!(text.contains("server took 30 % of this machine's CPU time (1.2 of 4 "), "{text}");
+    let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
+    assert_eq!(neighbours(local(), &calm), None);
+    // Nodes of a cluster are servers; one that is not seen would be a neighbour.
+    let nodes = [("machine", 36.0), ("generator", 80.0), ("node 1/server", 20.0)];
+    assert_eq!(neighbours(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
+    assert_eq!(neighbours(local(), &all[..2]), None);
+    assert_eq!(neighbours(remote(), &[]), None);
+    assert_eq!(neighbours(remote(), &all[..1]), None);
+    // What the plan itself starts is none.
+    let mut planned = remote();
+    planned.disturbance(0, Some(60_000), Disturbed::Done);
+    assert_eq!(neighbours(planned, &all[..2]), None);
 }
 
 #[test]

@@ -8,14 +8,16 @@ use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
-    Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, is_time,
-    number,
+    Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, have_it,
+    is_time, number,
 };
 use crate::findings::known;
 use crate::report::Named;
 use crate::store::Status;
 
 const WIDTH: usize = 96;
+/// How a reason begins that wants more samples.
+const TOO_FEW: &str = "n too small";
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
 /// Points beyond which no block of the curve is told apart.
@@ -23,7 +25,9 @@ const SPARK_MOST: usize = 60;
 
 /// The page of an experiment.
 pub fn experiment(report: &ExperimentReport) -> String {
-    let mut page = headline(report);
+    let found = headline(report);
+    let mut page: String =
+        found.lines().flat_map(|line| wrap(line, WIDTH)).map(|line| line + "\n").collect();
     page.push('\n');
     for line in points(report).lines(WIDTH) {
         page.push_str(&line);
@@ -90,15 +94,25 @@ pub(super) fn headline(report: &ExperimentReport) -> String {
         None => best(report),
     };
     let n = count(report.points.len() as u64, "point");
-    let left = report.trials.saturating_sub(report.trials_done);
-    let rest =
-        if left > 0 { format!(", {} not done", count(left, "trial")) } else { String::new() };
-    format!(
-        "{name}: {found}\n{n}, {} of {} trials, {}{rest}\n",
-        report.trials_done,
-        report.trials,
-        report.order.name()
-    )
+    let done = report.trials_done;
+    // One that was lost may have been made again.
+    let repeats = report.trials / (report.points.len() as u64).max(1);
+    let lost = report
+        .points
+        .iter()
+        .map(|point| point.runs_not_counted.min(repeats.saturating_sub(point.runs.len() as u64)));
+    let lost: u64 = lost.sum();
+    let left = report.trials.saturating_sub(done + lost);
+    let rest = [(lost, if lost == 1 { "does not" } else { "do not" }), (left, "not done")];
+    let rest = rest.iter().filter(|(n, _)| *n > 0);
+    let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();
+    let counts = match done {
+        _ if done == report.trials => "",
+        1 => " counts",
+        _ => " count",
+    };
+    let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
+    format!("{name}: {found}\n{n}, {trials}, {}\n", report.order.name())
 }
 
 /// The point whose primary figure is the best one.
@@ -175,7 +189,7 @@ pub(super) fn points(report: &ExperimentReport) -> Table {
         }
     }
     let unknown = report.points.iter().flat_map(|point| &point.reasons.0);
-    for (name, _) in unknown.filter(|(_, why)| is_too_few(why)) {
+    for (name, _) in unknown.filter(|(_, why)| is_too_few(why) || have_it(why).is_some()) {
         if !names.contains(&name.as_str()) {
             // Beside the other times.
             let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
@@ -219,10 +233,13 @@ fn cell(point: &PointReport, name: &str) -> String {
     }
 }
 
-/// A time of one run in a cell; where it is not known for want of samples, that.
+/// A time of one run in a cell; where it is not known for want of samples, that, and where some of
+/// a point's runs have it, how many.
 pub(super) fn time(value: Option<f64>, reasons: &Named<String>, name: &str) -> String {
-    match reasons.get(name) {
-        Some(why) if value.is_none() && is_too_few(why) => "too few".to_owned(),
+    let why = reasons.get(name).filter(|_| value.is_none());
+    match why.map(|why| (have_it(why), is_too_few(why))) {
+        Some((Some(share), _)) => format!("{share} have it"),
+        Some((None, true)) => "too few".to_owned(),
         _ => ms(value),
     }
 }
@@ -233,6 +250,7 @@ pub(super) fn few<'r>(all: impl Iterator<Item = &'r Named<String>>) -> Vec<Strin
     for (name, why) in all.flat_map(|reasons| &reasons.0).filter(|(_, why)| is_too_few(why)) {
         if !found.iter().any(|(other, _)| other == name) {
             // How many there were is another number for each.
+            let why = &why[why.find(TOO_FEW).unwrap_or(0)..];
             found.push((name, why.split(", has ").next().unwrap_or(why)));
         }
     }
@@ -240,7 +258,7 @@ pub(super) fn few<'r>(all: impl Iterator<Item = &'r Named<String>>) -> Vec<Strin
 }
 
 fn is_too_few(why: &str) -> bool {
-    why.starts_with("n too small")
+    why.contains(TOO_FEW)
 }
 
 fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
@@ -254,13 +272,24 @@ fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
         true => sparkline(&means, SPARK_MOST),
         false => "not everywhere finite".to_owned(),
     };
-    let (figure, axis) = (title(&curve.figure), &curve.axis);
-    format!("\n{figure} over {axis}: {line}\n{}\n", in_words(curve))
+    format!("\n{}: {line}\n{}\n", along(report, curve), in_words(curve))
 }
 
 /// Times over a rate are lowest where it is, which is news to nobody.
 fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
+}
+
+/// What goes along which axis, and at how many of its points it is known if not at all.
+pub(super) fn along(report: &ExperimentReport, curve: &Curve) -> String {
+    let (figure, axis) = (title(&curve.figure), &curve.axis);
+    let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
+    match (known.count(), report.points.len()) {
+        (known, all) if known < all => {
+            format!("{figure} over {axis}, of the {known} points of {all} that have it")
+        }
+        _ => format!("{figure} over {axis}"),
+    }
 }
 
 /// `first 1, mean 2, peak 3 at 8, last 2`.

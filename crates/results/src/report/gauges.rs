@@ -61,13 +61,18 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
 
 /// By whose they are, whichever host they were read on.
 fn rank(about: &str) -> usize {
-    let whose = about.rsplit('/').next().unwrap_or(about);
+    let whose = whose(about);
     let order = ["machine", "generator", "server", "database"];
     order.iter().position(|known| *known == whose).unwrap_or(order.len())
 }
 
+/// What a gauge is about, whichever host or node of a cluster it was read on.
+pub(crate) fn whose(about: &str) -> &str {
+    about.rsplit('/').next().unwrap_or(about)
+}
+
 /// By gauge, what it stood at in which second.
-fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
+pub(crate) fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
     let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); gauges.len()];
     for readings in readings {
         for (place, value) in &readings.values {

@@ -69,8 +69,7 @@ fn asked(report: &ExperimentReport) -> Vec<String> {
 
 fn curve(report: &ExperimentReport) -> Option<String> {
     let curve = report.curve.as_ref()?;
-    let figure = text::title(&curve.figure);
-    Some(format!("{figure} over {}: {}.", curve.axis, text::in_words(curve)))
+    Some(format!("{}: {}.", text::along(report, curve), text::in_words(curve)))
 }
 
 fn law(report: &ExperimentReport) -> String {

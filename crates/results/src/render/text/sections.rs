@@ -6,7 +6,7 @@ use crate::render::figures::{self, INFINITE, NONE, count, ms, percent, rate, sig
 use crate::render::spark::{marks, sparkline};
 use crate::render::table::{Align, Column, Table};
 use crate::report::{
-    CountsReport, GroupReport, Latency, PerTransaction, Report, TransactionReport,
+    CountsReport, GroupReport, Latency, PerTransaction, Report, Status, TransactionReport,
 };
 
 use super::{Ink, Style};
@@ -639,11 +639,15 @@ fn generator(report: &Report) -> String {
 
 /// Whether the result can be trusted, in a sentence.
 pub(in crate::render) fn verdict(report: &Report) -> String {
-    if report.findings.is_empty() {
-        return "Nothing was seen that speaks against it.".to_owned();
-    }
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
+        (0, _) if report.measured_seconds == 0.0 => match report.status {
+            Status::Running => "Nothing was measured yet.".to_owned(),
+            _ => "Nothing was measured.".to_owned(),
+        },
+        (0, 0) if report.findings.is_empty() => {
+            "Nothing was seen that speaks against it.".to_owned()
+        }
         (0, 0) => "Nothing was seen that speaks against it. Worth knowing:".to_owned(),
         (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),

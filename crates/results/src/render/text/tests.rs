@@ -2,6 +2,7 @@
 
 use model::{Event, GroupDescription, NS_PER_S};
 
+use super::sections::verdict;
 use super::*;
 use crate::made_up::Made;
 use crate::report::Options;
@@ -298,4 +299,17 @@ fn a_report_is_read_as_it_was_written() {
         assert_eq!(read, report);
         assert_eq!(text(&read, &Style::default()), text(&report, &Style::default()));
     }
+}
+
+#[test]
+fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
+    let mut made = Made::running();
+    made.seconds.retain(|second| second.second < 0);
+    let report = Report::of(&made.tally());
+    assert_eq!(verdict(&report), "Nothing was measured yet.");
+    let killed = Report { status: crate::report::Status::Interrupted, ..report };
+    assert_eq!(verdict(&killed), "Nothing was measured.");
+    made.reason = Some(model::StopReason::Interrupted);
+    made.measured_ns = 0;
+    assert_eq!(verdict(&Report::of(&made.tally())), "No.");
 }
