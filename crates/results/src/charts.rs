@@ -310,6 +310,16 @@ impl Chart {
         Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
     }
 
+    /// Adds a point to the line of this name, which is made where there is none; where lines need
+    /// no name, to `only`.
+    fn join(&mut self, line: &str, only: &str, point: Point) {
+        let name = if line.is_empty() { only } else { line };
+        match self.traces.iter_mut().find(|trace| trace.name == name) {
+            Some(trace) => trace.points.push(point),
+            None => self.traces.push(Trace::new(name, Shape::Joined, vec![point])),
+        }
+    }
+
     /// The chart, if any of its traces has a value to show.
     fn if_any(mut self) -> Vec<Chart> {
         self.traces.retain(|trace| trace.points.iter().any(|point| point.y.is_some()));
