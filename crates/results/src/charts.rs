@@ -9,7 +9,7 @@ mod builds;
 mod clients;
 mod curves;
 mod distribution;
-mod gauges;
+pub(crate) mod gauges;
 mod kinds;
 mod law;
 mod losses;

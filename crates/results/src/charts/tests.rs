@@ -117,9 +117,9 @@ fn the_charts_of_a_closed_run() {
       cpu system (Line, 65, 1 gaps) -5.000: 8.750 .. 59.00: 10.75
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
-    gauges-machine-disk-written-vda-b-s: Machine: disk written/vda
-      x time in the measured phase [s] Linear; y disk written/vda [MiB/s] FromZero
-      disk written/vda (Line, 65, 1 gaps) -5.000: 3.195 .. 59.00: 3.271
+    gauges-machine-disk-written-vda-b-s: Machine: disk written, vda
+      x time in the measured phase [s] Linear; y disk written, vda [MiB/s] FromZero
+      disk written, vda (Line, 65, 1 gaps) -5.000: 3.195 .. 59.00: 3.271
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     gauges-database-commits-1-s: Database: commits
@@ -161,7 +161,7 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
-      users (Line, 65) -5.000: 0 .. 59.00: 1,000
+      waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
       mean of each probe (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped

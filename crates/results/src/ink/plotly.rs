@@ -276,8 +276,16 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     let mut shape: Map<String, Value> = Map::new();
     let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
     put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
-    put("layer", json!("below"));
-    put("line", json!({"width": if mark.to.is_some() { 0 } else { 1 }, "dash": "dot"}));
+    // Above the grid, which has a line of its own at a round number.
+    put("layer", json!("between"));
+    // A stripe has an edge, so that a thin one is seen.
+    put(
+        "line",
+        match mark.to {
+            Some(_) => json!({"width": 1.5, "dash": "solid"}),
+            None => json!({"width": 1.5, "dash": "dot"}),
+        },
+    );
     put(&format!("{along}ref"), json!(along));
     put(&format!("{across}ref"), json!("paper"));
     put(&format!("{along}0"), json!(mark.from));

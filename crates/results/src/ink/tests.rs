@@ -280,3 +280,16 @@ fn intervals_at_the_same_number_stand_beside_each_other() {
     all.dedup();
     assert_eq!((n_all, all.len()), (10, 10));
 }
+
+#[test]
+fn what_is_marked_is_seen_over_the_grid_and_however_thin_it_is() {
+    let charts = of_comparison(&made::comparison());
+    let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
+    let told = ratios.to_plotly();
+    let shapes = told["layout"]["shapes"].as_array().expect("shapes");
+    assert_eq!(shapes.len(), 2);
+    for shape in shapes {
+        assert_eq!(shape["layer"], "between");
+        assert!(shape["line"]["width"].as_f64().is_some_and(|width| width >= 1.0), "{shape}");
+    }
+}

@@ -7,6 +7,7 @@ mod blocks;
 mod comparison;
 mod experiment;
 mod history;
+mod long;
 mod run;
 mod seek;
 
