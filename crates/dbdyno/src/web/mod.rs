@@ -50,6 +50,8 @@ pub(crate) struct Options {
     pub(crate) password: Option<String>,
     /// Files (PEM) of a certificate and its key; none for one of our own.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+    /// The command that ends the service of this store.
+    pub(crate) stop: String,
 }
 
 /// What all requests share.
