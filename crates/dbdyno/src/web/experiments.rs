@@ -108,9 +108,10 @@ impl Standing {
 #[derive(Template)]
 #[template(path = "web/experiment_standing.html")]
 struct StandingPart {
-    n_done: usize,
+    n_done: u64,
     n_trials: u64,
     is_sought: bool,
+    is_going: bool,
     running: Option<(String, String)>,
     body: String,
 }
@@ -136,8 +137,9 @@ fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
-        n_done: view.n_done,
+        n_done: view.n_done as u64,
         n_trials: view.n_trials,
+        is_going: standing.is_going(),
         is_sought: experiment.seek.is_some(),
         running: running.map(|trial| {
             let id = trial.run.run.0.clone();

@@ -204,6 +204,13 @@ fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "floor"].iter().any(|name| asked.get(name).is_some())
 }
 
+/// Whether one side is named, and the others are still to be: a run's page leads here.
+fn is_begun(store: &Store, asked: &Pairs) -> bool {
+    let names = named(asked);
+    let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
+    name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
+}
+
 /// What is asked to be compared; none where that is not enough.
 fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
     if asked.get("by").is_none()
@@ -268,6 +275,8 @@ struct ComparePage {
     /// How ticked runs may be made sides, each with its address.
     ways: Vec<(Way, String)>,
     group: String,
+    /// Whether the other sides are still to be named.
+    is_begun: bool,
     by: String,
     figure: String,
     floor: String,
@@ -325,7 +334,8 @@ pub(super) async fn compare(
         let query = asked.text();
         let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
         let ticked = ticked(store, &asked);
-        let (body, trouble) = match is_asked(&asked) {
+        let is_begun = is_begun(store, &asked);
+        let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
                 comparison_body(of, &[], ink)
@@ -337,6 +347,7 @@ pub(super) async fn compare(
             &ComparePage {
                 frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
                 ways: ways(&asked, ticked),
+                is_begun,
                 group: text("group"),
                 sides: named(&asked),
                 by: text("by"),
