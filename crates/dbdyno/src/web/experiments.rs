@@ -132,7 +132,7 @@ fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
     let Standing { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
-    let ink = Ink::Places { base: &base, query: "", print };
+    let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
     let body = Subject::of_experiment(store, experiment)?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);

@@ -54,6 +54,9 @@ pub(crate) struct Options {
     pub(crate) stop: String,
 }
 
+/// What stands before a run's id in the address of its page.
+const RUNS: &str = "/runs/";
+
 /// What all requests share.
 #[derive(Clone)]
 struct App(Arc<Shared>);

@@ -67,7 +67,10 @@ struct StandingPart {
 fn standing_part(standing: &Standing) -> Result<String, NoPage> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
     let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
-    let body = run_body(&standing.report, Ink::Places { base: &base, query: "", print });
+    let body = run_body(
+        &standing.report,
+        Ink::Places { base: &base, query: "", runs: super::RUNS, print },
+    );
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
@@ -332,7 +335,12 @@ pub(super) async fn compare(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
+        let ink = Ink::Places {
+            base: "/api/compare/charts/",
+            query: &query,
+            runs: super::RUNS,
+            print: Print::Svg,
+        };
         let ticked = ticked(store, &asked);
         let is_begun = is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
@@ -372,7 +380,12 @@ pub(super) async fn history(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/history/charts/", query: &query, print: Print::Svg };
+        let ink = Ink::Places {
+            base: "/api/history/charts/",
+            query: &query,
+            runs: super::RUNS,
+            print: Print::Svg,
+        };
         let (body, trouble) =
             body_or_why(told_history(store, &asked), |report| history_body(report, ink))?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();

@@ -1,7 +1,8 @@
-//! Pieces of long pages: headings within a section, and what stays folded on paper.
+//! Pieces of long pages: headings within a section, lists of runs, what stays folded on paper.
 
 use askama::Template;
 
+use super::Ink;
 use super::blocks::Block;
 
 #[derive(Template)]
@@ -15,6 +16,22 @@ struct Long {
 #[template(path = "heading.html")]
 struct Heading<'h> {
     title: &'h str,
+}
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct Runs<'r> {
+    points: &'r [(String, &'r [String])],
+    place: Option<&'r str>,
+}
+
+/// Runs by what they are of, as links where their pages are.
+pub(super) fn runs(points: &[(String, &[String])], ink: Ink<'_>) -> Block {
+    let place = match ink {
+        Ink::Places { runs, .. } => Some(runs),
+        Ink::Static | Ink::Embedded => None,
+    };
+    Block::Safe(Runs { points, place }.render().expect("memory takes everything"))
 }
 
 /// Blocks that are seen when asked for, and not on paper: what a machine has told at length.

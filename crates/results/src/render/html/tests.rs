@@ -35,6 +35,23 @@ fn a_page_loads_nothing() {
 }
 
 #[test]
+fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
+    let (experiment, trials) = made::experiment();
+    let ink = Ink::Places { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
+    let run = &experiment.points[0].runs[0];
+    let link = format!("<a href=\"/runs/{run}\">{run}</a>");
+    assert!(experiment_body(&experiment, &trials, ink).contains(&link));
+    let file = experiment_body(&experiment, &trials, Ink::Static);
+    assert!(file.contains(run.as_str()) && !file.contains(&link));
+}
+
+#[test]
+fn a_history_with_a_recent_change_for_the_worse_is_red() {
+    let body = history_body(&made::history(), Ink::Static);
+    assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
+}
+
+#[test]
 fn every_element_of_a_page_is_closed() {
     for body in bodies(Ink::Static) {
         // With its few elements without an end closed, and without names of letters.
@@ -55,7 +72,11 @@ fn every_element_of_a_page_is_closed() {
 #[test]
 fn hostile_words_are_shown_and_do_nothing() {
     let query = "?a=1";
-    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query, print: Print::Svg }] {
+    for ink in [
+        Ink::Static,
+        Ink::Embedded,
+        Ink::Places { base: "/c/", query, runs: "/runs/", print: Print::Svg },
+    ] {
         let body = run_body(&made::hostile(), ink);
         assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
         assert!(body.contains("alert("), "{ink:?}");
@@ -65,7 +86,7 @@ fn hostile_words_are_shown_and_do_nothing() {
 #[test]
 fn a_place_tells_where_its_chart_is() {
     let body = |print| {
-        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", print };
+        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
         run_body(&made::closed(), ink)
     };
     let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
