@@ -71,7 +71,11 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let mut chart = Chart::new(id, title, x, figure_axis(figure, scale));
     let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
     if all.any(|figure| figure.half_width.is_some()) {
-        chart.note = Some("Whiskers are 95 % intervals over runs.".to_owned());
+        let words = "Whiskers are 95 % intervals over runs";
+        chart.note = Some(match scale {
+            Scale::Log => format!("{words}, as wide below as above, and end where the axis does."),
+            Scale::Linear | Scale::FromZero => format!("{words}."),
+        });
     }
     for point in along(report, axis) {
         let Some(at) = place(report, axis, point) else { continue };
