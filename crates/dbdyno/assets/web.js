@@ -129,8 +129,9 @@
     if (button) {
       const count = document.querySelectorAll("#ticked input:checked").length;
       button.disabled = count < 2;
-      button.textContent = count < 2 ? "Tick two runs or more to compare"
-        : `Compare ${count} ticked runs`;
+      button.textContent = count === 0 ? "Tick two runs or more to compare"
+        : count === 1 ? "1 run is ticked: tick another to compare"
+          : `Compare ${count} ticked runs`;
     }
   };
 

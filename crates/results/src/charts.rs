@@ -9,7 +9,7 @@ mod builds;
 mod clients;
 mod curves;
 mod distribution;
-mod gauges;
+pub(crate) mod gauges;
 mod kinds;
 mod law;
 mod losses;
@@ -308,6 +308,16 @@ impl Chart {
         let is_long = of.measured_seconds > first;
         let x = Axis { range: is_long.then_some((first, of.measured_seconds)), ..axis };
         Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
+    }
+
+    /// Adds a point to the line of this name, which is made where there is none; where lines need
+    /// no name, to `only`.
+    fn join(&mut self, line: &str, only: &str, point: Point) {
+        let name = if line.is_empty() { only } else { line };
+        match self.traces.iter_mut().find(|trace| trace.name == name) {
+            Some(trace) => trace.points.push(point),
+            None => self.traces.push(Trace::new(name, Shape::Joined, vec![point])),
+        }
     }
 
     /// The chart, if any of its traces has a value to show.

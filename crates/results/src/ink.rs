@@ -12,7 +12,7 @@ mod thin;
 mod ticks;
 mod words;
 
-use crate::charts::{Along, Chart, Palette, Shape};
+use crate::charts::{Along, Chart, Palette, Point, Scale, Shape, Trace};
 
 pub use plotly::plotly_js;
 
@@ -49,20 +49,71 @@ pub enum Theme {
     OfPage,
 }
 
+/// How many times lower than the lowest value of an axis of ratios the low end of an interval may
+/// reach: one that goes down to nothing, or nearly, would leave the values no room.
+const WHISKER_MOST: f64 = 3.0;
+/// How far apart dots of the same name stand, in pixels.
+const APART: f64 = 7.0;
+/// How far apart dots with intervals stand at the same number, in pixels, and all of them together.
+const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
+
 impl Chart {
     /// All numbers that an axis must have room for: intervals too, and levels of the vertical one.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
-        let points = self.traces.iter().flat_map(|trace| &trace.points);
-        let values = points.flat_map(move |point| match along {
+        let lowest = match along {
+            Along::Y => self.lowest_whisker(),
+            Along::X => f64::NEG_INFINITY,
+        };
+        let of = move |trace: &Trace, point: &Point| match along {
             Along::X => [Some(point.x), None, None],
-            Along::Y => [point.y, point.band.map(|band| band.0), point.band.map(|band| band.1)],
+            Along::Y => {
+                let low = point.band.map(|band| band.0);
+                let low = if is_line(trace) { low } else { low.map(|low| low.max(lowest)) };
+                [point.y, low, point.band.map(|band| band.1)]
+            }
+        };
+        let values = self.traces.iter().flat_map(move |trace| {
+            trace.points.iter().flat_map(move |point| of(trace, point)).flatten()
         });
         let axis = if along == Along::X { &self.x } else { &self.y };
         let range = axis.range.into_iter().flat_map(|(from, to)| [from, to]);
         let levels = self.marks.iter().filter(move |mark| along == Along::Y && mark.along == along);
         let levels = levels.flat_map(|mark| [mark.from, mark.to.unwrap_or(mark.from)]);
-        values.flatten().chain(range).chain(levels)
+        values.chain(range).chain(levels)
     }
+
+    /// Down to where intervals stretch the vertical axis.
+    fn lowest_whisker(&self) -> f64 {
+        if self.y.scale != Scale::Log {
+            return f64::NEG_INFINITY;
+        }
+        let values = self.traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
+        values.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min) / WHISKER_MOST
+    }
+
+    /// How many pixels right of its place a trace stands, so that it is seen beside others there.
+    fn aside(&self, index: usize) -> f64 {
+        let has_names = !self.x.categories.is_empty();
+        let stands_aside = |trace: &Trace| match trace.shape {
+            Shape::Points if has_names => true,
+            Shape::Points | Shape::Joined => trace.points.iter().any(|point| point.band.is_some()),
+            Shape::Line | Shape::Steps | Shape::Bars => false,
+        };
+        if !stands_aside(&self.traces[index]) {
+            return 0.0;
+        }
+        let n_before = self.traces[..index].iter().filter(|trace| stands_aside(trace)).count();
+        let n_gaps = self.traces.iter().filter(|trace| stands_aside(trace)).count() - 1;
+        let apart = match has_names {
+            true => APART,
+            false => WHISKERS_APART.0.min(WHISKERS_APART.1 / n_gaps.max(1) as f64),
+        };
+        (n_before as f64 - n_gaps as f64 / 2.0) * apart
+    }
+}
+
+fn is_line(trace: &Trace) -> bool {
+    matches!(trace.shape, Shape::Line | Shape::Steps)
 }
 
 /// The rules of charts in light colours.
@@ -91,7 +142,7 @@ fn is_again(chart: &Chart, index: usize) -> bool {
 
 /// Whether all is drawn as lines that may begin at the edge.
 fn is_lines(chart: &Chart) -> bool {
-    chart.traces.iter().all(|trace| matches!(trace.shape, Shape::Line | Shape::Steps))
+    chart.traces.iter().all(is_line)
 }
 
 /// A place, or a point along two axes.

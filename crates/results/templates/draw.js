@@ -75,7 +75,7 @@ function dbdynoColoured(chart) {
   layout.hoverlabel = { font: { color: title }, bgcolor: dbdynoColour('paper', 'fill') };
   for (const shape of layout.shapes) {
     shape.fillcolor = dbdynoFaded(mark, 0.16);
-    shape.line.color = rule;
+    shape.line.color = shape.type === 'rect' ? dbdynoFaded(mark, 0.4) : rule;
   }
   for (const words of layout.annotations) words.font.color = rule;
   layout.uirevision = copy.id;

@@ -1,6 +1,16 @@
-// Draws every chart of a page whose data stand beside its place.
+// Draws every chart of a page whose data stand beside its place; one that is folded when it is
+// unfolded or printed, since it has no width before.
 'use strict';
 
 for (const place of document.querySelectorAll('figure > .chart')) {
-  dbdynoDraw(place, JSON.parse(place.nextElementSibling.textContent));
+  const draw = () => {
+    if (!place.on) dbdynoDraw(place, JSON.parse(place.nextElementSibling.textContent));
+  };
+  const folded = place.closest('details:not([open])');
+  if (folded) {
+    folded.addEventListener('toggle', draw);
+    addEventListener('beforeprint', draw);
+  } else {
+    draw();
+  }
 }

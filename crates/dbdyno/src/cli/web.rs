@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
+use results::store::default_path;
 use tokio::sync::Notify;
 
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, say, variable};
@@ -82,6 +83,7 @@ fn serve(matches: &ArgMatches) -> Outcome {
         store: flags::store_path(matches)?,
         password: given_password(matches)?,
         certificate: certificate(matches),
+        stop: stop_command(&flags::store_path(matches)?),
     })?;
     match is_detached {
         // Whoever started it reads this one line, and leaves.
@@ -149,7 +151,8 @@ fn start(matches: &ArgMatches) -> Outcome {
         return match is_elsewhere {
             true => Err(Trouble::Failed(format!(
                 "this store is shown elsewhere already, at {shown}: open that, or end it with \
-                 'dbdyno web stop' and start anew"
+                 '{}' and start anew",
+                stop_command(&store)
             ))),
             false => print(&format!("{shown}\n")),
         };
@@ -187,8 +190,17 @@ fn start(matches: &ArgMatches) -> Outcome {
         });
     }
     print(&told.replace('\t', "\n"))?;
-    say(&format!("it runs in the background (process {}); end it: dbdyno web stop", child.id()));
+    let end = stop_command(&store);
+    say(&format!("it runs in the background (process {}); end it: {end}", child.id()));
     Ok(DONE)
+}
+
+/// What ends the service of a store: where that is not the default one, it is named.
+fn stop_command(store: &Path) -> String {
+    match default_path(&|name| variable(name)).is_some_and(|default| default == store) {
+        true => "dbdyno web stop".to_owned(),
+        false => format!("dbdyno web stop --store {}", store.display()),
+    }
 }
 
 fn own_program() -> Result<PathBuf, Trouble> {

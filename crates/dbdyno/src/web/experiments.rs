@@ -108,9 +108,10 @@ impl Standing {
 #[derive(Template)]
 #[template(path = "web/experiment_standing.html")]
 struct StandingPart {
-    n_done: usize,
+    n_done: u64,
     n_trials: u64,
     is_sought: bool,
+    is_going: bool,
     running: Option<(String, String)>,
     body: String,
 }
@@ -131,13 +132,14 @@ fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
     let Standing { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
-    let ink = Ink::Places { base: &base, query: "", print };
+    let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
     let body = Subject::of_experiment(store, experiment)?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
-        n_done: view.n_done,
+        n_done: view.n_done as u64,
         n_trials: view.n_trials,
+        is_going: standing.is_going(),
         is_sought: experiment.seek.is_some(),
         running: running.map(|trial| {
             let id = trial.run.run.0.clone();

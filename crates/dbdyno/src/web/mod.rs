@@ -50,7 +50,12 @@ pub(crate) struct Options {
     pub(crate) password: Option<String>,
     /// Files (PEM) of a certificate and its key; none for one of our own.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+    /// The command that ends the service of this store.
+    pub(crate) stop: String,
 }
+
+/// What stands before a run's id in the address of its page.
+const RUNS: &str = "/runs/";
 
 /// What all requests share.
 #[derive(Clone)]

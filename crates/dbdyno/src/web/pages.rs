@@ -67,7 +67,10 @@ struct StandingPart {
 fn standing_part(standing: &Standing) -> Result<String, NoPage> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
     let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
-    let body = run_body(&standing.report, Ink::Places { base: &base, query: "", print });
+    let body = run_body(
+        &standing.report,
+        Ink::Places { base: &base, query: "", runs: super::RUNS, print },
+    );
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
@@ -204,6 +207,13 @@ fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "floor"].iter().any(|name| asked.get(name).is_some())
 }
 
+/// Whether one side is named, and the others are still to be: a run's page leads here.
+fn is_begun(store: &Store, asked: &Pairs) -> bool {
+    let names = named(asked);
+    let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
+    name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
+}
+
 /// What is asked to be compared; none where that is not enough.
 fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
     if asked.get("by").is_none()
@@ -268,6 +278,8 @@ struct ComparePage {
     /// How ticked runs may be made sides, each with its address.
     ways: Vec<(Way, String)>,
     group: String,
+    /// Whether the other sides are still to be named.
+    is_begun: bool,
     by: String,
     figure: String,
     floor: String,
@@ -323,9 +335,15 @@ pub(super) async fn compare(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/compare/charts/", query: &query, print: Print::Svg };
+        let ink = Ink::Places {
+            base: "/api/compare/charts/",
+            query: &query,
+            runs: super::RUNS,
+            print: Print::Svg,
+        };
         let ticked = ticked(store, &asked);
-        let (body, trouble) = match is_asked(&asked) {
+        let is_begun = is_begun(store, &asked);
+        let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
                 comparison_body(of, &[], ink)
@@ -337,6 +355,7 @@ pub(super) async fn compare(
             &ComparePage {
                 frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
                 ways: ways(&asked, ticked),
+                is_begun,
                 group: text("group"),
                 sides: named(&asked),
                 by: text("by"),
@@ -361,7 +380,12 @@ pub(super) async fn history(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places { base: "/api/history/charts/", query: &query, print: Print::Svg };
+        let ink = Ink::Places {
+            base: "/api/history/charts/",
+            query: &query,
+            runs: super::RUNS,
+            print: Print::Svg,
+        };
         let (body, trouble) =
             body_or_why(told_history(store, &asked), |report| history_body(report, ink))?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();

@@ -9,6 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -38,6 +39,8 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 const HEADERS_MAX: Duration = Duration::from_secs(30);
 /// A reader who takes our answers slowly holds a connection no longer than this.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
+/// The first byte of a handshake (RFC 8446, 5.1).
+const TLS_HANDSHAKE: u8 = 22;
 /// Headers are far shorter.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// When no connection can be taken (too many open files), before the next is tried.
@@ -72,9 +75,10 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Trouble> {
     make_store(&options)?;
     if let Some(presence) = Presence::of(&options.store) {
         return Err(Trouble::Failed(format!(
-            "{} shows this store already (process {}): open that, or end it with 'dbdyno web stop'",
+            "{} shows this store already (process {}): open that, or end it with '{}'",
             presence.address,
-            presence.pid()
+            presence.pid(),
+            options.stop
         )));
     }
     let door = options.password.as_deref().map(Door::new).transpose()?;
@@ -221,12 +225,26 @@ async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>,
     let _ = stream.set_nodelay(true);
     match acceptor {
         None => answered(stream, routes).await,
+        Some(_) if is_clear(&stream).await => answered(stream, only_tls()).await,
         Some(acceptor) => {
             if let Ok(Ok(stream)) = timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await {
                 answered(stream, routes).await;
             }
         }
     }
+}
+
+/// Whether somebody speaks HTTP where TLS is spoken: no handshake begins with another byte.
+async fn is_clear(stream: &TcpStream) -> bool {
+    let mut first = [TLS_HANDSHAKE];
+    let seen = timeout(HANDSHAKE_MAX, stream.peek(&mut first)).await;
+    matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
+}
+
+/// What whoever speaks HTTP there is told.
+fn only_tls() -> Router {
+    let words = "TLS is spoken here: ask with https:// instead of http://\n";
+    Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))
 }
 
 async fn answered(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, routes: Router) {

@@ -100,8 +100,14 @@ fn printed(tab: &mut Tab) {
 fn compared(tab: &mut Tab, web: &Web) {
     tab.go(&format!("{}/?q=slow", web.base));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), true);
+    let button = "document.getElementById('compare').innerText";
     tab.click(".runs tbody tr:nth-child(1) input");
+    assert!(tab.value(button).to_string().contains("1 run is ticked"));
+    // What is ticked is told at the bottom of the window, however long the list is.
+    let place = "getComputedStyle(document.querySelector('.actions')).position";
+    assert_eq!(tab.value(place), "sticky");
     tab.click(".runs tbody tr:nth-child(2) input");
+    assert!(tab.value(button).to_string().contains("Compare 2 ticked runs"));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), false);
     tab.follow("#compare");
     assert!(tab.value("location.search").to_string().matches("side=").count() == 2);
@@ -154,9 +160,10 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     assert!(first < 3.0, "it was looked at before its end");
     // Nobody loads the page again: a mark on its window stays.
     tab.value("window.isTheSame = true");
-    tab.until(&format!("{done} === 3"));
+    // What is done has no bar that goes forward.
+    tab.until("document.querySelector('.standing') === null");
     let told = tab.value("document.querySelector('main').innerText").to_string();
-    assert!(told.contains("3 of 3 trials are done"), "{told}");
+    assert!(told.contains("3 of 3 trials"), "{told}");
     tab.until(&format!("{DRAWN} > 0"));
     assert_eq!(tab.value("window.isTheSame"), true);
     experiment.end().good();

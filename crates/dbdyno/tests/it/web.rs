@@ -217,6 +217,13 @@ fn what_cannot_be_given_is_told_with_its_status() {
         assert!(page.body.contains("class=\"trouble\""), "{query}: {}", page.body);
         assert_eq!(web.get(&format!("/api/compare?{query}")).status, status, "{query}");
     }
+    // A run's page leads to the form with itself as the first side.
+    simulated(&home, "empty", &[]);
+    let begun = web.get("/compare?side=last");
+    assert_eq!((begun.status, begun.body.contains("class=\"trouble\"")), (200, false));
+    assert!(begun.body.contains("What is it compared with?") && !begun.body.contains("?side="));
+    assert_eq!(web.get("/compare?side=last&floor=-5").status, 400);
+    assert_eq!(web.get("/api/compare?side=last").status, 400);
     for path in ["/compare", "/compare?side=&side=&by=&figure=&floor="] {
         let page = web.get(path);
         assert!(page.status == 200 && !page.body.contains("class=\"trouble\""), "{path}");
@@ -369,6 +376,7 @@ fn with_a_password_only_who_knows_it_sees_anything_and_all_of_it_goes_over_tls()
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
     let plain = web.plainly("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(!plain.contains("dbdyno") && !plain.contains("200"), "{plain}");
+    assert!(plain.starts_with("HTTP/1.1 400 ") && plain.contains("ask with https://"), "{plain}");
 
     let closed = web.get("/runs/last?x=1");
     assert_eq!(closed.status, 303);
@@ -438,6 +446,19 @@ fn in_the_background_it_is_started_once_told_and_ended() {
     home.run(&["web", "stop"]).good().says(&["ended"]);
     home.run(&["web", "status"]).code(1);
     home.run(&["web", "stop"]).good().says(&["nothing serves this store"]);
+}
+
+#[test]
+fn how_a_service_is_ended_is_told_with_the_store_that_it_is_of() {
+    let home = Home::new();
+    let store = home.path("other.sqlite");
+    let of = format!("--store={}", store.display());
+    let began = home.run(&["web", "start", "--listen=127.0.0.1:0", &of]).good();
+    let end = format!("dbdyno web stop --store {}", store.display());
+    let refused = home.run(&["web", &of]).code(1);
+    home.run(&["web", "stop", &of]).good().says(&["ended"]);
+    assert!(began.err.contains(&end), "{}", began.err);
+    assert!(refused.err.contains(&end), "{}", refused.err);
 }
 
 #[test]

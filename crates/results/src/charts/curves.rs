@@ -1,45 +1,55 @@
-//! Figures of an experiment over each of its axes, a line for the other axes' values.
+//! Figures of an experiment over the axis that a curve goes along, a line for the others' values.
 
-use model::short_axis;
+use model::{is_arrival_rate, short_axis};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, figure_axis, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, figure_axis, slug};
 use crate::ExperimentReport;
 use crate::experiment::{Figure, PointReport, Trialled, is_time, number};
 use crate::render::title as title_of;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
-    about: "an experiment's figures over its axes, with their errors",
+    about: "an experiment's figures over clients or what else was varied, with their errors",
     of: Of::Experiment(charts),
 };
 
 /// Figures beside the one by which points are judged.
 const OTHERS: [&str; 6] = ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent"];
 
-/// The primary figure over every axis, the others over the main one, which comes first.
+/// So few values of a second axis are told apart by lines, and make no curve.
+const CURVE_LEAST: usize = 3;
+
+/// All figures over the main axis; the primary one over others too that are curves themselves.
 fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     let Some(main) = main_axis(report) else { return Vec::new() };
     let mut all = chart(report, main, &report.primary);
     let others = OTHERS.iter().filter(|name| **name != report.primary);
     let told = others.filter(|name| is_told(report, name));
     all.extend(told.flat_map(|name| chart(report, main, name)));
-    let axes = (0..report.axes.len()).filter(|axis| *axis != main && has_values(report, *axis));
+    let is_curve = |axis: &usize| {
+        let values = &report.axes[*axis].values;
+        values.len() >= CURVE_LEAST && are_numbers(values)
+    };
+    let axes = (0..report.axes.len()).filter(|axis| *axis != main).filter(is_curve);
     all.extend(axes.flat_map(|axis| chart(report, axis, &report.primary)));
     all
 }
 
-fn has_values(report: &ExperimentReport, axis: usize) -> bool {
-    report.axes[axis].values.len() > 1
+fn are_numbers(values: &[String]) -> bool {
+    values.iter().all(|value| number(value).is_some())
 }
 
-/// The first axis of several numbers, along which a curve goes; else the first of several values.
+/// The axis along which curves go: of those of several values clients or a rate, else the one
+/// with the most numbers, else the one with the most names.
 pub(super) fn main_axis(report: &ExperimentReport) -> Option<usize> {
-    let mut axes = (0..report.axes.len()).filter(|axis| has_values(report, *axis));
-    let has_numbers = |axis: &usize| {
-        let values = &report.axes[*axis].values;
-        values.iter().all(|value| number(value).is_some())
+    let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
+    let rank = |axis: &usize| {
+        let model::Axis { name, values } = &report.axes[*axis];
+        (are_numbers(values), is_load(name), values.len())
     };
-    axes.clone().find(has_numbers).or_else(|| axes.next())
+    let has_values = |axis: &usize| report.axes[*axis].values.len() > 1;
+    // Of equal ones the first.
+    (0..report.axes.len()).filter(has_values).rev().max_by_key(rank)
 }
 
 /// Nobody needs to see that there were no errors.
@@ -50,7 +60,6 @@ fn is_told(report: &ExperimentReport, name: &str) -> bool {
 
 fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let told = &report.axes[axis];
-    let places = places(&told.values);
     let means = report.points.iter().filter_map(|point| point.figures.get(figure));
     let scale = match is_time(figure) {
         true => Scale::of_times(means.map(|figure| figure.mean).filter(|mean| mean.is_finite())),
@@ -62,24 +71,34 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let mut chart = Chart::new(id, title, x, figure_axis(figure, scale));
     let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
     if all.any(|figure| figure.half_width.is_some()) {
-        chart.note = Some("Whiskers are 95 % intervals over runs.".to_owned());
+        let words = "Whiskers are 95 % intervals over runs";
+        chart.note = Some(match scale {
+            Scale::Log => format!("{words}, as wide below as above, and end where the axis does."),
+            Scale::Linear | Scale::FromZero => format!("{words}."),
+        });
     }
-    for point in &report.points {
-        let Some((_, value)) = point.values.0.get(axis) else { continue };
-        let Some(place) = told.values.iter().position(|known| known == value) else { continue };
+    for point in along(report, axis) {
+        let Some(at) = place(report, axis, point) else { continue };
         let Some(measured) = point.figures.get(figure) else { continue };
-        let name = line_of(point, axis);
-        let name = if name.is_empty() { title_of(figure) } else { name };
-        let at = of_figure(places[place], measured);
-        match chart.traces.iter_mut().find(|trace| trace.name == name) {
-            Some(trace) => trace.points.push(at),
-            None => chart.traces.push(Trace::new(name, Shape::Joined, vec![at])),
-        }
-    }
-    for trace in &mut chart.traces {
-        trace.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
     }
     chart.if_any()
+}
+
+/// Where a point stands along an axis.
+fn place(report: &ExperimentReport, axis: usize, point: &PointReport) -> Option<f64> {
+    let (_, value) = point.values.0.get(axis)?;
+    let values = &report.axes[axis].values;
+    let index = values.iter().position(|known| known == value)?;
+    Some(places(values)[index])
+}
+
+/// The points in the order of an axis.
+pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<&PointReport> {
+    let place = |point: &PointReport| place(report, axis, point).unwrap_or(f64::INFINITY);
+    let mut points: Vec<&PointReport> = report.points.iter().collect();
+    points.sort_by(|a, b| place(a).total_cmp(&place(b)));
+    points
 }
 
 /// The values of the other axes.

@@ -13,6 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// More lines in one chart are not told apart.
 const TRACES_MOST: usize = 8;
+/// What one looks for first: how busy processor and disks are, and for memory.
+const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
 /// A gauge that is never more than this share of another would lie flat beside it.
 const FLAT: f64 = 0.05;
 
@@ -25,12 +27,41 @@ fn charts(report: &Report) -> Vec<Chart> {
         false => vec![family],
     });
     let mut families: Vec<Vec<&GaugeReport>> = families.flat_map(by_magnitude).collect();
-    // Whose they are keeps its order; of each the processor's time is what one looks for first.
+    // Whose they are keeps its order.
+    let rank = |name: &str| FIRST.iter().position(|first| name.starts_with(first));
     families.sort_by_key(|family| {
         let owner = shown.iter().position(|gauge| gauge.about == family[0].about);
-        (owner, words_of(family[0], 1) != ["cpu"])
+        (owner, rank(&family[0].name).unwrap_or(FIRST.len()))
     });
     families.iter().flat_map(|family| chart(report, family)).collect()
+}
+
+/// The charts of gauges by what these are about, in the order of the charts.
+pub(crate) fn by_subject<'c>(
+    report: &'c Report,
+    charts: &'c [Chart],
+) -> Vec<(&'c str, Vec<&'c Chart>)> {
+    let mut all: Vec<(&str, Vec<&Chart>)> = Vec::new();
+    let is_of = |about: &str, chart: &Chart| {
+        let begins = slug(&format!("{} {about}", ENTRY.name));
+        chart.id.strip_prefix(&begins).is_some_and(|rest| rest.starts_with('-'))
+    };
+    for chart in charts {
+        let abouts = report.gauges.iter().map(|gauge| gauge.about.as_str());
+        // One name may begin with another.
+        let owner = abouts.filter(|about| is_of(about, chart)).max_by_key(|about| about.len());
+        let Some(owner) = owner else { continue };
+        match all.iter_mut().find(|(about, _)| *about == owner) {
+            Some((_, charts)) => charts.push(chart),
+            None => all.push((owner, vec![chart])),
+        }
+    }
+    all
+}
+
+/// A gauge's name as people read it: `disk busy, vda` of `disk_busy/vda`.
+fn readable(name: &str) -> String {
+    name.replace('_', " ").replace('/', ", ")
 }
 
 /// Gauges in groups of those that are alike, in the order of the first of each.
@@ -79,7 +110,7 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
     let shared = |count: usize| family.iter().all(|g| words_of(g, count) == words_of(first, count));
     let n_shared = (1..8).take_while(|count| shared(*count)).last().unwrap_or(1);
     let name = match family.len() {
-        1 => first.name.replace('_', " "),
+        1 => readable(&first.name),
         _ => words_of(first, n_shared).join(" "),
     };
     let id = format!("gauges {} {name} {}", first.about, first.unit.replace('%', "percent"));
@@ -94,7 +125,7 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
     let mut chart = Chart::of_time(slug(&id), title, axis, report);
     chart.note = Some(first.help.clone()).filter(|help| family.len() == 1 && !help.is_empty());
     let trace = |gauge: &&GaugeReport| {
-        Trace::new(gauge.name.replace('_', " "), Shape::Line, points(&gauge.points, per))
+        Trace::new(readable(&gauge.name), Shape::Line, points(&gauge.points, per))
     };
     chart.traces = family.iter().map(trace).collect();
     chart.if_any()

@@ -119,23 +119,53 @@ pub(crate) fn experiment() -> (ExperimentReport, Vec<Trialled>) {
 /// The same over other numbers of clients.
 pub(crate) fn sweep(clients: [u32; 5]) -> (ExperimentReport, Vec<Trialled>) {
     let (experiment, trials) = sweep_of(clients);
-    let mut dice = Dice::new(1, Stream::Order, 0);
-    (ExperimentReport::new(&experiment, &trials, &mut || dice.bits()), trials)
+    (reported(&experiment, &trials), trials)
 }
 
 /// What such a report is made of.
 pub(crate) fn sweep_of(clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
+    let (experiment, mut trials) = walked(vec![axis("group.users.clients", &clients)], clients);
+    trials.pop();
+    (experiment, trials)
+}
+
+/// A setting of two values, named first, with clients from 1 to 16 for each.
+pub(crate) fn two_axes() -> (ExperimentReport, Vec<Trialled>) {
+    let clients = [1, 2, 4, 8, 16];
+    let axes = vec![axis("server.flush", &[1, 2]), axis("group.users.clients", &clients)];
+    let (experiment, trials) = walked(axes, clients);
+    (reported(&experiment, &trials), trials)
+}
+
+fn axis(name: &str, values: &[u32]) -> model::Axis {
+    model::Axis { name: name.to_owned(), values: values.iter().map(u32::to_string).collect() }
+}
+
+fn reported(experiment: &Experiment, trials: &[Trialled]) -> ExperimentReport {
+    let mut dice = Dice::new(1, Stream::Order, 0);
+    ExperimentReport::new(experiment, trials, &mut || dice.bits())
+}
+
+/// Three trials of every point, of which clients are the last axis.
+fn walked(axes: Vec<model::Axis>, clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
     let tps = [100.0, 190.0, 340.0, 450.0, 420.0];
-    let point = |n: &u32| model::Point { values: vec![n.to_string()], plan: String::new() };
+    let mut values: Vec<Vec<String>> = vec![Vec::new()];
+    for axis in &axes {
+        let with = |before: &Vec<String>| -> Vec<Vec<String>> {
+            axis.values
+                .iter()
+                .map(|value| [&before[..], std::slice::from_ref(value)].concat())
+                .collect()
+        };
+        values = values.iter().flat_map(with).collect();
+    }
+    let point = |values: Vec<String>| model::Point { values, plan: String::new() };
     let experiment = Experiment {
         id: "019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d".to_owned(),
         name: "sweep".to_owned(),
         started_unix_ms: 1_772_000_000_000,
-        axes: vec![model::Axis {
-            name: "group.users.clients".to_owned(),
-            values: clients.iter().map(u32::to_string).collect(),
-        }],
-        points: clients.iter().map(point).collect(),
+        axes,
+        points: values.into_iter().map(point).collect(),
         repeats: 3,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
@@ -146,14 +176,14 @@ pub(crate) fn sweep_of(clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
         labels: Vec::new(),
     };
     let mut trials = Vec::new();
-    for (index, (n, tps)) in clients.iter().zip(tps).enumerate() {
+    for index in 0..experiment.points.len() {
         for repeat in 0..3_u32 {
-            let mut report = run(tps * (1.0 + 0.01 * f64::from(repeat)), index * 3);
-            report.clients = *n;
+            let tps = tps[index % tps.len()] * (1.0 + 0.01 * f64::from(repeat));
+            let mut report = run(tps, index * 3);
+            report.clients = clients[index % clients.len()];
             trials.push(Trialled { point: index as u32, repeat, report });
         }
     }
-    trials.pop();
     (experiment, trials)
 }
 

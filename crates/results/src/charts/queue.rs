@@ -13,6 +13,9 @@ fn charts(report: &Report) -> Vec<Chart> {
     let mut chart = Chart::of_time("queue", "Queue", axis, report);
     let waiting = |row: &SecondReport| row.waiting.map(|n| n as f64);
     chart.traces = by_group(report, "all groups", &waiting);
+    if let [alone] = &mut chart.traces[..] {
+        "waiting".clone_into(&mut alone.name);
+    }
     let points = steps(&report.probes, &|probe| probe.queue_mean);
     chart.traces.push(Trace::new("mean of each probe", Shape::Steps, points));
     chart.if_any()

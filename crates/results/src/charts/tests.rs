@@ -41,7 +41,9 @@ fn shown(charts: &[Chart]) -> String {
 
 fn everything() -> Vec<Vec<Chart>> {
     let (experiment, trials) = made::experiment();
+    let (two_axes, of_two_axes) = made::two_axes();
     let mut all = vec![
+        of_experiment(&two_axes, &of_two_axes),
         of_run(&made::closed()),
         of_run(&made::open()),
         of_experiment(&experiment, &trials),
@@ -115,9 +117,9 @@ fn the_charts_of_a_closed_run() {
       cpu system (Line, 65, 1 gaps) -5.000: 8.750 .. 59.00: 10.75
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
-    gauges-machine-disk-written-vda-b-s: Machine: disk written/vda
-      x time in the measured phase [s] Linear; y disk written/vda [MiB/s] FromZero
-      disk written/vda (Line, 65, 1 gaps) -5.000: 3.195 .. 59.00: 3.271
+    gauges-machine-disk-written-vda-b-s: Machine: disk written, vda
+      x time in the measured phase [s] Linear; y disk written, vda [MiB/s] FromZero
+      disk written, vda (Line, 65, 1 gaps) -5.000: 3.195 .. 59.00: 3.271
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     gauges-database-commits-1-s: Database: commits
@@ -159,7 +161,7 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
-      users (Line, 65) -5.000: 0 .. 59.00: 1,000
+      waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
       mean of each probe (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
@@ -233,6 +235,50 @@ fn the_charts_of_an_experiment() {
       clients 8 (Steps, 7) 0: 452.3 .. 60.00: 451.1
       clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
     ");
+}
+
+#[test]
+fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
+    let (report, trials) = made::two_axes();
+    let charts = of_experiment(&report, &trials);
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(
+        ids.join(" "),
+        "curves-group-users-clients-tps curves-group-users-clients-p50-ms \
+         curves-group-users-clients-p95-ms curves-group-users-clients-p99-ms \
+         curves-group-users-clients-errors-percent tradeoff stability-p95-flush-1 \
+         stability-p95-flush-2 stability-p99-flush-1 stability-p99-flush-2 stability-tps-flush-1 \
+         stability-tps-flush-2"
+    );
+    for chart in &charts {
+        let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
+        match chart.id.starts_with("stability") {
+            true => assert_eq!(names[0], "clients 1", "{}", chart.id),
+            false => assert_eq!(names, ["flush=1", "flush=2"], "{}", chart.id),
+        }
+        assert!(chart.traces.iter().all(|trace| trace.points.len() >= 5), "{}", chart.id);
+    }
+    // Response time over throughput is joined along clients, not from setting to setting.
+    let tradeoff = charts.iter().find(|chart| chart.id == "tradeoff").expect("it is made");
+    let labels = |trace: &Trace| -> Vec<String> {
+        trace.points.iter().filter_map(|point| point.label.clone()).collect()
+    };
+    let along = ["clients 1", "clients 2", "clients 4", "clients 8", "clients 16"];
+    assert!(tradeoff.traces.iter().all(|trace| labels(trace) == along));
+}
+
+#[test]
+fn points_of_a_few_seconds_are_told_second_by_second() {
+    let (report, mut trials) = made::two_axes();
+    trials.iter_mut().for_each(|trial| trial.report.probes.truncate(1));
+    let charts = of_experiment(&report, &trials);
+    let over_time: Vec<_> = charts.iter().filter(|c| c.id.starts_with("stability")).collect();
+    assert_eq!(over_time.len(), 6);
+    for chart in over_time {
+        assert!(chart.note.as_ref().is_some_and(|note| note.ends_with("second by second.")));
+        let all = chart.traces.iter().flat_map(|trace| &trace.points);
+        assert!(all.clone().all(|point| point.x >= 0.0) && all.count() > 100, "{}", chart.id);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use model::short_axis;
 
-use super::{Chart, Entry, Of, Point, Scale, Shape, Trace, curves, figure_axis};
+use super::{Chart, Entry, Of, Point, Scale, curves, figure_axis};
 use crate::ExperimentReport;
 use crate::experiment::Trialled;
 
@@ -19,18 +19,13 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
     let (x, y) = (figure_axis("tps", Scale::FromZero), figure_axis("p99_ms", scale));
     let mut chart = Chart::new("tradeoff", "Response time over throughput", x, y);
-    for point in &report.points {
+    for point in curves::along(report, main) {
         let figure = |name| point.figures.get(name).map(|figure| figure.mean);
         let (Some(tps), Some(p99)) = (figure("tps"), figure("p99_ms")) else { continue };
-        let others = curves::line_of(point, main);
-        let name = if others.is_empty() { "points".to_owned() } else { others };
         let label = point.values.0.get(main);
         let label = label.map(|(name, value)| format!("{} {value}", short_axis(name)));
         let at = Point { label, ..Point::at(tps, Some(p99)) };
-        match chart.traces.iter_mut().find(|trace| trace.name == name) {
-            Some(trace) => trace.points.push(at),
-            None => chart.traces.push(Trace::new(name, Shape::Joined, vec![at])),
-        }
+        chart.join(&curves::line_of(point, main), "points", at);
     }
     chart.if_any()
 }

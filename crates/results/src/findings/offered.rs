@@ -58,17 +58,7 @@ impl Offer {
                     significant(per_s, 3)
                 ),
             },
-            Offer::QueueAtEnd { first, last, steps } => Words {
-                id: "queue_at_end",
-                severity: Severity::Warning,
-                text: format!(
-                    "{} waited at the end of the measured phase, and {} did {steps} s before: \
-                     what waits has shown how long it takes only after the measured phase, or \
-                     not at all, so the percentiles are of the beginning of a backlog.",
-                    count(last as u64, "transaction"),
-                    if first > 0.0 { significant(first, 3) } else { "none".to_owned() },
-                ),
-            },
+            Offer::QueueAtEnd { first, last, steps } => at_end(first, last, steps),
             Offer::Unfinished { unfinished, offered } => Words {
                 id: "unfinished",
                 severity: Severity::Warning,
@@ -97,6 +87,20 @@ impl Offer {
                 text: "Closed load: a slow database is asked less often.".to_owned(),
             },
         }
+    }
+}
+
+fn at_end(first: f64, last: f64, steps: usize) -> Words {
+    Words {
+        id: "queue_at_end",
+        severity: Severity::Warning,
+        text: format!(
+            "{} waited at the end of the measured phase, and {} did {steps} s before: what waits \
+             has shown how long it takes only after the measured phase, or not at all, so the \
+             percentiles are of the beginning of a backlog.",
+            count(last as u64, "transaction"),
+            if first > 0.0 { significant(first, 3) } else { "none".to_owned() },
+        ),
     }
 }
 

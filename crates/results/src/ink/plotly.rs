@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use super::ruler::{Room, Ruler, Tick};
 use super::thin::thin;
 use super::ticks::{own_ticks, x_ruler, x_ticks};
-use super::{At, colour, is_again, stepped};
+use super::{At, colour, is_again, is_line, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
+use crate::render::figures::exact;
 
 /// Points drawn of a trace.
 const POINTS_MOST: usize = 2_000;
@@ -31,10 +32,14 @@ impl Chart {
         let (shapes, annotations): (Vec<Value>, Vec<Value>) =
             self.marks.iter().map(|mark| marked(self, mark)).unzip();
         let is_over_time = self.x.unit == "s";
+        let mut yaxis = axis(&self.y, upright(self));
+        if let Some((low, high)) = cut(self) {
+            yaxis["range"] = json!([low.log10(), high.log10()]);
+        }
         let layout = json!({
             "title": {"text": escaped(&self.title)},
             "xaxis": axis(&self.x, across(self)),
-            "yaxis": axis(&self.y, upright(self)),
+            "yaxis": yaxis,
             "shapes": shapes,
             "annotations": annotations,
             "barmode": "group",
@@ -67,8 +72,22 @@ fn across(chart: &Chart) -> Option<Vec<Tick>> {
 
 /// The same of the upright one.
 fn upright(chart: &Chart) -> Option<Vec<Tick>> {
-    let ruler = || Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS);
-    (chart.y.scale == Scale::Log).then(|| ruler().ticks(&chart.y, TICKS))
+    (chart.y.scale == Scale::Log).then(|| y_ruler(chart).ticks(&chart.y, TICKS))
+}
+
+fn y_ruler(chart: &Chart) -> Ruler {
+    Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS)
+}
+
+/// The ends of an upright axis of ratios that an interval reaches beyond.
+fn cut(chart: &Chart) -> Option<(f64, f64)> {
+    if chart.y.scale != Scale::Log {
+        return None;
+    }
+    let ends = y_ruler(chart).ends();
+    let whiskers = chart.traces.iter().filter(|trace| !is_line(trace));
+    let mut bands = whiskers.flat_map(|trace| &trace.points).filter_map(|point| point.band);
+    bands.any(|(low, _)| low < ends.0).then_some(ends)
 }
 
 fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
@@ -120,7 +139,7 @@ fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
 /// A trace; before it its area, where it has one.
 fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<Value> {
     let ink = colour(chart, index);
-    let is_line = matches!(trace.shape, Shape::Line | Shape::Steps);
+    let aside = chart.aside(index);
     let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
     let dash = if is_again(chart, index) { "dash" } else { "solid" };
     let name = escaped(&trace.name);
@@ -128,7 +147,7 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         "type": if trace.shape == Shape::Bars { "bar" } else { "scatter" },
         "name": name,
         "legendgroup": index.to_string(),
-        "x": points.iter().map(|point| point.x).collect::<Vec<f64>>(),
+        "x": across_points(chart, aside, points),
         "y": points.iter().map(|point| point.y).collect::<Vec<Option<f64>>>(),
         "meta": {"line": format!("l-{ink}")},
     });
@@ -145,22 +164,41 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
         told["text"] = json!(labels.collect::<Vec<Option<String>>>());
     }
+    if aside != 0.0 {
+        let place = |point: &&Point| match chart.x.categories.is_empty() {
+            true => exact(point.x),
+            false => escaped(&chart.x.name_of(point.x)),
+        };
+        told["customdata"] = json!(points.iter().map(place).collect::<Vec<String>>());
+    }
+    let place = if aside == 0.0 { "%{x}" } else { "%{customdata}" };
     told["hovertemplate"] =
-        json!(pointed_at(chart, points.iter().any(|point| point.label.is_some())));
+        json!(pointed_at(chart, place, points.iter().any(|point| point.label.is_some())));
     let has_bands = points.iter().any(|point| point.band.is_some());
     if !has_bands {
         return vec![told];
     }
-    if !is_line {
-        told["error_y"] = whiskers(points);
+    if !is_line(trace) {
+        let lowest = cut(chart).map_or(f64::NEG_INFINITY, |(low, _)| low);
+        told["error_y"] = whiskers(points, lowest);
         return vec![told];
     }
     vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
 }
 
+/// Where points stand from left to right: so many pixels right of their places.
+fn across_points(chart: &Chart, aside: f64, points: &[&Point]) -> Vec<f64> {
+    if aside == 0.0 {
+        return points.iter().map(|point| point.x).collect();
+    }
+    let ruler = x_ruler(chart, 0.0, WIDTH);
+    let x = |point: &&Point| ruler.place(point.x).map_or(point.x, |at| ruler.at(at + aside));
+    points.iter().map(x).collect()
+}
+
 /// What is told of a point that is pointed at: its value with its unit; the place too where it
 /// does not stand above all values of that place.
-fn pointed_at(chart: &Chart, has_labels: bool) -> String {
+fn pointed_at(chart: &Chart, place: &str, has_labels: bool) -> String {
     let unit = |axis: &Axis| match axis.unit.is_empty() {
         true => String::new(),
         // Braces would begin a name.
@@ -169,7 +207,7 @@ fn pointed_at(chart: &Chart, has_labels: bool) -> String {
     let value = format!("%{{y:,.4~r}}{}", unit(&chart.y));
     let place = match chart.x.unit == "s" {
         true => String::new(),
-        false => format!("%{{x}}{}: ", unit(&chart.x)),
+        false => format!("{place}{}: ", unit(&chart.x)),
     };
     let label = if has_labels { "<br>%{text}" } else { "" };
     format!("{place}{value}{label}")
@@ -215,7 +253,8 @@ fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) 
     })
 }
 
-fn whiskers(points: &[&Point]) -> Value {
+/// Intervals, which end where the axis does.
+fn whiskers(points: &[&Point], lowest: f64) -> Value {
     let reach = |of: &dyn Fn(f64, (f64, f64)) -> f64| -> Vec<Option<f64>> {
         points.iter().map(|point| Some(of(point.y?, point.band?))).collect()
     };
@@ -223,7 +262,7 @@ fn whiskers(points: &[&Point]) -> Value {
         "type": "data",
         "symmetric": false,
         "array": reach(&|y, band| band.1 - y),
-        "arrayminus": reach(&|y, band| y - band.0),
+        "arrayminus": reach(&|y, band| y - band.0.max(lowest)),
     })
 }
 
@@ -237,8 +276,16 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     let mut shape: Map<String, Value> = Map::new();
     let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
     put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
-    put("layer", json!("below"));
-    put("line", json!({"width": if mark.to.is_some() { 0 } else { 1 }, "dash": "dot"}));
+    // Above the grid, which has a line of its own at a round number.
+    put("layer", json!("between"));
+    // A stripe has an edge, so that a thin one is seen.
+    put(
+        "line",
+        match mark.to {
+            Some(_) => json!({"width": 1.5, "dash": "solid"}),
+            None => json!({"width": 1.5, "dash": "dot"}),
+        },
+    );
     put(&format!("{along}ref"), json!(along));
     put(&format!("{across}ref"), json!("paper"));
     put(&format!("{along}0"), json!(mark.from));

@@ -73,7 +73,21 @@ impl Ruler {
         Some(self.from + share * (self.to - self.from))
     }
 
-    /// The same, and at the nearer end what lies beyond.
+    /// The number at a pixel.
+    pub(super) fn at(&self, pixel: f64) -> f64 {
+        let share = (pixel - self.from) / (self.to - self.from);
+        match self.is_log {
+            true => self.low * self.ratio().powf(share),
+            false => self.low + share * (self.high - self.low),
+        }
+    }
+
+    /// From which to which number it goes.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Where a number stands; what lies beyond an end stands there.
     pub(super) fn within(&self, value: f64) -> Option<f64> {
         let lowest = if self.is_log { self.low } else { f64::NEG_INFINITY };
         self.place(value.max(lowest).clamp(self.low, self.high))

@@ -19,8 +19,6 @@ const TOLD_MOST: usize = 300;
 const POINTS_PER_PIXEL: f64 = 2.0;
 /// Rows of words for marks, one below the other where they would meet.
 const MARK_ROWS: usize = 3;
-/// How far apart dots of the same name stand, in pixels.
-const APART: f64 = 7.0;
 
 impl Chart {
     /// As SVG.
@@ -246,7 +244,9 @@ impl Svg<'_> {
     fn joined(&mut self, index: usize, points: &[&Point]) {
         let ink = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
-        let at = |point: &&Point| Some((self.layout.x(point.x)?, self.layout.y(point.y?)?));
+        let aside = self.chart.aside(index);
+        let x = |point: &Point| Some(self.layout.x(point.x)? + aside);
+        let at = |point: &&Point| Some((x(point)?, self.layout.y(point.y?)?));
         for piece in pieces(points.iter().map(at)) {
             let path = path(&piece);
             self.put(&format!("<path class=\"line l-{ink}{again}\" d=\"{path}\"/>"));
@@ -255,11 +255,7 @@ impl Svg<'_> {
 
     fn dots(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         let ink = colour(self.chart, index);
-        // On names several traces would lie on each other.
-        let has_names = !self.chart.x.categories.is_empty() && trace.shape == Shape::Points;
-        let n_traces = self.chart.traces.len() as f64;
-        let aside = (index as f64 - (n_traces - 1.0) / 2.0) * APART;
-        let aside = if has_names { aside } else { 0.0 };
+        let aside = self.chart.aside(index);
         let n_all: usize = self.chart.traces.iter().map(|trace| trace.points.len()).sum();
         for point in points {
             let Some(x) = self.layout.x(point.x).map(|x| x + aside) else { continue };

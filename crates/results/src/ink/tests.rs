@@ -219,3 +219,77 @@ fn what_was_varied_stands_along_the_axis_in_each_ink() {
         assert_eq!(below.join(" "), expect);
     }
 }
+
+/// Two lines with intervals over the same numbers on an axis of ratios, one of which goes down to
+/// `low`.
+fn whiskered(low: f64) -> Chart {
+    let (experiment, trials) = made::two_axes();
+    let charts = of_experiment(&experiment, &trials);
+    let mut chart = charts.into_iter().find(|chart| chart.id.ends_with("p50-ms")).unwrap();
+    chart.y.scale = crate::charts::Scale::Log;
+    chart.traces[0].points[0].y = Some(2.1);
+    chart.traces[0].points[0].band = Some((low, 4.2));
+    chart
+}
+
+#[test]
+fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
+    for low in [0.0, 0.001] {
+        let chart = whiskered(low);
+        let told = chart.to_plotly();
+        let range: Vec<f64> =
+            serde_json::from_value(told["layout"]["yaxis"]["range"].clone()).expect("a range");
+        assert!(range[0] >= 0.5_f64.log10() - 1e-9, "{range:?}");
+        // Its whisker ends where the axis does.
+        let minus = told["data"][0]["error_y"]["arrayminus"][0].as_f64().expect("a number");
+        assert!((2.1 - minus - 10_f64.powf(range[0])).abs() < 1e-9, "{minus}");
+        let svg = chart.to_svg(Drawn::WIDE);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let is = |class: &'static str| {
+            let of = move |node: &roxmltree::Node<'_, '_>| {
+                node.attribute("class").is_some_and(|name| name.starts_with(class))
+            };
+            document.descendants().filter(of).filter_map(|node| node.attribute("d"))
+        };
+        let y = |path: &str| -> f64 {
+            let y = path.split(['M', ' ', 'V', 'H']).nth(2).unwrap();
+            y.parse().unwrap()
+        };
+        assert_eq!(is("axis").map(y).next(), is("whisker").map(y).next());
+    }
+    // One that is in proportion is seen whole.
+    assert!(whiskered(1.5).to_plotly()["layout"]["yaxis"]["range"].is_null());
+}
+
+#[test]
+fn intervals_at_the_same_number_stand_beside_each_other() {
+    let chart = whiskered(1.5);
+    let told = chart.to_plotly();
+    let x = |trace: usize| told["data"][trace]["x"][1].as_f64().expect("a number");
+    assert!(x(0) < 2.0 && x(1) > 2.0 && x(1) - x(0) < 0.5, "{} {}", x(0), x(1));
+    // What is told of a point is where it was measured.
+    assert_eq!(told["data"][0]["customdata"][1], "2");
+    assert!(told["data"][0]["hovertemplate"].as_str().unwrap().starts_with("%{customdata}"));
+    let svg = chart.to_svg(Drawn::WIDE);
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let dots = document.descendants().filter(|node| node.tag_name().name() == "circle");
+    let at = |node: roxmltree::Node<'_, '_>| node.attribute("cx").map(str::to_owned);
+    let mut all: Vec<String> = dots.filter(|node| node.has_children()).filter_map(at).collect();
+    let n_all = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!((n_all, all.len()), (10, 10));
+}
+
+#[test]
+fn what_is_marked_is_seen_over_the_grid_and_however_thin_it_is() {
+    let charts = of_comparison(&made::comparison());
+    let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
+    let told = ratios.to_plotly();
+    let shapes = told["layout"]["shapes"].as_array().expect("shapes");
+    assert_eq!(shapes.len(), 2);
+    for shape in shapes {
+        assert_eq!(shape["layer"], "between");
+        assert!(shape["line"]["width"].as_f64().is_some_and(|width| width >= 1.0), "{shape}");
+    }
+}

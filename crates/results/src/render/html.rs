@@ -7,6 +7,7 @@ mod blocks;
 mod comparison;
 mod experiment;
 mod history;
+mod long;
 mod run;
 mod seek;
 
@@ -36,6 +37,8 @@ pub enum Ink<'a> {
         base: &'a str,
         /// What stands behind it, such as `?side=build=1`.
         query: &'a str,
+        /// What stands before a run's id in the address of its page, such as `/runs/`.
+        runs: &'a str,
         /// What is printed.
         print: Print,
     },
@@ -90,7 +93,7 @@ pub fn figure(chart: &Chart, ink: Ink<'_>) -> String {
     let drawn = match ink {
         Ink::Static => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
         Ink::Embedded => Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) },
-        Ink::Places { base, query, print } => Drawing::Place {
+        Ink::Places { base, query, print, .. } => Drawing::Place {
             paper: (print == Print::Svg).then(|| svg(Drawn::NARROW)),
             address: format!("{base}{}{query}", chart.id),
             csv: format!("{base}{}.csv{query}", chart.id),

@@ -2,6 +2,7 @@
 
 use super::Ink;
 use super::blocks::{Block, Body, Verdict, named};
+use super::long::runs;
 use crate::ExperimentReport;
 use crate::charts::of_experiment;
 use crate::experiment::Trialled;
@@ -42,7 +43,7 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     let words = text::left_out(&report.damaged).into_iter().chain(text::findings(report));
     let trust = [Block::findings(&report.findings), Block::Words(words.collect())];
     body.section("findings", "Can it be trusted?", &trust);
-    body.section("ran", "What ran", &ran(report, trials));
+    body.section("ran", "What ran", &ran(report, trials, ink));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
@@ -78,12 +79,13 @@ fn law(report: &ExperimentReport) -> String {
 }
 
 /// What all trials have in common: what was varied stands in the table.
-fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
-    let runs = report.points.iter().map(|point| {
+fn ran(report: &ExperimentReport, trials: &[Trialled], ink: Ink<'_>) -> Vec<Block> {
+    let points = report.points.iter().map(|point| {
         let name = point.values.pairs(" ");
-        (if name.is_empty() { "all".to_owned() } else { name }, point.runs.join(", "))
+        (if name.is_empty() { "all".to_owned() } else { name }, &point.runs[..])
     });
-    let runs = Block::folded("Runs by point", &[Block::Pairs(runs.collect())]);
+    let points: Vec<(String, &[String])> = points.collect();
+    let runs = Block::folded("Runs by point", &[runs(&points, ink)]);
     let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
     let plan = Block::Text(first.plan.clone());
     vec![

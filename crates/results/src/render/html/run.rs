@@ -5,7 +5,8 @@ use model::{Load, Severity};
 
 use super::Ink;
 use super::blocks::{Block, Body, Tile, Verdict, named};
-use crate::charts::{Chart, of_run};
+use super::long::{heading, long};
+use crate::charts::{Chart, gauges, of_run};
 use crate::render::figures::{self, NONE, count, ms, significant, with_error};
 use crate::render::text::{around, disturbances, sections};
 use crate::render::{Align, Column, Table};
@@ -15,6 +16,9 @@ use crate::report::{Block as Figures, ClientReport, DisturbanceReport, Report, S
 const PROBES_MOST: usize = 1_000;
 /// Clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
+
+/// Charts of each subject around the run that are seen at once.
+const CHARTS_OPEN: usize = 2;
 
 /// The body of a run's page: everything between header and footer.
 pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
@@ -29,7 +33,7 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     let over_time: Vec<&Chart> = interleaved(&rates, &times);
     let steady = sections::steadiness(report).unwrap_or_default();
     let stretches = sections::stretches(report, PROBES_MOST);
-    let stretches = stretches.map(|table| Block::folded("Probes", &[Block::table(&table)]));
+    let stretches = stretches.map(|table| long("Probes", &[Block::table(&table)]));
     let mut blocks = vec![Block::charts(&over_time, ink), Block::Words(steady)];
     blocks.extend(stretches);
     body.section("time", "Over time", &blocks);
@@ -38,16 +42,31 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.section("transactions", "Transactions", &transactions(report, &charts, ink));
     body.section("clients", "Clients", &clients(report, &charts, ink));
     body.section("errors", "Errors", &errors(report));
-    let drawn = named(&charts, &["statements", "gauges"]);
-    let told = around::told_around(report);
-    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
-    let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
-    blocks.push(Block::charts(&drawn, ink));
-    blocks.extend(gauges(report));
-    body.section("around", "Around the run", &blocks);
+    body.section("around", "Around the run", &surroundings(report, &charts, ink));
     body.section("ran", "What ran", &ran(report));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
+}
+
+/// What was read around the run, by what it is about: of each the charts that one looks for first,
+/// and the others folded.
+fn surroundings(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
+    let told = around::told_around(report);
+    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
+    let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
+    blocks.push(Block::charts(&named(charts, &["statements"]), ink));
+    for (about, of) in gauges::by_subject(report, charts) {
+        blocks.push(heading(&figures::capital(about)));
+        let (first, others) = of.split_at(of.len().min(CHARTS_OPEN));
+        blocks.push(Block::charts(first, ink));
+        if !others.is_empty() {
+            let title = count(others.len() as u64, "more chart");
+            let title = format!("{}: {title}", figures::capital(about));
+            blocks.push(Block::folded(title, &[Block::charts(others, ink)]));
+        }
+    }
+    blocks.extend(all_gauges(report));
+    blocks
 }
 
 fn what(report: &Report) -> String {
@@ -238,7 +257,7 @@ fn clients(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
     rows.for_each(|row| table.row(row));
     vec![
         Block::charts(&named(charts, &["clients"]), ink),
-        Block::folded("Each client and transaction", &[Block::table(&table)]),
+        long("Each client and transaction", &[Block::table(&table)]),
     ]
 }
 
@@ -285,7 +304,7 @@ fn errors(report: &Report) -> Vec<Block> {
 }
 
 /// Every gauge, those too that never moved.
-fn gauges(report: &Report) -> Option<Block> {
+fn all_gauges(report: &Report) -> Option<Block> {
     report.gauges.first()?;
     let mut table = Table::new([
         Column::new("of", Align::Left),
@@ -309,7 +328,7 @@ fn gauges(report: &Report) -> Option<Block> {
         ]);
     }
     let title = format!("All {} gauges, over the measured phase", report.gauges.len());
-    Some(Block::folded(title, &[Block::table(&table)]))
+    Some(long(title, &[Block::table(&table)]))
 }
 
 fn ran(report: &Report) -> Vec<Block> {
@@ -326,12 +345,12 @@ fn ran(report: &Report) -> Vec<Block> {
     if !report.settings.is_empty() {
         let title = format!("Settings of the server ({})", report.settings.0.len());
         let settings = Block::Pairs(report.settings.0.clone());
-        blocks.push(Block::folded(title, &[settings]));
+        blocks.push(long(title, &[settings]));
     }
     for (about, facts) in &report.facts {
         let facts = facts.iter().map(|(name, value)| (name.clone(), value.clone()));
         let title = format!("Facts: {about} ({})", facts.len());
-        blocks.push(Block::folded(title, &[Block::Pairs(facts.collect())]));
+        blocks.push(long(title, &[Block::Pairs(facts.collect())]));
     }
     blocks
 }
@@ -372,7 +391,7 @@ fn repeat(report: &Report) -> Vec<Block> {
     blocks.push(Block::folded("The plan as decided", &[Block::Text(report.plan.clone())]));
     if !report.output.is_empty() {
         let output = Block::Text(report.output.join("\n"));
-        blocks.push(Block::folded("What was said meanwhile", &[output]));
+        blocks.push(long("What was said meanwhile", &[output]));
     }
     blocks
 }

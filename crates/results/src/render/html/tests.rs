@@ -35,6 +35,23 @@ fn a_page_loads_nothing() {
 }
 
 #[test]
+fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
+    let (experiment, trials) = made::experiment();
+    let ink = Ink::Places { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
+    let run = &experiment.points[0].runs[0];
+    let link = format!("<a href=\"/runs/{run}\">{run}</a>");
+    assert!(experiment_body(&experiment, &trials, ink).contains(&link));
+    let file = experiment_body(&experiment, &trials, Ink::Static);
+    assert!(file.contains(run.as_str()) && !file.contains(&link));
+}
+
+#[test]
+fn a_history_with_a_recent_change_for_the_worse_is_red() {
+    let body = history_body(&made::history(), Ink::Static);
+    assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
+}
+
+#[test]
 fn every_element_of_a_page_is_closed() {
     for body in bodies(Ink::Static) {
         // With its few elements without an end closed, and without names of letters.
@@ -55,7 +72,11 @@ fn every_element_of_a_page_is_closed() {
 #[test]
 fn hostile_words_are_shown_and_do_nothing() {
     let query = "?a=1";
-    for ink in [Ink::Static, Ink::Embedded, Ink::Places { base: "/c/", query, print: Print::Svg }] {
+    for ink in [
+        Ink::Static,
+        Ink::Embedded,
+        Ink::Places { base: "/c/", query, runs: "/runs/", print: Print::Svg },
+    ] {
         let body = run_body(&made::hostile(), ink);
         assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
         assert!(body.contains("alert("), "{ink:?}");
@@ -65,7 +86,7 @@ fn hostile_words_are_shown_and_do_nothing() {
 #[test]
 fn a_place_tells_where_its_chart_is() {
     let body = |print| {
-        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", print };
+        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
         run_body(&made::closed(), ink)
     };
     let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
@@ -120,6 +141,52 @@ fn a_run_s_page_answers_what_is_asked_of_it() {
     ] {
         assert!(body.contains(word), "{word}");
     }
+}
+
+#[test]
+fn what_was_around_a_run_stands_by_what_it_is_about() {
+    let body = run_body(&made::closed(), Ink::Static);
+    let around = body.split("<section id=\"around\">").nth(1).expect("a section");
+    let around = around.split("</section>").next().expect("its end");
+    let place = |word: &str| around.find(word).unwrap_or_else(|| panic!("no {word}"));
+    assert!(place("<h3>Machine</h3>") < place("Machine: disk written, vda"));
+    assert!(place("Machine: disk written, vda") < place("<h3>Database</h3>"));
+    // Of many the first are seen, and the others when they are asked for.
+    let mut many = made::closed();
+    let disk = many.gauges[2].clone();
+    many.gauges.extend((0..5).map(|n| {
+        let unit = format!("unit {n}");
+        crate::report::GaugeReport { unit, ..disk.clone() }
+    }));
+    let body = run_body(&many, Ink::Static);
+    assert!(body.contains("<details><summary>Machine: 5 more charts</summary>"), "{body}");
+    assert_eq!(body.matches("<figure id=\"chart-gauges-machine").count(), 7);
+}
+
+#[test]
+fn a_long_page_begins_with_links_to_its_sections() {
+    for body in bodies(Ink::Static) {
+        let Some(links) = body.split("<nav class=\"contents\"").nth(1) else {
+            assert!(body.matches("<section id=").count() <= 4);
+            continue;
+        };
+        let links = links.split("</nav>").next().expect("its end");
+        assert_eq!(links.matches("<a href=\"#").count(), body.matches("<section id=").count());
+    }
+    assert!(run_body(&made::closed(), Ink::Static).contains("<a href=\"#latency\">Latency</a>"));
+}
+
+#[test]
+fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
+    assert!(PAGE_CSS.contains("details:not(.long)::details-content{content-visibility:visible"));
+    let body = run_body(&made::hostile(), Ink::Static);
+    let is_long = |title: &str| {
+        let before = body.split(&format!("<summary>{title}")).next().expect("what is before");
+        assert!(before.len() < body.len(), "no {title}");
+        before.ends_with("<details class=\"long\">")
+    };
+    assert!(is_long("All 4 gauges") && is_long("Facts: "));
+    assert!(!is_long("The plan as decided") && !is_long("Declarations"));
 }
 
 #[test]
