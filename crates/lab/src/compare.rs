@@ -349,6 +349,10 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
 
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Trouble> {
     if let Some((key, value)) = name.split_once('=') {
+        if key.is_empty() || value.is_empty() {
+            let why = format!("{name} is no label: write KEY=VALUE, such as build=1.2");
+            return Err(Trouble::Usage(why));
+        }
         let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH, damaged)?;
         let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");

@@ -6,7 +6,7 @@
 use model::format_count;
 use serde_json::{Map, Value, json};
 
-use super::figures::{NONE, percent, significant};
+use super::figures::{INFINITE, NONE, percent, significant};
 use super::{Align, Column, Table};
 
 /// What stands in a column.
@@ -44,6 +44,8 @@ pub enum Cell {
     Count(i64),
     /// Any other number.
     Number(f64),
+    /// A time that lost work has made infinite.
+    Infinite,
 }
 
 impl From<&str> for Cell {
@@ -148,6 +150,7 @@ impl Cell {
                 let sign = if *count < 0 { "-" } else { "" };
                 format!("{sign}{}", format_count(count.unsigned_abs()))
             }
+            (Cell::Infinite, _) => INFINITE.to_owned(),
             (Cell::Number(number), Holds::Number(digits)) => significant(*number, digits),
             (Cell::Number(number), Holds::Percent) => percent(Some(*number)),
             (Cell::Number(number), _) => significant(*number, 4),
@@ -161,6 +164,7 @@ impl Cell {
             Cell::Words(words) => words.clone(),
             Cell::Count(count) => count.to_string(),
             Cell::Number(number) => number.to_string(),
+            Cell::Infinite => f64::INFINITY.to_string(),
         }
     }
 
@@ -170,6 +174,7 @@ impl Cell {
             Cell::Words(words) => json!(words),
             Cell::Count(count) => json!(count),
             Cell::Number(number) => json!(number),
+            Cell::Infinite => json!(f64::INFINITY.to_string()),
         }
     }
 }

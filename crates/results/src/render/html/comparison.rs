@@ -2,9 +2,10 @@
 
 use super::Ink;
 use super::blocks::{Block, Body, Verdict, named};
+use super::long::runs;
 use crate::ComparisonReport;
 use crate::charts::of_comparison;
-use crate::comparison::{GateResult, Judged, PairReport, Passed, Verdict as Judgement};
+use crate::comparison::{GateResult, Judged, PairReport, Passed, SideReport, Verdict as Judgement};
 use crate::render::comparison as text;
 use crate::render::figures::{NONE, exact, significant};
 use crate::render::{Align, Column, Table, title};
@@ -54,7 +55,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         "All figures",
         &[Block::folded("By point", &[Block::table(&all(report)), Block::Words(whys)])],
     );
-    body.section("sides", "Sides", &sides(report));
+    body.section("sides", "Sides", &sides(report, ink));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
@@ -162,10 +163,10 @@ fn row(side: &str, point: &str, judged: &Judged) -> Vec<String> {
     [vec![side.to_owned()], text::row(point, judged).to_vec()].concat()
 }
 
-fn sides(report: &ComparisonReport) -> Vec<Block> {
-    let one = |(index, side): (usize, &crate::comparison::SideReport)| {
-        let words = Block::Text(side.runs.join("\n"));
-        Block::folded(text::side_line(index, side), &[words])
+fn sides(report: &ComparisonReport, ink: Ink<'_>) -> Vec<Block> {
+    let one = |(index, side): (usize, &SideReport)| {
+        let runs = runs(&[("runs".to_owned(), &side.runs)], ink);
+        Block::folded(text::side_line(index, side), &[runs])
     };
     report.sides.iter().enumerate().map(one).collect()
 }

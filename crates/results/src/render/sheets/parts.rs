@@ -29,7 +29,7 @@ pub fn latency(report: &Report) -> Sheet {
         match (of.get(field), of.at_least.get(field)) {
             (Some(value), _) => value.into(),
             (None, Some(least)) => Cell::Words(format!(">= {least}")),
-            _ if of.is_infinite(field) => "inf".into(),
+            _ if of.is_infinite(field) => Cell::Infinite,
             _ => Cell::None,
         }
     }
