@@ -86,7 +86,7 @@ fn markdown_of_findings() -> String {
          each is judged is in \
          [measuring.md](measuring.md#findings); `dbdyno list findings` tells the same, and \
          `dbdyno runs list --where 'finding=stalled'` the runs that have one.\n\n{}",
-        table.markdown()
+        table.markdown_of_markdown()
     )
 }
 
@@ -244,7 +244,7 @@ fn markdown_of(sections: &[Section]) -> String {
             let cells = [written.as_str(), &takes, row.default, row.help];
             table.row(cells.map(str::to_owned));
         }
-        text += &table.markdown();
+        text += &table.markdown_of_markdown();
     }
     text
 }

@@ -90,8 +90,17 @@ impl Table {
 
     /// All columns as Markdown's pipes (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
+        self.pipes(escaped)
+    }
+
+    /// The same where cells are Markdown themselves.
+    pub fn markdown_of_markdown(&self) -> String {
+        self.pipes(|cell| cell.replace('|', "\\|"))
+    }
+
+    fn pipes(&self, cell: fn(&str) -> String) -> String {
         let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let cells: Vec<String> = cells.map(escaped).collect();
+            let cells: Vec<String> = cells.map(cell).collect();
             format!("| {} |\n", cells.join(" | "))
         };
         let mut text = line(&mut self.columns.iter().map(|column| &*column.title));
