@@ -294,12 +294,23 @@ fn placed(found: Vec<Found>) -> Vec<Side> {
             gather(Side { plan, ..Side::named(name) }, placed)
         }
         Found::Runs(name, runs, not_counted) => {
-            let plan = runs.first().map(|report| report.plan.clone());
+            let plan = plan_of_all(&runs);
             let side = Side { plan, not_counted, ..Side::named(name) };
             gather(side, runs.into_iter().map(place).collect())
         }
     };
     found.into_iter().map(side_of).collect()
+}
+
+/// The plan of runs that differ in nothing but their seeds.
+fn plan_of_all(runs: &[Report]) -> Option<String> {
+    let first = runs.first()?;
+    let but_seed = |report: &Report| {
+        let lines = report.plan.lines().filter(|line| !line.starts_with("seed = "));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let is_same = runs.iter().all(|report| but_seed(report) == but_seed(first));
+    is_same.then(|| first.plan.clone())
 }
 
 /// Which marks differ between any of the runs.

@@ -56,7 +56,7 @@ pub struct Side {
     pub points: Vec<SidePoint>,
     /// Runs that were left out: not completed, or found invalid.
     pub not_counted: Vec<NotCounted>,
-    /// The plan that makes its runs once more, as far as it is known.
+    /// The plan that makes its runs once more, where there is one of them all.
     pub plan: Option<String>,
 }
 
@@ -435,7 +435,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
         PointPair {
             values: point.values.clone(),
             primary: judged(primary),
-            others: others.filter(|other| other.side.is_some()).collect(),
+            others: others.filter(is_known).collect(),
         }
     });
     let points: Vec<PointPair> = points.collect();
@@ -445,11 +445,16 @@ fn pair(baseline: &Side, side: &Side, primary: &str) -> PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
         overall: overall(&both, primary),
-        overall_others: others.filter(|judged| judged.side.is_some()).collect(),
+        overall_others: others.filter(is_known).collect(),
         repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
         points,
         points_unpaired,
     }
+}
+
+/// Whether any run has the figure.
+fn is_known(judged: &Judged) -> bool {
+    judged.of_runs.iter().any(|runs| !runs.is_empty())
 }
 
 /// The points that only the one of two sides has.
@@ -540,6 +545,9 @@ fn of_all_runs(name: &str, base: &[Report], side: &[Report]) -> Judged {
         let (n, of) = (values.len(), reports.len());
         judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
         (judged.p, judged.ratio) = (None, None);
+        // A mean over the others would be that of the good ones.
+        judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
+        judged.side = judged.side.filter(|_| side_values.len() == side.len());
     }
     judged
 }

@@ -111,6 +111,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     let report = p99(&sides);
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
     assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs of a side have p99 ms"));
+    assert!(only(&report).side.is_none() && only(&report).baseline.is_some(), "no mean of some");
     // Of one that had not ended it is known that it is long.
     let unended = &mut sides[1].points[0].reports[4].block.response_ms;
     unended.at_least.push("p99", 24_042.0);

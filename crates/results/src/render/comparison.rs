@@ -414,10 +414,15 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
             ));
         }
     }
-    let points = report.pairs.iter().flat_map(|pair| &pair.points).map(|point| &point.primary);
-    if points.clone().count() > 1 {
-        said.extend(not_plain(points));
-    }
+    // Of the rows of the tables, but for what the verdict has said already.
+    let rows = report.pairs.iter().flat_map(|pair| match &pair.points[..] {
+        [point] => {
+            let is_news = |judged: &&Judged| judged.why != point.primary.why;
+            point.others.iter().filter(is_news).collect::<Vec<&Judged>>()
+        }
+        points => points.iter().map(|point| &point.primary).collect(),
+    });
+    said.extend(not_plain(rows));
     said
 }
 

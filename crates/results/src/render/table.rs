@@ -211,7 +211,7 @@ fn total(columns: &[(u8, Vec<String>)]) -> usize {
 
 /// What Markdown would take for its own.
 pub(super) fn escaped(text: &str) -> String {
-    let is_mark = |letter: char| matches!(letter, '|' | '*' | '_' | '<' | '`' | '[');
+    let is_mark = |letter: char| matches!(letter, '\\' | '|' | '*' | '_' | '<' | '&' | '`' | '[');
     text.chars().fold(String::new(), |mut shown, letter| {
         if is_mark(letter) {
             shown.push('\\');

@@ -183,8 +183,8 @@ fn repeat(report: &ComparisonReport) -> Vec<Block> {
     }
     let mut blocks = Vec::new();
     if !plans.is_empty() {
-        let words = "Each plan below, in a file of its own, makes the runs of its sides once more: \
-                     dbdyno run plan.toml";
+        let words = "Each plan below, in a file of its own, makes an experiment, or a run such as \
+                     those of its sides, once more: dbdyno run plan.toml";
         blocks.push(Block::Words(vec![words.to_owned()]));
     }
     let folded = |(names, plan): (Vec<&str>, &str)| {
