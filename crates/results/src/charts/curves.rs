@@ -77,27 +77,24 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
             Scale::Linear | Scale::FromZero => format!("{words}."),
         });
     }
-    for point in along(report, axis) {
-        let Some(at) = place(report, axis, point) else { continue };
+    for (at, point) in along(report, axis) {
         let Some(measured) = point.figures.get(figure) else { continue };
         chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
     }
     chart.if_any()
 }
 
-/// Where a point stands along an axis.
-fn place(report: &ExperimentReport, axis: usize, point: &PointReport) -> Option<f64> {
-    let (_, value) = point.values.0.get(axis)?;
+/// The points where they stand along an axis, in its order.
+pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
     let values = &report.axes[axis].values;
-    let index = values.iter().position(|known| known == value)?;
-    Some(places(values)[index])
-}
-
-/// The points in the order of an axis.
-pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<&PointReport> {
-    let place = |point: &PointReport| place(report, axis, point).unwrap_or(f64::INFINITY);
-    let mut points: Vec<&PointReport> = report.points.iter().collect();
-    points.sort_by(|a, b| place(a).total_cmp(&place(b)));
+    let places = places(values);
+    let mut points: Vec<(f64, &PointReport)> = Vec::new();
+    for point in &report.points {
+        let Some((_, value)) = point.values.0.get(axis) else { continue };
+        let Some(index) = values.iter().position(|known| known == value) else { continue };
+        points.push((places[index], point));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
 

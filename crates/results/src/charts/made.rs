@@ -149,23 +149,14 @@ fn reported(experiment: &Experiment, trials: &[Trialled]) -> ExperimentReport {
 /// Three trials of every point, of which clients are the last axis.
 fn walked(axes: Vec<model::Axis>, clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
     let tps = [100.0, 190.0, 340.0, 450.0, 420.0];
-    let mut values: Vec<Vec<String>> = vec![Vec::new()];
-    for axis in &axes {
-        let with = |before: &Vec<String>| -> Vec<Vec<String>> {
-            axis.values
-                .iter()
-                .map(|value| [&before[..], std::slice::from_ref(value)].concat())
-                .collect()
-        };
-        values = values.iter().flat_map(with).collect();
-    }
     let point = |values: Vec<String>| model::Point { values, plan: String::new() };
+    let points = model::combinations(&axes).into_iter().map(point).collect();
     let experiment = Experiment {
         id: "019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d".to_owned(),
         name: "sweep".to_owned(),
         started_unix_ms: 1_772_000_000_000,
         axes,
-        points: values.into_iter().map(point).collect(),
+        points,
         repeats: 3,
         order: Order::Interleaved,
         data: DataPolicy::Keep,

@@ -56,7 +56,7 @@ fn lines<'r>(report: &ExperimentReport, trials: &'r [Trialled]) -> Vec<Lines<'r>
     };
     let main = curves::main_axis(report);
     let points: Vec<&PointReport> = match main {
-        Some(main) => curves::along(report, main),
+        Some(main) => curves::along(report, main).into_iter().map(|(_, point)| point).collect(),
         None => report.points.iter().collect(),
     };
     let mut all: Vec<Lines<'_>> = Vec::new();

@@ -19,7 +19,7 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
     let (x, y) = (figure_axis("tps", Scale::FromZero), figure_axis("p99_ms", scale));
     let mut chart = Chart::new("tradeoff", "Response time over throughput", x, y);
-    for point in curves::along(report, main) {
+    for (_, point) in curves::along(report, main) {
         let figure = |name| point.figures.get(name).map(|figure| figure.mean);
         let (Some(tps), Some(p99)) = (figure("tps"), figure("p99_ms")) else { continue };
         let label = point.values.0.get(main);
