@@ -9,18 +9,16 @@
 use model::{Dice, Load, RunId, Stream, short_axis};
 use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
 use results::experiment::{Trialled, counts, why_not_in_short};
+use results::render::for_shell;
 use results::render::list::short_id;
 use results::report::{Field, Named, Report};
-use results::store::{Filter, RunRow, Status, Store, StoreError, StoreErrorKind};
+use results::store::{Filter, LAST, RunRow, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
 use crate::Trouble;
 use crate::experiment::{Kept, Trials, kept_report_but, trials};
 use crate::plan::varied_to_toml;
 use crate::run::store_trouble;
-
-/// Stands for what is newest.
-const LAST: &str = "last";
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,15 +67,6 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
         words.extend(["--floor".to_owned(), format!("{}%", judge.floor * 100.0)]);
     }
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it for one.
-fn for_shell(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 /// The history of a label's values.
@@ -186,7 +175,9 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
             }
         }
     }
-    name_lists(store, &mut found)?;
+    if found.iter().any(Found::is_list) {
+        name_lists(store, &mut found)?;
+    }
     Ok(placed(found))
 }
 
@@ -213,7 +204,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Trouble> {
             others.into_iter().any(|(_, known)| known.contains(label))
         };
         names.push(match one {
-            Found::Runs(name, reports, lost) if name.contains(',') => {
+            Found::Runs(name, reports, lost) if one.is_list() => {
                 let n_runs = reports.len() + lost.len();
                 match labels[index].iter().find(|label| !is_elsewhere(label)) {
                     Some(label) => labelled_name(store, label, n_runs)?,
@@ -254,6 +245,11 @@ fn labelled_name(
 }
 
 impl Found {
+    /// Whether it was written as several runs.
+    fn is_list(&self) -> bool {
+        matches!(self, Found::Runs(name, ..) if name.contains(','))
+    }
+
     fn reports(&self) -> Vec<&Report> {
         match self {
             Found::Experiment(_, _, placed) => placed.iter().map(|at| &at.report).collect(),

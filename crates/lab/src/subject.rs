@@ -10,7 +10,7 @@ use results::render::html::{
     Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
 use results::report::{Options, Report};
-use results::store::{Status, Store};
+use results::store::{LAST, Status, Store};
 use results::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
 
 use model::{Experiment, RunId};
@@ -49,7 +49,7 @@ impl Subject {
                  (build=1.3)"
             )));
         }
-        if name != "last"
+        if name != LAST
             && let Ok(experiment) = store.find_experiment(name)
         {
             return Subject::of_experiment(store, &experiment);

@@ -61,3 +61,12 @@ fn csv_of(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Strin
     let bytes = text.into_inner().expect("memory takes everything");
     String::from_utf8(bytes).expect("only text was put in")
 }
+
+/// A word as a shell takes it for one.
+pub fn for_shell(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}

@@ -11,7 +11,7 @@ use results::ink::{Drawn, Theme};
 use results::render::html::{Ink, figure, page};
 use results::render::list::short_id;
 use results::report::Report;
-use results::store::Store;
+use results::store::{LAST, Store};
 
 use super::compare::{judge, judged};
 use super::export::STDOUT;
@@ -125,7 +125,7 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
         (None, _) => {
             let subject = Subject::named(&store, &names, &judge)?;
             if let (Subject::Run(run), [last]) = (&subject, &names[..])
-                && last == "last"
+                && last == LAST
             {
                 hint(&store, run)?;
             }
@@ -147,7 +147,7 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
 fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
     let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
     if row.is_some_and(|row| !row.point.is_empty())
-        && let Ok(experiment) = store.find_experiment("last")
+        && let Ok(experiment) = store.find_experiment(LAST)
     {
         let id = short_id(&experiment.id);
         say(&format!(

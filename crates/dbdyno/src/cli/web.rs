@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
+use results::render::for_shell;
 use results::store::default_path;
 use tokio::sync::Notify;
 
@@ -199,7 +200,7 @@ fn start(matches: &ArgMatches) -> Outcome {
 fn stop_command(store: &Path) -> String {
     match default_path(&|name| variable(name)).is_some_and(|default| default == store) {
         true => "dbdyno web stop".to_owned(),
-        false => format!("dbdyno web stop --store {}", store.display()),
+        false => format!("dbdyno web stop --store {}", for_shell(&store.display().to_string())),
     }
 }
 

@@ -45,6 +45,9 @@ pub use self::settings::Changed;
 pub use self::walks::{Walk, WalkRow};
 pub use self::writer::{INFINITE_NS, Summary, Writer};
 
+/// Stands for the newest, of runs and of experiments, wherever one is named.
+pub const LAST: &str = "last";
+
 /// Whether a run or an experiment goes on, and how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -12,7 +12,7 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::query::{Query, Sort, Sql, list};
 use super::schema::VERSION;
-use super::{INFINITE_NS, Status, unix_ms};
+use super::{INFINITE_NS, LAST, Status, unix_ms};
 use crate::report::Field;
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
@@ -207,7 +207,7 @@ impl Reader<'_> {
     /// The id in a table of ids that is called `name`: what the table is called is what it has.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let name = name.trim().to_ascii_lowercase();
-        if name == "last" {
+        if name == LAST {
             let sql =
                 format!("SELECT id FROM {table} ORDER BY started_unix_ms DESC, id DESC LIMIT 1");
             let last = self.connection.query_row(&sql, (), |row| row.get(0)).optional();
