@@ -314,10 +314,8 @@ impl ComparisonReport {
             return Err("nothing to compare it with: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-            let whys: Vec<String> = whys(&side.not_counted)
-                .into_iter()
-                .map(|(why, n)| format!("{why} ({n})"))
-                .collect();
+            let whys = whys(&side.not_counted);
+            let whys: Vec<String> = whys.iter().map(|(why, n)| format!("{why} ({n})")).collect();
             return Err(format!("{} has no run that counts: {}", side.name, whys.join(", ")));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
@@ -341,13 +339,17 @@ impl ComparisonReport {
             ));
         }
         judge_all(&mut pairs, judge.floor);
-        let shared = shared(sides);
+        let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
+        let of_sides: Vec<Vec<&Report>> =
+            sides.iter().map(|side| reports_shared(side).collect()).collect();
+        let side_report =
+            |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
         Ok(ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Scene::of(&all),
             command: None,
-            sides: shared.iter().map(|side| side_report(side, &primary)).collect(),
-            differences: differences::between(&shared),
+            sides: sides.iter().map(side_report).collect(),
+            differences: differences::between(&of_sides),
             primary,
             floor: judge.floor,
             pairs,
@@ -357,29 +359,19 @@ impl ComparisonReport {
 }
 
 /// Why runs do not count, and how many of them each reason has.
-pub(crate) fn whys(runs: &[NotCounted]) -> Vec<(&str, u64)> {
-    let mut by_why: Vec<(&str, u64)> = Vec::new();
-    for NotCounted { why, .. } in runs {
-        let why = why.trim_end_matches('.');
-        match by_why.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, n)) => *n += 1,
-            None => by_why.push((why, 1)),
-        }
-    }
+pub(crate) fn whys(runs: &[NotCounted]) -> Named<u64> {
+    let mut by_why = Named::default();
+    runs.iter().for_each(|run| by_why.count(run.why.trim_end_matches('.'), 1));
     by_why
 }
 
-/// The sides with the points alone that all of them have; where there is none, as they are. What
-/// other points have would look like a difference between the sides.
-fn shared(sides: &[Side]) -> Vec<Side> {
+/// The points of a side that all sides have; where there is none, all of its own. What other
+/// points have would look like a difference between the sides.
+fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
     let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
-    let of = |side: &Side| {
-        let mut side = side.clone();
-        side.points.retain(|point| sides.iter().all(|other| has(other, point)));
-        side
-    };
-    let shared: Vec<Side> = sides.iter().map(of).collect();
-    if shared.iter().any(|side| side.points.is_empty()) { sides.to_vec() } else { shared }
+    let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
+    let is_any = side.points.iter().any(is_shared);
+    side.points.iter().filter(move |at| !is_any || is_shared(at))
 }
 
 fn has_figure(side: &Side, name: &str) -> bool {
@@ -395,12 +387,11 @@ fn points_of(side: &Side) -> String {
     first.collect::<Vec<_>>().join(", ")
 }
 
-fn side_report(side: &Side, primary: &str) -> SideReport {
+fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport {
     let figures = |point: &SidePoint| figure(&values_of(&point.reports, primary));
-    let curve = match side.points.first().map(|point| &point.values.0[..]) {
+    let curve = match shared.first().map(|point| &point.values.0[..]) {
         Some([(axis, _)]) => {
-            let measured = side
-                .points
+            let measured = shared
                 .iter()
                 .filter_map(|point| Some((point.values.0.first()?.1.clone(), figures(point)?)));
             curve_of(axis, &measured.collect::<Vec<_>>(), primary)

@@ -7,7 +7,7 @@ use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, Scalability};
 
-use crate::findings::{judge_order, known};
+use crate::findings::{in_short, judge_order};
 use crate::report::{Latency, Named, Report, Status};
 use crate::seek::{achieved, keeps_up};
 use crate::store;
@@ -258,13 +258,17 @@ pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
 
-/// Why a trial does not count, in the words of what was found.
-pub fn why_not(report: &Report) -> String {
-    let is_told = |finding: &&Finding| {
+/// What was found that keeps a trial from counting.
+fn against(report: &Report) -> impl Iterator<Item = &Finding> {
+    let is_against = |finding: &&Finding| {
         finding.severity == model::Severity::Invalid || finding.id == report.status.name()
     };
-    let told: Vec<&str> =
-        report.findings.iter().filter(is_told).map(|finding| finding.text.as_str()).collect();
+    report.findings.iter().filter(is_against)
+}
+
+/// Why a trial does not count, in the words of what was found.
+pub fn why_not(report: &Report) -> String {
+    let told: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
     match told.is_empty() {
         true => format!("it is {}", report.status.name()),
         false => told.join(" "),
@@ -273,14 +277,8 @@ pub fn why_not(report: &Report) -> String {
 
 /// The same in a few words that are the same for all runs of the kind.
 pub fn why_not_in_short(report: &Report) -> String {
-    let is_why = |finding: &&Finding| {
-        finding.severity == model::Severity::Invalid || finding.id == report.status.name()
-    };
-    match report.findings.iter().find(is_why) {
-        Some(Finding { id, .. }) => match known(id) {
-            Some(known) => format!("{} ({id})", known.raised),
-            None => id.clone(),
-        },
+    match against(report).next() {
+        Some(finding) => in_short(&finding.id),
         None => format!("it is {}", report.status.name()),
     }
 }
@@ -344,16 +342,10 @@ pub(crate) fn primary_of(reports: &[&Report]) -> &'static str {
 
 /// Findings of at least a warning, by id, and in how many of the runs.
 pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
-    let mut found: Named<u64> = Named::default();
-    for finding in reports.flat_map(|report| &report.findings) {
-        if finding.severity == model::Severity::Note {
-            continue;
-        }
-        match found.0.iter_mut().find(|(id, _)| *id == finding.id) {
-            Some((_, n)) => *n += 1,
-            None => found.push(&finding.id, 1),
-        }
-    }
+    let mut found = Named::default();
+    let all = reports.flat_map(|report| &report.findings);
+    let warned = all.filter(|finding| finding.severity != model::Severity::Note);
+    warned.for_each(|finding| found.count(&finding.id, 1));
     found
 }
 

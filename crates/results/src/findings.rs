@@ -22,6 +22,7 @@ use model::{Finding, GroupDescription, Order, Severity, StopReason};
 use crate::render::figures::{count, duration};
 use crate::tally::{GroupTally, Sum, Tally};
 
+pub(crate) use known::in_short;
 pub use known::{KNOWN, Known, known};
 
 /// What one finding says.

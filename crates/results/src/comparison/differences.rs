@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Side, reports};
 use crate::report::Report;
 
 /// A side with more values than these is said to vary.
@@ -40,11 +39,11 @@ pub struct Difference {
 }
 
 /// All differences, those of the plan first, then by what they are about.
-pub(super) fn between(sides: &[Side]) -> Vec<Difference> {
+pub(super) fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides);
     let of = |report: &Report| set_up(report, &common);
     let seen: Vec<Vec<(String, String, String)>> =
-        sides.iter().map(|side| reports(side).flat_map(of).collect()).collect();
+        sides.iter().map(|side| side.iter().copied().flat_map(of).collect()).collect();
     let mut names: Vec<(&str, &str)> =
         seen.iter().flatten().map(|(about, name, _)| (about.as_str(), name.as_str())).collect();
     names.sort_by_key(|(about, name)| (*about != "plan", *about, *name));
@@ -88,11 +87,11 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
 
 /// Names of the settings that every run was told of: another product or version has others, and
 /// what only one of them knows is no difference in how they were set.
-fn common_settings(sides: &[Side]) -> BTreeSet<String> {
+fn common_settings(sides: &[Vec<&Report>]) -> BTreeSet<String> {
     let names = |report: &Report| -> BTreeSet<String> {
         report.settings.iter().map(|(name, _)| name.to_owned()).collect()
     };
-    let all = sides.iter().flat_map(reports).map(names);
+    let all = sides.iter().flatten().copied().map(names);
     all.reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 

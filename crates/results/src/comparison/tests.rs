@@ -147,6 +147,8 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     let words =
         "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
     assert!(page.replace('\n', " ").contains(words), "{page}");
+    // All of its runs are told, and the curve is of what both have.
+    assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");
     assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
@@ -266,7 +268,8 @@ fn settings_of_the_server_that_all_sides_know_are_held_against_each_other() {
         tell("connection", "address", &format!("127.0.0.1:{value}"));
         tell("commits", "ours", value);
     }
-    let differences = super::differences::between(&sides);
+    let reports: Vec<Vec<&Report>> = sides.iter().map(|side| reports(side).collect()).collect();
+    let differences = super::differences::between(&reports);
     let found: Vec<(&str, &str)> =
         differences.iter().map(|of| (of.about.as_str(), of.name.as_str())).collect();
     let expect = [("database", "told"), ("managed", "told"), ("mode", "flush"), ("setting", "jit")];

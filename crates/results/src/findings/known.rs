@@ -22,6 +22,14 @@ pub fn known(id: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.id == id)
 }
 
+/// What raises the finding of this name, and the name.
+pub(crate) fn in_short(id: &str) -> String {
+    match known(id) {
+        Some(known) => format!("{} ({id})", known.raised),
+        None => id.to_owned(),
+    }
+}
+
 /// All findings, those that make a result invalid first.
 pub static KNOWN: &[Known] = &[
     Known {

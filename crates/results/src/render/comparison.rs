@@ -44,7 +44,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
     wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
     put("");
     report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
-    for text in doubts(report) {
+    for text in told_against(report) {
         wrap(&text, WIDTH).iter().for_each(|line| put(line));
     }
     put("");
@@ -78,7 +78,7 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
         page.push_str(&format!("**{}**\n\n", escaped(&headline(report, pair))));
     }
     page.push_str(&format!("{}\n\n", escaped(&scene(report))));
-    for text in doubts(report) {
+    for text in told_against(report) {
         page.push_str(&format!("- {}\n", escaped(&text)));
     }
     let changed = differences(report);
@@ -372,10 +372,16 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
     told
 }
 
-/// What speaks against it, in sentences: findings of the runs by side, runs that do not count,
-/// points and repeats that are left out, and why something could not be judged.
+/// What speaks against it, in sentences.
+fn told_against(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    let warnings = warnings(report).into_iter().map(|text| format!("Warning {text}"));
+    warnings.chain(doubts(report))
+}
+
+/// Besides the warnings: runs that do not count, points and repeats that are left out, and why
+/// something could not be judged.
 pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
-    let mut said: Vec<String> = findings(report);
+    let mut said: Vec<String> = Vec::new();
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(
@@ -386,9 +392,9 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         ));
     }
     for side in &report.sides {
-        for (why, n) in whys(&side.not_counted) {
-            let verb = if n == 1 { "does" } else { "do" };
-            said.push(format!("{} of {} {verb} not count: {why}.", count(n, "run"), side.name));
+        for (why, n) in whys(&side.not_counted).iter() {
+            let verb = if *n == 1 { "does" } else { "do" };
+            said.push(format!("{} of {} {verb} not count: {why}.", count(*n, "run"), side.name));
         }
     }
     said.extend(left_out(&report.damaged));
@@ -438,7 +444,7 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
 }
 
 /// What was found in the runs, by side; and where one side has it more often.
-fn findings(report: &ComparisonReport) -> Vec<String> {
+pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
         if !ids.contains(&id) {
@@ -461,7 +467,7 @@ fn findings(report: &ComparisonReport) -> Vec<String> {
             false => "",
         };
         let raised = known(id).map_or("", |known| known.raised);
-        format!("Warning {id} ({raised}) in {}{uneven}.", of_sides.join(", "))
+        format!("{id} ({raised}) in {}{uneven}.", of_sides.join(", "))
     };
     ids.into_iter().map(told).collect()
 }

@@ -11,7 +11,7 @@ use crate::experiment::{
     Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, have_it,
     is_time, number,
 };
-use crate::findings::known;
+use crate::findings::in_short;
 use crate::report::Named;
 use crate::store::Status;
 
@@ -354,23 +354,13 @@ pub(super) fn left_out(damaged: &[String]) -> Option<String> {
 
 /// Warnings of the runs, in a sentence, if there are any.
 pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
-    let mut all: Vec<(&str, u64)> = Vec::new();
-    for (id, n) in report.points.iter().flat_map(|point| &point.findings.0) {
-        match all.iter_mut().find(|(other, _)| *other == id.as_str()) {
-            Some((_, sum)) => *sum += n,
-            None => all.push((id, *n)),
-        }
-    }
+    let mut all = Named::default();
+    let of_points = report.points.iter().flat_map(|point| point.findings.iter());
+    of_points.for_each(|(id, n)| all.count(id, *n));
     if all.is_empty() {
         return None;
     }
-    let told = |(id, n): &(&str, u64)| {
-        let runs = count(*n, "run");
-        match known(id) {
-            Some(known) => format!("{runs}: {} ({id})", known.raised),
-            None => format!("{runs}: {id}"),
-        }
-    };
+    let told = |(id, n): (&str, &u64)| format!("{}: {}", count(*n, "run"), in_short(id));
     let list: Vec<String> = all.iter().map(told).collect();
     Some(format!(
         "Warnings in its runs. {}. Each run tells its own: dbdyno runs show ID.",

@@ -38,6 +38,16 @@ impl<T> Named<T> {
     }
 }
 
+impl Named<u64> {
+    /// Counts `n` more of a name.
+    pub fn count(&mut self, name: &str, n: u64) {
+        match self.0.iter_mut().find(|(known, _)| known == name) {
+            Some((_, sum)) => *sum += n,
+            None => self.push(name, n),
+        }
+    }
+}
+
 impl<T: fmt::Display> Named<T> {
     /// `name=value` of each, with `between` between them.
     pub fn pairs(&self, between: &str) -> String {

@@ -107,13 +107,12 @@ impl Block {
         Block::Findings(findings.iter().map(told).collect())
     }
 
-    /// What speaks against a result, in sentences.
-    pub(super) fn doubts(sentences: Vec<String>) -> Block {
-        let told = |text: String| match text.strip_prefix("Warning ") {
-            Some(rest) => Told { class: "warning", word: "Warning", text: rest.to_owned() },
-            None => Told { class: "note", word: "", text },
-        };
-        Block::Findings(sentences.into_iter().map(told).collect())
+    /// What speaks against a result, in sentences: warnings, and what else is to be known.
+    pub(super) fn told(warnings: Vec<String>, doubts: Vec<String>) -> Block {
+        let warning = |text| Told { class: "warning", word: "Warning", text };
+        let doubt = |text| Told { class: "note", word: "", text };
+        let warnings = warnings.into_iter().map(warning);
+        Block::Findings(warnings.chain(doubts.into_iter().map(doubt)).collect())
     }
 
     /// Blocks that are seen when asked for.

@@ -32,7 +32,11 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);
-    body.section("findings", "Can it be trusted?", &[Block::doubts(text::doubts(report))]);
+    body.section(
+        "findings",
+        "Can it be trusted?",
+        &[Block::told(text::warnings(report), text::doubts(report))],
+    );
     body.section("changed", "What changed", &[changed]);
     let mut blocks = vec![Block::charts(&ratios, ink)];
     for (pair, table) in report.pairs.iter().zip(did) {
