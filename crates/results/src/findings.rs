@@ -14,6 +14,7 @@ mod known;
 mod offered;
 mod outcomes;
 mod samples;
+mod seconds;
 mod steadiness;
 mod surroundings;
 
@@ -58,6 +59,7 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
     let whole = [
         data::look(tally),
         steadiness::look(tally),
+        seconds::look(tally),
         surroundings::look(tally),
         disturbances::look(tally),
     ];

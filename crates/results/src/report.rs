@@ -255,6 +255,10 @@ pub struct Ci95 {
     pub half_width: f64,
     /// How many independent slots of 100 ms would tell as much as those of the run.
     pub n_effective: f64,
+    /// How long a run like this one would have to be for an interval of ±1 %, in seconds; absent
+    /// in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_to_1_percent: Option<f64>,
     /// What it does not contain.
     pub note: String,
 }
@@ -266,6 +270,13 @@ pub struct HeadlineReport {
     pub title: String,
     /// Its value; null if nothing was measured.
     pub value: Option<f64>,
+    /// Half the width of its 95 % interval within this run, in its own unit; null where `reason`
+    /// says why.
+    #[serde(default)]
+    pub half_width: Option<f64>,
+    /// Why it has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What became of transactions: offered = finished + failed + dropped + unfinished.

@@ -5,7 +5,9 @@
 //! what is to be thought of it (findings).
 
 mod series;
+mod stretches;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use model::{
@@ -13,9 +15,11 @@ use model::{
     GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
     Second, StopReason, Traffic,
 };
-use stats::{Histogram, Stability, stability, stability_against};
+use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
 pub use series::{Quantiles, SecondTally, Series};
+pub(crate) use stretches::InTime;
+use stretches::{Intervals, Stretches, together};
 
 /// Lines of output kept; a run that says more is talking to itself.
 const OUTPUT_LINES_MOST: usize = 1000;
@@ -80,10 +84,33 @@ pub struct GroupTally {
     pub series: Series,
     /// What each client did.
     pub clients: Vec<ClientMoments>,
+    /// The times of each kind in the order of time.
+    in_time: Vec<KindInTime>,
+    /// How many seconds share a window of service and wait.
+    window_seconds: i64,
+}
+
+/// The times of a kind, stretch by stretch.
+#[derive(Clone, Debug)]
+struct KindInTime {
+    response: Stretches,
+    service: Stretches,
+    wait: Stretches,
+}
+
+/// Which times of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// From the intended start to the end.
+    Response,
+    /// With the database. In closed load, where nobody waits, that is the response.
+    Service,
+    /// For a free client.
+    Wait,
 }
 
 impl GroupTally {
-    fn new(group: u16) -> GroupTally {
+    fn new(group: u16, window_seconds: i64) -> GroupTally {
         GroupTally {
             connected: 0,
             connect_failed: 0,
@@ -92,6 +119,8 @@ impl GroupTally {
             measured: Second::new(group, 0),
             series: Series::default(),
             clients: Vec::new(),
+            in_time: Vec::new(),
+            window_seconds,
         }
     }
 
@@ -101,6 +130,21 @@ impl GroupTally {
         phase.commits_tenths = [0; 10];
         phase.waiting = None;
         self.series.add(part);
+        for kind in &part.kinds {
+            let index = usize::from(kind.kind);
+            while self.in_time.len() <= index {
+                self.in_time.push(KindInTime {
+                    response: Stretches::new(1),
+                    service: Stretches::new(self.window_seconds),
+                    wait: Stretches::new(self.window_seconds),
+                });
+            }
+            let times = &mut self.in_time[index];
+            let count = |times: &Option<Histogram>| times.as_ref().map_or(0, Histogram::count);
+            times.response.add(part.second, kind.counts.offered(), kind.response.as_ref());
+            times.service.add(part.second, count(&kind.service), kind.service.as_ref());
+            times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
+        }
     }
 
     /// What one kind did in the measured phase.
@@ -171,6 +215,8 @@ pub struct Tally {
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
     pub output_lost: u64,
+    /// The response times of the report's intervals.
+    intervals: Intervals,
 }
 
 impl Tally {
@@ -203,7 +249,14 @@ impl Tally {
                     (_, None) => {}
                 }
             }
-            Event::Second(part) => self.group(part.group).add(part),
+            Event::Second(part) => {
+                self.group(part.group).add(part);
+                if part.second >= 0 {
+                    let from = part.second - part.second % self.interval_seconds();
+                    let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());
+                    times.for_each(|times| self.intervals.add(from, times));
+                }
+            }
             Event::Clients { group, moments } => self.group(*group).clients.extend(moments),
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
@@ -233,6 +286,12 @@ impl Tally {
         }
     }
 
+    /// The length of the report's intervals, in seconds.
+    fn interval_seconds(&self) -> i64 {
+        let seconds = self.description.as_ref().map_or(model::PROBE_SECONDS, |d| d.probe_seconds);
+        i64::from(seconds.max(1))
+    }
+
     /// The end of a disturbance stands for its beginning.
     fn disturbed(&mut self, told: &DisturbanceTold) {
         let same =
@@ -246,7 +305,9 @@ impl Tally {
     fn group(&mut self, index: u16) -> &mut GroupTally {
         while self.groups.len() <= usize::from(index) {
             let next = u16::try_from(self.groups.len()).expect("at most index, a u16");
-            self.groups.push(GroupTally::new(next));
+            let window = self.description.as_ref().map(|told| told.window_seconds.max(1));
+            let window_seconds = window.map_or(model::WINDOW_SECONDS, i64::from);
+            self.groups.push(GroupTally::new(next, window_seconds));
         }
         &mut self.groups[usize::from(index)]
     }
@@ -334,6 +395,32 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
+    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind of
+    /// them. None where the groups do not record them alike.
+    pub fn in_time(
+        &self,
+        groups: &[usize],
+        kind: Option<KindIndex>,
+        times: Times,
+    ) -> Option<InTime> {
+        let mut all = Vec::new();
+        for index in groups {
+            let Some(group) = self.groups.get(*index) else { continue };
+            let kinds = match kind {
+                Some(kind) => group.in_time.get(usize::from(kind)..=usize::from(kind)),
+                None => Some(&group.in_time[..]),
+            };
+            all.extend(kinds.into_iter().flatten().map(|kind| match times {
+                Times::Service if self.is_closed(*index) => &kind.response,
+                Times::Response => &kind.response,
+                Times::Service => &kind.service,
+                Times::Wait => &kind.wait,
+            }));
+        }
+        let in_time = together(&all, self.seconds().end)?;
+        Some(if times == Times::Response { in_time } else { in_time.finished() })
+    }
+
     /// Commits of `groups` in each of `seconds`, none where nothing happened.
     pub fn commits_per_second(&self, groups: &[usize], seconds: Range<i64>) -> Vec<u64> {
         let groups = || groups.iter().filter_map(|index| self.groups.get(*index));
@@ -366,7 +453,7 @@ impl Tally {
             figures.max_ns = figures.max_ns.max(tally.max_ns);
             match (&mut response, tally.response()) {
                 (Some(mine), Some(other)) => mine.add(&other),
-                (None, other) => response = other,
+                (None, other) => response = other.map(Cow::into_owned),
                 (Some(_), None) => {}
             }
         }
@@ -384,10 +471,21 @@ impl Tally {
     /// Several seconds of all groups together.
     pub fn span(&self, seconds: Range<i64>) -> Span {
         let mut span = Span { is_whole: true, ..Span::default() };
+        let length = self.interval_seconds();
+        let is_interval = seconds.start >= 0
+            && seconds.start % length == 0
+            && seconds.end == (seconds.start + length).min(self.seconds().end);
+        let of_interval = is_interval.then(|| self.intervals.get(seconds.start)).flatten();
+        if let Some(times) = &of_interval {
+            span.response = times.clone().into_owned();
+        }
         for group in &self.groups {
             for second in seconds.clone().filter_map(|second| group.series.get(second)) {
                 span.counts.add(&second.counts);
                 span.commits += second.commits();
+                if of_interval.is_some() {
+                    continue;
+                }
                 match second.response() {
                     Some(times) => span.response.add(&times),
                     None => span.is_whole &= second.counts.finished() == 0,
@@ -395,6 +493,17 @@ impl Tally {
             }
         }
         span
+    }
+
+    /// The same in the order of time, of what finished.
+    pub fn seconds_in_time(&self, seconds: Range<i64>) -> InTime {
+        let stretch = |second: i64| {
+            let mut finished = Histogram::default();
+            let within = self.groups.iter().filter_map(|group| group.series.get(second));
+            within.filter_map(SecondTally::response).for_each(|times| finished.add(&times));
+            Stretch { offered: finished.count(), finished }
+        };
+        InTime { stretches: seconds.map(stretch).collect(), width_s: 1 }
     }
 
     /// Commits in each second from the first of the ramp-up through `last`, all groups together,

@@ -7,9 +7,11 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+mod batches;
 mod change;
 mod comparison;
 mod crossing;
+mod dependence;
 mod disturbance;
 mod draw;
 mod histogram;
@@ -17,18 +19,21 @@ mod intensity;
 mod mean;
 mod median;
 mod moments;
+mod outstanding;
 mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
 mod share;
 mod trend;
+mod warm_up;
 
 pub use change::{
     ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
 };
 pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
 pub use crossing::Crossing;
+pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, residual_exponential_ns, truncated_exponential_ns, unit,
@@ -38,9 +43,8 @@ pub use intensity::Intensity;
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
-pub use quantile::{
-    Interval, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval, rank,
-};
+pub use outstanding::{period, stands_out};
+pub use quantile::{Offered, OfferedInterval, OfferedQuantile, TooFew, enough, rank};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
@@ -51,3 +55,4 @@ pub use rate::{
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
+pub use warm_up::{WarmUp, warm_up};

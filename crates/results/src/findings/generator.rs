@@ -1,7 +1,7 @@
 //! Findings on the generator itself: was it quick enough to be no part of what it measured?
 
 use model::{Load, NS_PER_US, Severity};
-use stats::{Histogram, order_statistic_interval};
+use stats::{Histogram, enough};
 
 use super::{View, Words, count, duration};
 use crate::render::figures;
@@ -116,7 +116,7 @@ fn left_behind(view: &View) -> Option<Generator> {
 }
 
 fn lag(view: &View) -> Option<Generator> {
-    let enough = |lag: &&Histogram| order_statistic_interval(lag, 0.99, 0.95).is_ok();
+    let enough = |lag: &&Histogram| enough(lag.count(), 0.99, 0.95).is_ok();
     let lag = view.group.measured.lag.as_ref().filter(enough)?;
     let p99_ns = lag.quantile(0.99)?;
     let service_ns = view.sum.service.quantile(0.5)?;

@@ -272,6 +272,22 @@ pub static KNOWN: &[Known] = &[
         advice: "Lengthen the ramp-up, or find out what grows: data, caches, dirty pages, a queue.",
     },
     Known {
+        id: "warming_up",
+        severity: "warning",
+        raised: "the beginning of the measured phase (as MSER-5 cuts it off) differs from the rest in \
+                 commits or in median response times, by more than 1 % and 5 standard errors",
+        advice: "Filling caches, compiling statements or connecting are part of the figures.",
+    },
+    Known {
+        id: "slow_seconds",
+        severity: "note, warning",
+        raised: "two times or more, seconds stand out: fewer commits than the median second by a \
+                 factor of 1.25, or a p95 above its by 1.5, and beyond the scatter of the others \
+                 (above 3 % of the time: warning)",
+        advice: "Look at what the database and the machine did in them: checkpoints, flushes, \
+                 vacuum, backups, a job of the system.",
+    },
+    Known {
         id: "uneven",
         severity: "warning",
         raised: "the seconds scatter, beyond chance, by more than 30 % of their mean",

@@ -79,6 +79,52 @@ fn a_plain_run_raises_only_notes() {
     assert!(severities.into_iter().all(|severity| severity == Severity::Note));
 }
 
+/// A run of 30 s with `n` commits in each, but `slow` ones every ten seconds.
+fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
+    made.measured_ns = 30 * NS_PER_S;
+    let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
+    made.seconds = (0..30).map(of).collect();
+}
+
+#[test]
+fn seconds_that_stand_out_are_found_with_their_period() {
+    raises("slow_seconds", Severity::Warning, |made| every_ten_seconds(made, 963, 520));
+    let mut made = Made::closed();
+    every_ten_seconds(&mut made, 963, 520);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
+                  median second has 965.5. They come back every 10 s.";
+    assert!(text.starts_with(expect), "{text}");
+    // As many commits, and slower answers.
+    raises("slow_seconds", Severity::Warning, |made| {
+        every_ten_seconds(made, 963, 963);
+        for second in made.seconds.iter_mut().filter(|second| second.second % 10 == 9) {
+            let mut slow = Histogram::default();
+            slow.record_n(50 * NS_PER_MS, 963);
+            second.kind(0).response = Some(slow);
+        }
+    });
+}
+
+#[test]
+fn a_beginning_that_differs_is_found_with_the_ramp_up_it_takes() {
+    let warm = |made: &mut Made| {
+        made.measured_ns = 60 * NS_PER_S;
+        let of = |index: i64| second(index, if index < 12 { 700 } else { 1000 } + index as u64 % 5);
+        made.seconds = (0..60).map(of).collect();
+    };
+    raises("warming_up", Severity::Warning, warm);
+    let mut made = Made::closed();
+    warm(&mut made);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "warming_up").expect("raised").text;
+    let expect = "The first 12 seconds of the measured phase differ: 700.0 commits/s, 1,000 \
+                  afterwards. Use --ramp-up 20s.";
+    assert!(text.starts_with(expect), "{text}");
+    assert!(!findings.iter().any(|of| of.id == "drifting"), "the rest is steady");
+}
+
 #[test]
 fn a_late_generator_is_found() {
     raises("generator_lag", Severity::Warning, |made| {

@@ -35,9 +35,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
     /client: bytes_in bytes_out cpu_seconds cpu_us_per_query max_rss_bytes queries
-    /connect_ms: count failed intervals max mean min overflow p50 p90 p95 p99 p999 reasons
-    sd
-    /connect_ms/intervals: p50
+    /connect_ms: count failed interval_reasons intervals max mean min overflow p50 p90 p95
+    p99 p999 reasons sd
+    /connect_ms/interval_reasons: p50
     /connect_ms/reasons: p90 p95 p99 p999
     /counts: carried_in committed dropped failed finished offered retried rolled_back
     unfinished unknown
@@ -53,15 +53,16 @@ fn the_json_has_the_names_that_people_rely_on() {
     /groups[]/load: model
     /groups[]/parameters: warehouses
     /headlines: nopm tpm
-    /headlines/nopm: title value
-    /headlines/tpm: title value
+    /headlines/nopm: half_width title value
+    /headlines/tpm: half_width title value
     /lag_us: count max p50 p99
     /load: model
     /measures: lines
     /measures/lines: count max mean p50 p99 sum unit
-    /offered_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999
-    reasons sd
-    /offered_ms/intervals: p50 p90 p95 p99 p999
+    /offered_ms: count distribution interval_reasons intervals max mean min overflow p50 p90
+    p95 p99 p999 reasons sd
+    /offered_ms/interval_reasons: p999
+    /offered_ms/intervals: p50 p90 p95 p99
     /offered_ms/reasons: max mean sd
     /per_client[]: client transactions
     /per_client[]/transactions: new_order
@@ -72,22 +73,26 @@ fn the_json_has_the_names_that_people_rely_on() {
     tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
-    /response_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999 sd
-    /response_ms/intervals: p50 p90 p95 p99 p999
+    /response_ms: count distribution interval_reasons intervals max mean min overflow p50
+    p90 p95 p99 p999 sd
+    /response_ms/interval_reasons: p999
+    /response_ms/intervals: p50 p90 p95 p99
     /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
     p99_ms reads second tps waiting writes
-    /service_ms: count distribution intervals max mean min note overflow p50 p90 p95 p99
-    p999 sd
-    /service_ms/intervals: p50 p90 p95 p99 p999
+    /service_ms: count distribution interval_reasons intervals max mean min note overflow
+    p50 p90 p95 p99 p999 sd
+    /service_ms/interval_reasons: p999
+    /service_ms/intervals: p50 p90 p95 p99
     /stability: cv longest_stall_ms longest_stalls median_tps slowest_second stalled_ms
     stalls
     /stability/slowest_second: second tps
-    /tps_ci95: half_width n_effective note
+    /tps_ci95: half_width n_effective note seconds_to_1_percent
     /transactions: new_order
     /transactions/new_order: calls dropped failed finished others ratio_percent reads
     response_ms retried round_trips total_ms tps unfinished writes
-    /wait_ms: count intervals max mean min note overflow p50 p90 p95 p99 p999 sd
-    /wait_ms/intervals: p50 p90 p95 p99 p999
+    /wait_ms: count interval_reasons intervals max mean min note overflow p50 p90 p95 p99
+    p999 sd
+    /wait_ms/interval_reasons: p50 p90 p95 p99 p999
     ");
 }
 

@@ -206,6 +206,7 @@ pub(in crate::render) fn times(report: &Report) -> (Table, Vec<String>) {
         .map(|intervals| format!("95 % intervals within this run: {intervals}"))
         .into_iter()
         .chain(of_all)
+        .chain(without_interval(&block.response_ms))
         .collect();
     for (name, of) in rows.iter().filter(|(name, _)| *name != FAILED) {
         let reasons = reasons(name.trim(), of).into_iter();
@@ -255,6 +256,22 @@ fn intervals(of: &Latency) -> Option<String> {
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// Why quantiles that are known have no interval, those with the same reason together.
+fn without_interval(of: &Latency) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (field, title) in SHOWN {
+        let Some(reason) = of.interval_reasons.get(field) else { continue };
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, titles)) => titles.push(title),
+            None => by_reason.push((reason, vec![title])),
+        }
+    }
+    let line = |(reason, titles): (&str, Vec<&str>)| {
+        format!("no interval of {}: {reason}", titles.join(", "))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 const UNFINISHED: &str = "unfinished work counts its age when the run was over";
@@ -430,7 +447,14 @@ pub(in crate::render) fn steadiness(report: &Report) -> Option<Vec<String>> {
     });
     let refused = report.block.tps_ci95_reason.iter();
     let refused = refused.map(|why| format!("TPS has no ±: {why}"));
-    Some(std::iter::once(facts.join(", ")).chain(refused).collect())
+    let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
+        let needed_s = ci95.seconds_to_1_percent?;
+        (needed_s > report.measured_seconds).then(|| {
+            let needed = figures::seconds(figures::rounded_up(needed_s));
+            format!("TPS to ±1 % takes about {needed}")
+        })
+    });
+    Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
 }
 
 /// Stretches that a page shows; the JSON has all of them.
