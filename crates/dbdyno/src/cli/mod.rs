@@ -22,18 +22,19 @@ mod run;
 mod runs;
 mod seek;
 mod selfcheck;
+mod signals;
 mod web;
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use lab::{Stop, Trouble};
+use lab::Trouble;
 
 pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
 pub(crate) use self::runs::run_list_json;
+pub(crate) use self::signals::stop_on_signals;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -274,25 +275,6 @@ fn print_bytes(bytes: &[u8]) -> Outcome {
 pub(crate) fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// A stop word that Ctrl-C pulls: once to drain, twice to cut off, and then to leave at once.
-pub(crate) fn stop_on_signals() -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
-    let pulled = Arc::clone(&stop);
-    let count = std::sync::atomic::AtomicU32::new(0);
-    let handled = ctrlc::set_handler(move || {
-        match count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-            0 => say("\ninterrupted: ending what is under way (again: cut it off)"),
-            1 => say("\ncutting off what is under way"),
-            _ => std::process::exit(i32::from(INTERRUPTED)),
-        }
-        pulled.ask();
-    });
-    if let Err(error) = handled {
-        say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
-    }
-    stop
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:
