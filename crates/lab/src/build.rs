@@ -147,11 +147,13 @@ pub fn build(
     match opened.data {
         Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
-            return Err(Trouble::Failed(
-                "tables of this workload are there, but no dbdyno_meta tells what is in them; \
-                 use another target, or drop them with --force"
-                    .to_owned(),
-            ));
+            let there = unmarked(&mut Desk::at(opened.database.as_ref())?, opened)?;
+            return Err(Trouble::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
+                 builds nothing among them: name another database with --target, which is made \
+                 if it is not there",
+                there.join(", ")
+            )));
         }
         Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
         Data::Absent => {}
@@ -540,16 +542,51 @@ fn create_index(
     meta::mark(desk, mark, "index")
 }
 
-/// Drops a workload's tables, and what tells about them. Returns their names.
+/// The tables of the workload's names that are there.
+fn unmarked(desk: &mut Desk, opened: &Opened) -> Result<Vec<String>, Refusal> {
+    let tables = opened.workload.population().map(|population| population.tables());
+    let mut there = Vec::new();
+    for table in tables.unwrap_or_default() {
+        if desk.has_table(&table.name)? {
+            there.push(table.name.to_string());
+        }
+    }
+    Ok(there)
+}
+
+/// The tables of the workload's names that dbdyno did not build, each with its number of rows;
+/// none if it built them.
+pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Trouble> {
+    if opened.data != Data::Unmarked {
+        return Ok(Vec::new());
+    }
+    let opened = opened.clone();
+    quietly(stop, "interrupted while rows were counted; nothing was dropped", move || {
+        let mut desk = Desk::at(opened.database.as_ref())?;
+        let mut counted = Vec::new();
+        for table in unmarked(&mut desk, &opened)? {
+            let n_rows = desk.number(&format!("SELECT count(*) FROM {table}"))?;
+            counted.push((table, n_rows.map_or(0, |n_rows| n_rows.unsigned_abs())));
+        }
+        Ok(counted)
+    })
+}
+
+/// Drops a workload's tables, and what tells about them. Returns their names. Tables that dbdyno
+/// did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
     let _alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let mut desk = Desk::at(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
-    if found == Found::Nothing && opened.data == Data::Unmarked && !force {
-        return Err(Trouble::Failed(
-            "the tables were not built by dbdyno (no dbdyno_meta): drop them with --force"
-                .to_owned(),
-        ));
+    if found == Found::Nothing && !force {
+        let there = unmarked(&mut desk, opened)?;
+        if !there.is_empty() {
+            return Err(Trouble::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
+                 not drop them",
+                there.join(", ")
+            )));
+        }
     }
     if found != Found::Nothing {
         // Where this is interrupted, what is left is known to be a part.

@@ -28,7 +28,7 @@ use crate::facts::{self, Watch};
 use crate::heard::quietly;
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
+use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
 use crate::settings::{Hold, lost};
 use crate::{Trouble, check, commits, room, routines, wall};
 
@@ -88,6 +88,7 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
+    is_apart_from(options.store.as_deref(), &plan.target)?;
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;

@@ -4,6 +4,7 @@
 //! gate failed, 2 bad usage, 130 interrupted.
 
 mod compare;
+mod confirm;
 mod data;
 mod datagen;
 mod experiments;

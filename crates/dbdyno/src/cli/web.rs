@@ -81,7 +81,7 @@ fn serve(matches: &ArgMatches) -> Outcome {
     }
     let serving = bind(Options {
         listen: listen(matches)?,
-        store: flags::store_path(matches)?,
+        store: flags::store_to_write(matches)?,
         password: given_password(matches)?,
         certificate: certificate(matches),
         stop: stop_command(&flags::store_path(matches)?),
