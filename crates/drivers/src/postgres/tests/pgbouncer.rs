@@ -29,7 +29,9 @@ struct Pooler {
 
 impl Pooler {
     fn start() -> Pooler {
-        let options = Options::default();
+        let mut options = Options::default();
+        let counted = ("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned());
+        options.settings.push(counted);
         let server = servers::start(Kind::Postgres, &options).unwrap_or_else(|no| panic!("{no}"));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().display();
@@ -92,6 +94,44 @@ fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_ar
         holds(&|| Arc::clone(&database));
     }
     named_statements_are_refused(&pooler.open("named"));
+}
+
+/// What a session asks for and the server reports in other words is set again by the pooler at
+/// each transaction, which halves what a server can do.
+#[test]
+fn a_pooler_puts_no_statements_between_our_transactions() {
+    let pooler = Pooler::start();
+    let direct = (ENTRY.open)(&pooler.server.target(), Opening { create: false, seed: 1 });
+    let direct = direct.unwrap_or_else(|no| panic!("{no}"));
+    let mut own = Speaker::connect(&direct, &[]);
+    own.do_all(&["CREATE EXTENSION pg_stat_statements"]);
+    let database = pooler.open("unnamed");
+    let mut clients: Vec<Speaker> =
+        (0..4).map(|_| Speaker::connect(&database, &[(Read, "SELECT ?::int")])).collect();
+    own.do_all(&["SELECT pg_stat_statements_reset()"]);
+    for number in 0..200 {
+        let client = &mut clients[number % 4];
+        client.ask(Request::Begin).expect("begun");
+        client.call_rows(0, &[Value::Int(7)]);
+        client.ask(Request::Commit).expect("committed");
+    }
+    let mut counted = |what: &str| {
+        let sql = format!(
+            "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
+             WHERE query ILIKE '{what}%'"
+        );
+        match own.rows(Request::Text { kind: Read, sql: &sql }).expect("counted")[..] {
+            [ref row] => match row[..] {
+                [Kept::Int(calls)] => calls,
+                ref other => panic!("{other:?}"),
+            },
+            ref other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(counted("COMMIT"), 200);
+    // Two connections are set up, each with a few.
+    let n_set = counted("SET");
+    assert!(n_set <= 10, "{n_set} SET for 200 transactions");
 }
 
 fn named_statements_are_refused(database: &Arc<dyn Database>) {
