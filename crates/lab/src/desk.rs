@@ -94,7 +94,12 @@ impl Desk {
     /// A query as text; `visit` sees its rows.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
         let request = Request::Text { kind: StatementKind::Read, sql };
-        block_on(model::query(self.session.as_mut(), request, visit))
+        let asked = block_on(model::query(self.session.as_mut(), request, visit));
+        // What the database refuses it names itself; what we do not understand it cannot.
+        asked.map_err(|no| match no.kind {
+            RefusalKind::Shape => no.during(format_args!("'{sql}'")),
+            _ => no,
+        })
     }
 
     /// The only number that a query returns; none for null.
