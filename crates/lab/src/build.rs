@@ -4,9 +4,9 @@
 //! with the first chunk that is not marked. Not here: which rows (workloads).
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,8 @@ pub struct Built {
     pub loaders: usize,
     /// Connections that were lost and made anew.
     pub reconnects: u64,
+    /// Why rows were inserted though they were to be loaded in bulk: the server's own words.
+    pub bulk_refused: Option<String>,
 }
 
 impl Built {
@@ -99,6 +101,7 @@ impl Built {
             method: options.method,
             loaders: n_loaders(opened, options),
             reconnects: 0,
+            bulk_refused: None,
         }
     }
 
@@ -114,17 +117,20 @@ impl Built {
             0 => String::new(),
             n => format!("; {n} lost connections were made anew"),
         };
+        let refused = self.bulk_refused.as_ref().map_or(String::new(), |why| {
+            format!("; the server does not understand bulk loads, so rows were inserted: {why}")
+        });
         match self.found {
             Data::Built => "the data are there already: nothing to build".to_owned(),
             Data::Unfinished => format!(
                 "went on with an interrupted build: about {} rows were there, {rows} added in {:.1} s \
-                 by {method} with {loaders}{lost}",
+                 by {method} with {loaders}{lost}{refused}",
                 format_count(self.n_rows_before),
                 self.seconds
             ),
             _ => format!(
                 "built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
-                 {:.1} s for indexes{lost}",
+                 {:.1} s for indexes{lost}{refused}",
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
                 self.index_seconds
@@ -240,6 +246,9 @@ impl<'b> Builder<'b> {
         for _ in 0..PASSES {
             load_once(opened, population, &work, built, self.is_stopped, progress)?;
             built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+            if let Some(why) = work.bulk_refused() {
+                (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
+            }
             self.alone.renew(opened.database.as_ref(), self.is_stopped)?;
             let left = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
             if left.chunks.is_empty() {
@@ -392,6 +401,21 @@ pub(crate) struct Work {
     n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
+    /// The first refusal of a bulk load that the server did not understand.
+    bulk_refused: Mutex<Option<String>>,
+}
+
+impl Work {
+    /// Keeps why rows are inserted from now on.
+    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
+        let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| refusal.to_string());
+    }
+
+    /// Why rows were inserted, if they were to be loaded in bulk.
+    fn bulk_refused(&self) -> Option<String> {
+        self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
@@ -425,6 +449,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
         n_rows_before,
         n_rows_done,
         n_reconnects: AtomicU64::new(0),
+        bulk_refused: Mutex::new(None),
     })
 }
 

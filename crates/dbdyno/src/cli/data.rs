@@ -142,6 +142,7 @@ fn built_json(target: &Target, built: &Built) -> Value {
         "method": built.method.name(),
         "loaders": built.loaders,
         "reconnects": built.reconnects,
+        "bulk_refused": built.bulk_refused,
     })
 }
 

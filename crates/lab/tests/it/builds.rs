@@ -96,6 +96,20 @@ fn a_connection_that_is_lost_while_indexes_are_made_ends_no_build() {
 }
 
 #[test]
+fn where_a_server_does_not_understand_bulk_loads_rows_are_inserted_and_it_is_said() {
+    let (_folder, file) = sqlite();
+    for target in [file, database(MARIADB.shared(), "bulk"), database(POSTGRES.shared(), "bulk")] {
+        let rule = |text: &str| if text == "LOAD" { Fate::Refused } else { Fate::Lives };
+        let built = build_broken(&target, rule);
+        assert_eq!(built.method.name(), "insert", "{target}");
+        let said = built.sentence();
+        for word in ["by insert", "does not understand bulk loads", "near 'CHARACTER SET'"] {
+            assert!(said.contains(word), "{target}: {said}");
+        }
+    }
+}
+
+#[test]
 fn an_index_whose_builder_crashed_before_it_was_marked_counts_as_made() {
     let target = database(MARIADB.shared(), "unmarked_index");
     let whole = open(&target, 1, true).expect("opens");
