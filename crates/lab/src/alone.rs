@@ -67,6 +67,25 @@ impl Alone {
         }
     }
 
+    /// A session beside the one that keeps others out, and whether it is the only one that is to
+    /// be had: nobody else can build there then either, and ours that keeps them out is ended.
+    pub(crate) fn desk_beside(&mut self, database: &dyn Database) -> Result<(Desk, bool), Refusal> {
+        match Desk::at(database) {
+            Err(no) if no.kind.breaks_session() && self.answers() => {
+                self.desk = None;
+                let why = "the server answers on one session and lets us have no second one";
+                let desk = Desk::at(database);
+                desk.map(|desk| (desk, true)).map_err(|_| no.during(why))
+            }
+            desk => desk.map(|desk| (desk, false)),
+        }
+    }
+
+    /// Whether a session holds it, and the server answers there.
+    fn answers(&mut self) -> bool {
+        self.desk.as_mut().is_some_and(|desk| desk.number("SELECT 1").is_ok())
+    }
+
     /// Takes it again if its connection was lost meanwhile.
     pub(crate) fn renew(
         &mut self,

@@ -204,7 +204,10 @@ struct Builder<'b> {
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
     alone: Alone,
-    desk: Desk,
+    /// None while a loader has the only session that is to be had.
+    desk: Option<Desk>,
+    /// The server has one session for us, and no more.
+    has_one_session: bool,
     /// Times that the connection was made anew.
     n_reconnects: u64,
 }
@@ -217,8 +220,8 @@ impl<'b> Builder<'b> {
         is_stopped: &'b (dyn Fn() -> bool + Sync),
     ) -> Result<Builder<'b>, Trouble> {
         let database = opened.database.as_ref();
-        let alone = Alone::at(database, A_MOMENT, is_stopped)?;
-        let mut desk = Desk::at(database)?;
+        let mut alone = Alone::at(database, A_MOMENT, is_stopped)?;
+        let (mut desk, has_one_session) = alone.desk_beside(database)?;
         let found = meta::read(&mut desk)?;
         match opened.data {
             Data::Absent if found == Found::Nothing => {
@@ -230,7 +233,8 @@ impl<'b> Builder<'b> {
                 return Err(Trouble::Failed(why.to_owned()));
             }
         }
-        Ok(Builder { opened, population, is_stopped, alone, desk, n_reconnects: 0 })
+        let (desk, n_reconnects) = (Some(desk), 0);
+        Ok(Builder { opened, population, is_stopped, alone, desk, has_one_session, n_reconnects })
     }
 
     /// Creates the tables and fills them, again where a crash of the server took back what it had
@@ -244,6 +248,9 @@ impl<'b> Builder<'b> {
         let mut work = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
+            if self.has_one_session {
+                (built.loaders, self.desk) = (1, None);
+            }
             load_once(opened, population, &work, built, self.is_stopped, progress)?;
             built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
             if let Some(why) = work.bulk_refused() {
@@ -297,20 +304,24 @@ impl<'b> Builder<'b> {
         &mut self,
         work: &mut dyn FnMut(&mut Desk, bool) -> Result<T, Refusal>,
     ) -> Result<T, Trouble> {
-        let mut done = work(&mut self.desk, false);
+        let connect = &mut || Desk::at(self.opened.database.as_ref());
+        let mut desk = match self.desk.take() {
+            Some(desk) => desk,
+            None => connect().map_err(|refusal| self.stopped(refusal))?,
+        };
+        let mut done = work(&mut desk, false);
         for _ in 1..ATTEMPTS {
             match done {
                 Err(lost) if lost.kind.breaks_session() => {
-                    let database = self.opened.database.as_ref();
-                    let connect = &mut || Desk::at(database);
-                    let desk = connect_again(lost, self.is_stopped, connect);
-                    self.desk = desk.map_err(|refusal| self.stopped(refusal))?;
+                    let again = connect_again(lost, self.is_stopped, connect);
+                    desk = again.map_err(|refusal| self.stopped(refusal))?;
                     self.n_reconnects += 1;
-                    done = work(&mut self.desk, true);
+                    done = work(&mut desk, true);
                 }
-                done => return done.map_err(|refusal| self.stopped(refusal)),
+                _ => break,
             }
         }
+        self.desk = Some(desk);
         done.map_err(|refusal| self.stopped(refusal))
     }
 
@@ -600,8 +611,8 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
 /// Drops a workload's tables, and what tells about them. Returns their names. Tables that dbdyno
 /// did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
-    let _alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
-    let mut desk = Desk::at(opened.database.as_ref())?;
+    let mut alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
+    let (mut desk, _) = alone.desk_beside(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
     if found == Found::Nothing && !force {
         let there = unmarked(&mut desk, opened)?;

@@ -22,7 +22,7 @@ use results::store::{self, Store, Summary, Writer};
 use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
-use crate::desk::Desk;
+use crate::desk::{Desk, is_full};
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
 use crate::heard::quietly;
@@ -591,9 +591,7 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
 
 /// Why there was no load, with what the server allows where that is the reason.
 fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Trouble {
-    // MySQL's family and PostgreSQL: too many connections.
-    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
-        if refusal.code == 1040 || refusal.sqlstate == "53300");
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
     match tally.fact("database", "max_connections").filter(|_| is_full) {
         Some(limit) => Trouble::Failed(format!("{error}; its max_connections is {limit}")),
         None => Trouble::failed(error),
