@@ -25,12 +25,12 @@ use crate::census::Census;
 use crate::desk::{Desk, is_full};
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
-use crate::heard::quietly;
+use crate::heard::{heard, quietly};
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
 use crate::settings::{Hold, lost};
-use crate::{Trouble, check, commits, room, routines, wall};
+use crate::{Trouble, alone, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -474,6 +474,7 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
+    wait_while_recovering(groups, stop, recount);
     let database = groups.first().map(|opened| &opened.database);
     let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
     let changed = changed.into_iter().map(Event::Fact);
@@ -502,6 +503,19 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// What is asked after the load is asked of a server that lets us in: one that was killed may
+/// recover for longer than anybody waits who connects.
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, recount: &mut Recount<'_>) {
+    let Some(opened) = groups.first() else { return };
+    let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
+    let mut hear = |why: &String| recount.watcher.doing(&format!("the server recovers: {why}"));
+    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    let _ = heard(stop, "interrupted while the server recovered", &mut hear, move |tell| {
+        alone::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+        Ok(())
+    });
 }
 
 /// The load itself, with what is done and counted beside it.
