@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 bad usage, 130 interrupted.
 
+mod aliases;
 mod compare;
 mod confirm;
 mod data;
@@ -81,8 +82,10 @@ fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
             if error.use_stderr() { USAGE } else { DONE }
         }
         _ => {
-            let sentence = sentence_of(&error.to_string());
             let help = path_of(&command, words);
+            let subcommand = help.split(' ').nth(1).unwrap_or_default();
+            let sentence = aliases::sentence_of(&error, subcommand);
+            let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
             tell(&Trouble::Usage(format!("{sentence}; '{help} --help' tells more")), words)
         }
     })

@@ -387,7 +387,15 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trou
         (_, "") => Err(Trouble::Usage(format!("--label {label}: the value is missing"))),
         (key, value) => Ok((key.to_owned(), value.to_owned())),
     };
-    written.map(label).collect()
+    let labels: Vec<(String, String)> = written.map(label).collect::<Result<_, _>>()?;
+    for (place, (key, value)) in labels.iter().enumerate() {
+        if let Some((_, other)) = labels[..place].iter().find(|(earlier, _)| earlier == key) {
+            return Err(Trouble::Usage(format!(
+                "--label {key}={value}: '{key}' is '{other}' already: give each key one value"
+            )));
+        }
+    }
+    Ok(labels)
 }
 
 fn key_value(label: &str) -> Result<(&str, &str), Trouble> {

@@ -70,6 +70,50 @@ fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
 }
 
 #[test]
+fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
+    let home = Home::new();
+    let check = |args: &[&str], expect: &[&str]| {
+        let ran = home.run(args).code(USAGE).warns(expect);
+        assert!(!ran.err.contains("similar"), "{}", ran.err);
+        ran.is_a_sentence();
+    };
+    check(&["run", "tpcc", "--threads=4"], &["'--threads'", "write --clients"]);
+    check(&["run", "tpcc", "--threads", "4"], &["write --clients"]);
+    check(&["run", "tpcc", "-c", "4", "-T", "60"], &["'-c'", "write --clients"]);
+    check(&["run", "tpcc", "-T60"], &["'-T'", "write --duration"]);
+    check(&["run", "tpcc", "--time=60"], &["write --duration"]);
+    check(&["run", "tpcc", "--vu=4"], &["write --clients"]);
+    check(&["run", "tpcc", "--host=db1"], &["write --target"]);
+    check(&["run", "tpcc", "--mysql-user=me"], &["write --target"]);
+    check(&["run", "tpcc", "--report-interval=1"], &["write --probe"]);
+    check(&["run", "tpcc", "--isolation=serializable"], &["--vary server."]);
+    check(&["run", "tpcc", "-j", "2"], &["write nothing"]);
+    check(&["build", "tpcc", "--scale=4"], &["--warehouses for tpcc"]);
+    check(&["build", "tpcc", "--threads=4"], &["write --loaders"]);
+    check(&["prepare", "tpcc"], &["write dbdyno build"]);
+    check(&["tpcc", "cleanup"], &["write dbdyno run tpcc"]);
+    check(&["oltp_read_only", "--threads=4", "run"], &["write dbdyno run oltp-read-only"]);
+    check(&["run", "tpcc", "prepare"], &["write dbdyno build"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_plan_is_not_waited_for_at_a_pipe() {
+    let home = Home::new();
+    home.run_other("mkfifo", &["plan.toml"]).good();
+    let words = &["the plan plan.toml cannot be read", "write the plan to a file"];
+    refused(&home, &["run", "plan.toml"], USAGE, words);
+}
+
+#[test]
+fn a_label_has_one_value() {
+    let home = Home::new();
+    let twice = [&QUICK[..], &["--label=k=1", "--label=k=2"]].concat();
+    refused(&home, &twice, USAGE, &["--label k=2", "'k' is '1' already"]);
+    nothing_was_made(&home);
+}
+
+#[test]
 fn a_mistake_is_told_with_the_help_of_its_own_command() {
     let home = Home::new();
     let check = |args: &[&str], expect: &str| {
