@@ -24,7 +24,7 @@ use crate::condition::wait_until;
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::{is_managed, settings_of};
-use crate::open::{Data, Site, agree_heard, arrive, open};
+use crate::open::{Data, Site, agree_heard, arrive, is_apart_from, open};
 use crate::plan::{Draft, Varied, to_toml, varied_to_toml};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
 use crate::settings::Hold;
@@ -112,6 +112,9 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn ExperimentWatcher,
 ) -> Result<ExperimentResult, Trouble> {
+    for plan in &planned.plans {
+        is_apart_from(Some(&options.store), &plan.target)?;
+    }
     let store = Store::open(&options.store).map_err(store_trouble)?;
     store.add_experiment(&planned.experiment).map_err(store_trouble)?;
     let experiment = planned.experiment.clone();

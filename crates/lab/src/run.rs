@@ -22,15 +22,15 @@ use results::store::{self, Store, Summary, Writer};
 use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
-use crate::desk::Desk;
+use crate::desk::{Desk, is_full};
 use crate::disturb::Disturbers;
 use crate::facts::{self, Watch};
-use crate::heard::quietly;
+use crate::heard::{heard, quietly};
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
+use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
 use crate::settings::{Hold, lost};
-use crate::{Trouble, check, commits, room, routines, wall};
+use crate::{Trouble, alone, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -88,6 +88,7 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
+    is_apart_from(options.store.as_deref(), &plan.target)?;
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
@@ -473,6 +474,7 @@ fn measure(
     for fact in facts_of(&ran, &usage, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
+    wait_while_recovering(groups, stop, recount);
     let database = groups.first().map(|opened| &opened.database);
     let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
     let changed = changed.into_iter().map(Event::Fact);
@@ -501,6 +503,19 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// What is asked after the load is asked of a server that lets us in: one that was killed may
+/// recover for longer than anybody waits who connects.
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, recount: &mut Recount<'_>) {
+    let Some(opened) = groups.first() else { return };
+    let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
+    let mut hear = |why: &String| recount.watcher.doing(&format!("the server recovers: {why}"));
+    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    let _ = heard(stop, "interrupted while the server recovered", &mut hear, move |tell| {
+        alone::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+        Ok(())
+    });
 }
 
 /// The load itself, with what is done and counted beside it.
@@ -590,9 +605,7 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
 
 /// Why there was no load, with what the server allows where that is the reason.
 fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Trouble {
-    // MySQL's family and PostgreSQL: too many connections.
-    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
-        if refusal.code == 1040 || refusal.sqlstate == "53300");
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
     match tally.fact("database", "max_connections").filter(|_| is_full) {
         Some(limit) => Trouble::Failed(format!("{error}; its max_connections is {limit}")),
         None => Trouble::failed(error),

@@ -139,7 +139,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
 pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble> {
     let checks = matches.get_one::<String>("check").map(String::as_str);
     Ok(ExperimentOptions {
-        store: flags::store_path(matches)?,
+        store: flags::store_to_write(matches)?,
         check_before: matches!(checks, Some("both" | "before")),
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),

@@ -21,6 +21,7 @@ use crate::experiment::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
     trialled,
 };
+use crate::open::is_apart_from;
 use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
 use crate::{Trouble, wall};
@@ -121,6 +122,7 @@ impl Search {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Trouble> {
+        is_apart_from(Some(&options.store), &self.target)?;
         let store = Store::open(&options.store).map_err(store_trouble)?;
         if is_new {
             store.add_experiment(&self.experiment).map_err(store_trouble)?;

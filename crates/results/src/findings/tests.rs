@@ -379,6 +379,25 @@ fn data_that_break_their_rules_make_a_run_invalid() {
 }
 
 #[test]
+fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
+    let with_change = |change: &str| {
+        let mut made = Made::closed();
+        made.fact("commits", "server_counter", "Com_commit");
+        made.fact("commits", "server_change", change);
+        made.fact("commits", "ours", "2945");
+        made.fact("commits", "counts_single_statements", "true");
+        made.seconds[9].errors.push(ErrorCount {
+            kind: RefusalKind::ConnectionLost,
+            code: 0,
+            message: "closed".to_owned(),
+            count: 1,
+        });
+        ids(&made).contains(&"server_restarted".to_owned())
+    };
+    assert!(with_change("1762") && !with_change("0"));
+}
+
+#[test]
 fn an_unknown_commit_may_have_happened() {
     let mut made = Made::closed();
     let (change, committed) = (13_001, 13_000);
