@@ -27,7 +27,8 @@ use crate::experiment::{
 use crate::render::title;
 use crate::report::{Named, Report};
 
-pub use differences::Difference;
+pub(crate) use differences::telling;
+pub use differences::{Difference, Mixed};
 pub use gate::{Gate, GateResult, Passed};
 pub use scene::Scene;
 
@@ -37,6 +38,8 @@ pub const SCHEMA: &str = "dbdyno.comparison/1";
 const CONFIDENCE: f64 = 0.95;
 /// The ratio from which on a difference matters, unless told otherwise: 1 %.
 pub const FLOOR: f64 = 0.01;
+/// A side is called by at most so many of the traits in which it differs.
+const NAMED_BY: usize = 2;
 /// What can be judged, in the order of the page.
 pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
 
@@ -58,12 +61,14 @@ pub struct Side {
     pub not_counted: Vec<NotCounted>,
     /// The plan that makes its runs once more, where there is one of them all.
     pub plan: Option<String>,
+    /// Whether its name is a run's id, and tells nobody what it is.
+    pub is_unnamed: bool,
 }
 
 impl Side {
     /// One without any run yet.
     pub fn named(name: String) -> Side {
-        Side { name, points: Vec::new(), not_counted: Vec::new(), plan: None }
+        Side { name, points: Vec::new(), not_counted: Vec::new(), plan: None, is_unnamed: false }
     }
 }
 
@@ -189,6 +194,9 @@ pub struct ComparisonReport {
     pub sides: Vec<SideReport>,
     /// What differs between them besides the figures.
     pub differences: Vec<Difference>,
+    /// What differs between runs of a side that make one figure together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<Mixed>,
     /// Each other side against the baseline.
     pub pairs: Vec<PairReport>,
     /// Runs that are left out, since their reports are damaged.
@@ -331,7 +339,8 @@ impl ComparisonReport {
             others.iter().map(|side| pair(baseline, side, &primary)).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
             return Err(format!(
-                "{} and {} have no point in common: {}, and {}",
+                "{} and {} have no point in common: {}, and {}. Name runs that differ in nothing \
+                 but what is to be compared, by their ids with commas between",
                 baseline.name,
                 alone.side,
                 points_of(baseline),
@@ -344,17 +353,52 @@ impl ComparisonReport {
             sides.iter().map(|side| reports_shared(side).collect()).collect();
         let side_report =
             |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
-        Ok(ComparisonReport {
+        let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
             scene: Scene::of(&all),
             command: None,
             sides: sides.iter().map(side_report).collect(),
             differences: differences::between(&of_sides),
+            mixed: differences::within(sides),
             primary,
             floor: judge.floor,
             pairs,
             damaged: Vec::new(),
-        })
+        };
+        Ok(report.with_names(sides))
+    }
+
+    /// The same with sides that nobody has named called by what they differ in.
+    fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
+        let name = |index: usize| {
+            let against = index.max(1);
+            let told = telling(&self.differences, against);
+            let told = told.into_iter().take(NAMED_BY).map(|(name, values)| {
+                let value = &values[usize::from(index > 0)];
+                if name == "database" { value.clone() } else { format!("{name}={value}") }
+            });
+            told.collect::<Vec<String>>().join(", ")
+        };
+        let names: Vec<String> = (0..sides.len()).map(name).collect();
+        for (index, side) in sides.iter().enumerate() {
+            let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
+            if side.is_unnamed && is_alone && !names[index].is_empty() {
+                self.rename(index, &names[index]);
+            }
+        }
+        self
+    }
+
+    fn rename(&mut self, index: usize, name: &str) {
+        let before = std::mem::replace(&mut self.sides[index].name, name.to_owned());
+        let of_pairs = self.pairs.iter_mut().flat_map(|pair| {
+            let unpaired = pair.points_unpaired.iter_mut().map(|point| &mut point.side);
+            std::iter::once(&mut pair.side).chain(unpaired)
+        });
+        let of_mixed = self.mixed.iter_mut().map(|mixed| &mut mixed.side);
+        of_pairs.chain(of_mixed).filter(|side| **side == before).for_each(|side| {
+            name.clone_into(side);
+        });
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
         repeats: (0..figures.len() as u32).collect(),
     };
     let points = points.iter().map(point).collect();
-    Side { name: name.to_owned(), points, not_counted: Vec::new(), plan: None }
+    Side { points, ..Side::named(name.to_owned()) }
 }
 
 /// So many runs that do not count.

@@ -11,8 +11,8 @@ use super::table::escaped;
 use super::text::sections::begun;
 use super::{Align, Column, Table};
 use crate::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict, whys,
+    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
+    UnpairedPoint, Verdict, telling, whys,
 };
 use crate::experiment::{Figure, is_time};
 use crate::findings::known;
@@ -23,6 +23,10 @@ const WIDTH: usize = 96;
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
 const TITLE_MAX: usize = 14;
+/// What sides differ in is named in their first sentence up to so many.
+const DIFFER_SHOWN_MAX: usize = 3;
+/// A longer value is cut in a sentence.
+const VALUE_MAX: usize = 40;
 /// More values of a kind are counted, not listed.
 const TOLD_MOST: usize = 4;
 /// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
@@ -206,7 +210,37 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         let points = count(n_both, "point");
         told.push(format!("point by point, of {points}: {}", counted.join(", ")));
     }
-    format!("{}: {}", versus(&pair.side, &report.sides[0].name), told.join("; "))
+    let mut versus = versus(&pair.side, &report.sides[0].name);
+    if let Some(differ) = differ_in(report, pair) {
+        versus.push_str(&format!(", which differ in {differ}"));
+    }
+    format!("{versus}: {}", told.join("; "))
+}
+
+/// What a side differs in from the baseline, where their names do not say it already.
+fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let index = report.sides.iter().position(|side| side.name == pair.side)?;
+    let base = &report.sides[0].name;
+    let mut all = telling(&report.differences, index);
+    let names_both =
+        |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
+    all.retain(|(_, values)| !names_both(values));
+    let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
+        let [ours, theirs] = values.each_ref().map(|value| shortened(value));
+        format!("{name} ({ours}, {theirs})")
+    });
+    let shown: Vec<String> = shown.collect();
+    let rest = all.len().saturating_sub(shown.len());
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}
+
+/// A value in a sentence: a long one is cut.
+fn shortened(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]).into(),
+        None => value.into(),
+    }
 }
 
 /// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
@@ -325,10 +359,6 @@ pub(super) fn side_line(index: usize, side: &SideReport) -> String {
 /// What was measured, on what and when, in sentences.
 pub(super) fn scene(report: &ComparisonReport) -> String {
     let scene = &report.scene;
-    let several = |values: &[String]| match values.len() {
-        n if n > TOLD_MOST => format!("{n} different"),
-        _ => values.join(" and "),
-    };
     let span = |(low, high): (f64, f64)| match figures::seconds(low) == figures::seconds(high) {
         true => figures::seconds(low),
         false => format!("{} to {}", figures::seconds(low), figures::seconds(high)),
@@ -372,6 +402,13 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
     told
 }
 
+fn several(values: &[String]) -> String {
+    match values.len() {
+        n if n > TOLD_MOST => format!("{n} different"),
+        _ => values.join(" and "),
+    }
+}
+
 /// What speaks against it, in sentences.
 fn told_against(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let warnings = warnings(report).into_iter().map(|text| format!("Warning {text}"));
@@ -391,6 +428,7 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
             report.sides[0].name, pair.side
         ));
     }
+    said.extend(mixed(&report.mixed));
     for side in &report.sides {
         for (why, n) in whys(&side.not_counted).iter() {
             let verb = if *n == 1 { "does" } else { "do" };
@@ -430,6 +468,26 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
     });
     said.extend(not_plain(rows));
     said
+}
+
+/// What runs that make one figure differ in, by side: each trait once.
+fn mixed(all: &[Mixed]) -> Vec<String> {
+    let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in all {
+        let told = format!("{}.{} ({})", one.about, one.name, several(&one.of_runs));
+        match sides.iter_mut().find(|(side, _)| *side == one.side) {
+            Some((_, known)) if known.contains(&told) => {}
+            Some((_, known)) => known.push(told),
+            None => sides.push((&one.side, vec![told])),
+        }
+    }
+    let sentence = |(side, told): (&str, Vec<String>)| {
+        let rest = told.len().saturating_sub(TOLD_MOST);
+        let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+        let shown = told.into_iter().take(TOLD_MOST).collect::<Vec<_>>().join(", ");
+        format!("Runs of {side} that make one figure differ in {shown}{more}.")
+    };
+    sides.into_iter().map(sentence).collect()
 }
 
 /// Why figures have the verdict that they have, where it is not plain: each reason once.
@@ -472,11 +530,18 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     ids.into_iter().map(told).collect()
 }
 
+/// What is the same on all sides, where nothing differs between them.
+pub(super) fn no_difference(report: &ComparisonReport) -> &'static str {
+    match report.mixed.is_empty() {
+        true => "Plan, database, machine and build are the same on all sides.",
+        false => "The sides differ in nothing, but their runs do.",
+    }
+}
+
 /// What differs, each with whether it is an item of a list.
 fn differences(report: &ComparisonReport) -> Vec<(bool, String)> {
     if report.differences.is_empty() {
-        let words = "Plan, database, machine and build are the same on all sides.";
-        return vec![(false, words.to_owned())];
+        return vec![(false, no_difference(report).to_owned())];
     }
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let told = |difference: &Difference| {

@@ -96,8 +96,7 @@ fn gate(gate: &GateResult) -> Verdict {
 
 fn differences(report: &ComparisonReport) -> Block {
     if report.differences.is_empty() {
-        let words = "Plan, database, machine and build are the same on all sides.";
-        return Block::Words(vec![words.to_owned()]);
+        return Block::Words(vec![text::no_difference(report).to_owned()]);
     }
     let mut columns = vec![Column::new("about", Align::Left), Column::new("what", Align::Left)];
     columns.extend(report.sides.iter().map(|side| Column::new(side.name.clone(), Align::Left)));
