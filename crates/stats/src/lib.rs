@@ -27,7 +27,10 @@ mod trend;
 pub use change::{
     ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
 };
-pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
+pub use comparison::{
+    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
+    hommel, needed, pairs_needed,
+};
 pub use crossing::Crossing;
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{

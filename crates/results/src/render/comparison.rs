@@ -12,7 +12,7 @@ use super::text::sections::begun;
 use super::{Align, Column, Table};
 use crate::comparison::{
     ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict, telling, whys,
+    UnpairedPoint, Verdict, beside, telling, whys,
 };
 use crate::experiment::{Figure, is_time};
 use crate::findings::known;
@@ -44,15 +44,6 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
     for pair in &report.pairs {
         wrap(&headline(report, pair), WIDTH).iter().for_each(|line| put(line));
     }
-    put("");
-    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
-    put("");
-    report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
-    for text in told_against(report) {
-        wrap(&text, WIDTH).iter().for_each(|line| put(line));
-    }
-    put("");
-    lines(&differences(report)).iter().for_each(|line| put(line));
     for pair in &report.pairs {
         put("");
         if report.pairs.len() > 1 {
@@ -72,6 +63,15 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
         put("");
         gates.iter().flat_map(|gate| wrap(&gate_line(gate), WIDTH)).for_each(|line| put(&line));
     }
+    put("");
+    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
+    put("");
+    report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
+    for text in told_against(report) {
+        wrap(&text, WIDTH).iter().for_each(|line| put(line));
+    }
+    put("");
+    lines(&differences(report)).iter().for_each(|line| put(line));
     page
 }
 
@@ -80,6 +80,15 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     let mut page = String::new();
     for pair in &report.pairs {
         page.push_str(&format!("**{}**\n\n", escaped(&headline(report, pair))));
+    }
+    for pair in &report.pairs {
+        page.push_str(&format!("{}\n", table(report, pair).markdown()));
+        for text in judged_how(report, pair) {
+            page.push_str(&format!("{}\n\n", escaped(&text)));
+        }
+    }
+    for gate in gates {
+        page.push_str(&format!("{}\n\n", escaped(&gate_line(gate))));
     }
     page.push_str(&format!("{}\n\n", escaped(&scene(report))));
     for text in told_against(report) {
@@ -92,15 +101,6 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     for (is_item, line) in changed {
         let mark = if is_item { "- " } else { "\n" };
         page.push_str(&format!("{mark}{}\n", escaped(&line)));
-    }
-    for pair in &report.pairs {
-        page.push_str(&format!("\n{}\n", table(report, pair).markdown()));
-        for text in judged_how(report, pair) {
-            page.push_str(&format!("\n{}\n", escaped(&text)));
-        }
-    }
-    for gate in gates {
-        page.push_str(&format!("\n{}\n", escaped(&gate_line(gate))));
     }
     if let Some(command) = &report.command {
         page.push_str(&format!("\n`{}`\n", command.replace('`', "'")));
@@ -197,7 +197,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         (_, false) => format!("over the {n_both} points that both have "),
     };
     told.extend(figures.first().map(|judged| place + &sentence(report.floor, judged)));
-    let beside = if is_time(&report.primary) { "tps" } else { "p99_ms" };
+    let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     told.extend(beside.and_then(aside));
     if n_both > 1 {
@@ -250,9 +250,14 @@ fn sentence(floor: f64, judged: &Judged) -> String {
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
         Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
-        Verdict::BelowFloor => {
-            format!("{name} differs by less than the floor of {} %: {by}", exact(floor * 100.0))
-        }
+        Verdict::BelowFloor => format!(
+            "any difference in {name} is below the minimum effect of {} %: {by}",
+            exact(floor * 100.0)
+        ),
+        Verdict::SizeNotKnown => format!(
+            "{name} differs, whether by more than the minimum effect of {} % is not known: {by}",
+            exact(floor * 100.0)
+        ),
         Verdict::NoEvidence => no_evidence(&name, judged),
         Verdict::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
@@ -429,6 +434,14 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         ));
     }
     said.extend(mixed(&report.mixed));
+    for side in report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1) {
+        said.push(format!(
+            "All {} of {} have one seed: they replay the same inputs, and so say nothing of \
+             others. Give each run a seed of its own (--seed).",
+            count(side.runs.len() as u64, "run"),
+            side.name
+        ));
+    }
     for side in &report.sides {
         for (why, n) in whys(&side.not_counted).iter() {
             let verb = if *n == 1 { "does" } else { "do" };
@@ -548,16 +561,23 @@ fn differences(report: &ComparisonReport) -> Vec<(bool, String)> {
         let values: Vec<String> = difference.values.iter().map(value).collect();
         (true, format!("{}.{}: {}", difference.about, difference.name, values.join(" → ")))
     };
+    let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
+        report.differences.iter().partition(|difference| is_one_sided(difference));
     let mut all: Vec<(bool, String)> =
-        report.differences.iter().take(DIFFERENCES_SHOWN_MAX).map(told).collect();
-    let rest = report.differences.len().saturating_sub(DIFFERENCES_SHOWN_MAX);
-    if rest > 0 {
-        all.push((
-            false,
-            format!("and {} more (--output json has all)", count(rest as u64, "difference")),
-        ));
+        both.iter().copied().take(DIFFERENCES_SHOWN_MAX).map(told).collect();
+    let rest = both.len().saturating_sub(DIFFERENCES_SHOWN_MAX);
+    let more = [(rest, "more"), (one_sided.len(), "that not all sides know")];
+    for (n, which) in more.into_iter().filter(|(n, _)| *n > 0) {
+        let n = count(n as u64, "difference");
+        all.push((false, format!("and {n} {which} (--output json has all)")));
     }
     all
+}
+
+/// Whether a fact is known of some sides alone: another product has others.
+pub(super) fn is_one_sided(difference: &Difference) -> bool {
+    let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
+    !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
 fn lines(differences: &[(bool, String)]) -> Vec<String> {
@@ -635,6 +655,7 @@ pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
 /// How figures are judged, in sentences.
 pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
+    let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);
     let confidence = pair
         .points
         .iter()
@@ -642,15 +663,21 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         said.push(format!(
-            "Of each side the mean over its runs. Ratios are medians over all pairs of runs, with \
-             intervals of at least {} %, each for itself; p is corrected for all that is judged; a \
-             verdict takes p < 0.05 and a ratio beyond {} %.",
+            "Of each side the mean over its runs. Ratios are medians over {} of runs, with intervals \
+             of at least {} %, each for itself; p is corrected for all sides, points and figures \
+             of the first lines; better or worse takes p < 0.05 and a ratio beyond the minimum \
+             effect of {} %.",
+            if is_within { "the pairs" } else { "all pairs" },
             significant(confidence * 100.0, 3),
             exact(report.floor * 100.0)
         ));
     }
     if pair.is_interleaved {
-        said.push("Runs of both took turns.".to_owned());
+        let words = match is_within {
+            true => "Runs of both took turns, and were compared within each repeat.",
+            false => "Runs of both took turns.",
+        };
+        said.push(words.to_owned());
     }
     said
 }
