@@ -452,8 +452,8 @@ mod tests {
     fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
         let mut sides = long(8, 8);
         for report in &mut sides[7].points[0].reports {
-            report.block.response_ms.p99 = None;
-            report.block.response_ms.infinite = vec!["p99".to_owned()];
+            report.block.offered_ms.p99 = None;
+            report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
         let mut dice = Dice::new(1, Stream::Order, 0);
         let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02 };

@@ -4,6 +4,7 @@
 
 pub mod charts;
 pub mod comparison;
+pub mod condition;
 pub mod experiment;
 pub mod findings;
 pub mod history;

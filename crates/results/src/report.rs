@@ -150,8 +150,8 @@ impl Report {
     /// whole runs are compared by.
     pub const AT_LENGTH: [Field; 4] =
         [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
-    /// What was set up, for those who ask for figures alone.
-    pub const SET_UP: [Field; 3] = [("settings", "{}"), ("facts", "{}"), ("plan", "\"\"")];
+    /// All settings of the server, for those who ask for the plan and its facts alone.
+    pub const SETTINGS: [Field; 1] = [("settings", "{}")];
 }
 
 /// How long each phase was to last.

@@ -31,7 +31,10 @@ mod warm_up;
 pub use change::{
     ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
 };
-pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
+pub use comparison::{
+    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
+    hommel, needed, pairs_needed,
+};
 pub use crossing::Crossing;
 pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};

@@ -198,7 +198,7 @@ fn the_charts_of_an_experiment() {
       p50 ms (Joined, 5) 1.000: 13.52 (13.52 to 13.52) .. 16.00: 13.52 (13.52 to 13.52)
     curves-group-users-clients-p95-ms: p95 ms over clients
       x clients [] Linear; y response time, p95 [ms] FromZero
-      p95 ms (Joined, 5) 1.000: 50.30 (50.30 to 50.30) .. 16.00: 50.30 (50.30 to 50.30)
+      p95 ms (Joined, 5) 1.000: 50.33 (50.33 to 50.33) .. 16.00: 50.33 (50.33 to 50.33)
     curves-group-users-clients-p99-ms: p99 ms over clients
       x clients [] Linear; y response time, p99 [ms] FromZero
       p99 ms (Joined, 5) 1.000: 99.02 (96.58 to 101.5) .. 16.00: 23.69 (22.19 to 25.19)
@@ -309,8 +309,8 @@ fn the_charts_of_a_search_and_a_comparison() {
       build=1.2 (Joined, 3) 1.000: 13.52 (13.52 to 13.52) .. 64.00: 13.52 (13.52 to 13.52)
     sides-p95-ms: p95 ms of each side
       x clients [] Log; y response time, p95 [ms] FromZero
-      build=1.1 (Joined, 3) 1.000: 50.30 (50.30 to 50.30) .. 64.00: 50.30 (50.30 to 50.30)
-      build=1.2 (Joined, 3) 1.000: 50.30 (50.30 to 50.30) .. 64.00: 50.30 (50.30 to 50.30)
+      build=1.1 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
+      build=1.2 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
     sides-p99-ms: p99 ms of each side
       x clients [] Log; y response time, p99 [ms] FromZero
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 20.00 (19.80 to 20.20)

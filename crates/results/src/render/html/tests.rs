@@ -190,13 +190,13 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
 }
 
 #[test]
-fn a_comparison_says_first_what_changed() {
+fn a_comparison_shows_its_result_before_what_changed() {
     let body = comparison_body(&made::comparison(), &[], Ink::Static);
     let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("verdict good") < place("id=\"changed\""));
     assert!(
-        place("id=\"changed\"") < place("id=\"did\"")
-            && place("id=\"did\"") < place("id=\"curves\"")
+        place("id=\"did\"") < place("id=\"changed\"")
+            && place("id=\"changed\"") < place("id=\"curves\"")
     );
     assert!(body.contains("<b>Better.</b>"));
 }
