@@ -5,7 +5,7 @@
 
 use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
-use stats::{Mean, NoFit, Scalability};
+use stats::{Mean, NoFit, NoPeak, Scalability};
 
 use crate::findings::{in_short, judge_order};
 use crate::report::{Latency, Named, Report, Status};
@@ -171,31 +171,37 @@ pub struct ScalabilityReport {
     pub sigma: [f64; 3],
     /// Coherency: value, low and high.
     pub kappa: [f64; 3],
-    /// Clients at the highest throughput; null if it only levels off.
+    /// Clients at the highest throughput; null where that is not known.
     pub peak_clients: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_clients_interval: Option<(f64, f64)>,
     /// The throughput there.
     pub peak: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_interval: Option<(f64, f64)>,
+    /// Why there is no peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_peak: Option<String>,
     /// Root mean square of the residuals, as a share.
     pub residual: f64,
     /// The largest residual as a share, and at how many clients.
     pub worst: (f64, u32),
     /// False: the residuals are too large to believe it.
     pub fits: bool,
+    /// The chance that points lie as far from the law, against how repeats scatter, if it holds;
+    /// null without repeats. Below 0.01 intervals are as wide as the points' own distance from the
+    /// law makes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack_of_fit: Option<f64>,
 }
 
 impl ScalabilityReport {
     /// The law's throughput at so many clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
-        let law = Scalability {
-            lambda,
-            sigma,
-            kappa,
-            intervals: [self.lambda, self.sigma, self.kappa].map(|[_, low, high]| (low, high)),
-            residual: self.residual,
-            worst: self.worst,
-        };
-        law.throughput(clients)
+        Scalability::throughput_of([lambda, sigma, kappa], clients)
     }
 }
 
@@ -498,7 +504,8 @@ fn scalability(
     Some(match Scalability::fit(&points, bits) {
         Ok(law) => Ok(law_report(&law)),
         Err(NoFit::TooFewPoints(n)) => Err(format!(
-            "the scalability law takes at least 4 different numbers of clients, and there are {n}"
+            "the scalability law takes at least {} different numbers of clients, and there are {n}",
+            Scalability::POINTS_MIN
         )),
         Err(NoFit::NoThroughput) => {
             Err("the scalability law needs throughput at every point".to_owned())
@@ -507,17 +514,33 @@ fn scalability(
 }
 
 fn law_report(law: &Scalability) -> ScalabilityReport {
-    let peak_clients = law.peak_clients();
     let [lambda, sigma, kappa] = law.intervals;
+    let fits = law.residual <= RESIDUAL_MOST;
+    let peak = law.peak.ok().filter(|_| fits);
+    let no_peak = match law.peak {
+        _ if !fits => Some("no peak: the law does not fit".to_owned()),
+        Ok(_) => None,
+        Err(NoPeak::LevelsOff) => {
+            Some("no peak: within the error, throughput only levels off".to_owned())
+        }
+        Err(NoPeak::Beyond(clients)) => Some(format!(
+            "no peak within what was measured: the law has one at about {clients:.0} clients; \
+             measure there"
+        )),
+    };
     ScalabilityReport {
         lambda: [law.lambda, lambda.0, lambda.1],
         sigma: [law.sigma, sigma.0, sigma.1],
         kappa: [law.kappa, kappa.0, kappa.1],
-        peak_clients,
-        peak: peak_clients.map(|clients| law.throughput(clients)),
+        peak_clients: peak.map(|peak| peak.clients),
+        peak_clients_interval: peak.map(|peak| peak.clients_interval),
+        peak: peak.map(|peak| peak.throughput),
+        peak_interval: peak.map(|peak| peak.throughput_interval),
+        no_peak,
         residual: law.residual,
         worst: law.worst,
-        fits: law.residual <= RESIDUAL_MOST,
+        fits,
+        lack_of_fit: law.lack_of_fit,
     }
 }
 

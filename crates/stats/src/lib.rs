@@ -48,6 +48,6 @@ pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability,
     stability_against, within_run,
 };
-pub use scalability::{NoFit, Scalability};
+pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};

@@ -322,13 +322,7 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
         of(law.sigma),
         small(law.kappa),
     );
-    if let (Some(clients), Some(peak)) = (law.peak_clients, law.peak) {
-        lines.push_str(&format!(
-            "its peak    {} at {} clients\n",
-            significant(peak, 4),
-            significant(clients, 3)
-        ));
-    }
+    lines.push_str(&peak_line(law));
     let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
     let residual = format!("{:.1} %", law.residual * 100.0);
     lines.push_str(&match law.fits {
@@ -338,7 +332,33 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
              parameters.\n"
         ),
     });
+    if let Some(p) = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT) {
+        lines.push_str(&format!(
+            "Points differ from the law by more than repeats do (p = {}): read it as an \
+             approximation.\n",
+            significant(p, 2)
+        ));
+    }
     lines
+}
+
+/// Where the law has its peak, or why none is told.
+fn peak_line(law: &ScalabilityReport) -> String {
+    let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
+        let number = |value: f64| significant(value, digits);
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", number(low), number(high))
+        });
+        format!("{}{interval}", number(value))
+    };
+    match (law.peak_clients, law.peak) {
+        (Some(clients), Some(peak)) => format!(
+            "its peak    {} at {} clients\n",
+            of(peak, law.peak_interval, 4),
+            of(clients, law.peak_clients_interval, 3)
+        ),
+        _ => law.no_peak.as_ref().map_or_else(String::new, |why| format!("{why}\n")),
+    }
 }
 
 /// Which runs are left out for their damage, and how to be rid of them.
