@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use stats::{Mean, NoFit, NoPeak, Scalability};
 
 use crate::findings::{in_short, judge_order};
+use crate::repeats::{
+    LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
+};
 use crate::report::{Latency, Named, Report, Status};
 use crate::seek::{achieved, keeps_up};
 use crate::store;
@@ -85,6 +88,12 @@ pub struct ExperimentReport {
     /// The plan with its axes that makes it once more, in TOML; null where there is none.
     #[serde(default)]
     pub plan: Option<String>,
+    /// What became of the rule that ends its repeats; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilReport>,
+    /// Where the variation is; absent where no level above runs is repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsReport>,
 }
 
 /// A point and what was measured there.
@@ -122,7 +131,9 @@ pub struct RateReport {
 pub struct Figure {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of its 95 % interval; null of one run.
+    /// Half the width of its 95 % interval; null of one run. It is that of repeats of the highest
+    /// level: of restarts or rebuilds, where these are repeated. Where a rule ends repeats, it is
+    /// that of its sequential method.
     pub half_width: Option<f64>,
     /// The lowest of a run.
     pub min: f64,
@@ -300,6 +311,7 @@ impl ExperimentReport {
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
             .map(|point| point_report(experiment, point, trials))
             .collect();
+        let measured = Measured::of_all(trials);
         let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
         let curve = curve(experiment, &points, primary);
         let rate = if is_time(primary) { rate_kept(experiment, trials) } else { None };
@@ -318,7 +330,7 @@ impl ExperimentReport {
             axes: experiment.axes.clone(),
             order: experiment.order,
             data: experiment.data,
-            trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
+            trials: trials_of_points(experiment, &measured).iter().sum(),
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
             points,
@@ -331,6 +343,8 @@ impl ExperimentReport {
                 .collect(),
             damaged: Vec::new(),
             plan: None,
+            until: until(experiment, &measured),
+            levels: levels(experiment, &measured),
         }
     }
 }
@@ -379,7 +393,10 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
     let is_whole = |name: &str| values_of(name).len() == counted.len();
     let of = |name: &&'static str| {
         let values = Some(values_of(name)).filter(|_| is_whole(name))?;
-        figure(&values).map(|figure| ((*name).to_owned(), figure))
+        let repeats = counted.iter().map(|trial| trial.repeat);
+        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
+        let figure = figure_of(&values, mean_of(experiment, &by_repeat)?);
+        Some(((*name).to_owned(), figure))
     };
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
@@ -404,14 +421,18 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
 }
 
 pub(crate) fn figure(values: &[f64]) -> Option<Figure> {
-    let Mean { value, half_width, count, .. } = stats::mean(values, CONFIDENCE)?;
-    Some(Figure {
+    Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
+}
+
+/// The figure of these runs, with a mean that may be of repeats of another level.
+fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
+    Figure {
         mean: value,
         half_width: half_width.filter(|half_width| half_width.is_finite()),
         min: values.iter().copied().fold(f64::INFINITY, f64::min),
         max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        count: count as u64,
-    })
+        count: values.len() as u64,
+    }
 }
 
 fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
@@ -499,8 +520,19 @@ fn scalability(
         let found = figures_of(&trial.report).into_iter().find(|(name, _)| *name == primary)?;
         Some((trial.report.clients, found.1))
     };
+    // Runs of one start of a server are no repeats of the law's.
+    let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();
+    for trial in trials.iter().filter(|trial| counts(&trial.report)) {
+        let Some((clients, figure)) = throughput(trial) else { continue };
+        let unit = (trial.point, experiment.unit_of(trial.repeat));
+        match by_unit.iter_mut().find(|(known, ..)| *known == unit) {
+            Some((.., of)) => of.push(figure),
+            None => by_unit.push((unit, clients, vec![figure])),
+        }
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
     let points: Vec<(u32, f64)> =
-        trials.iter().filter(|trial| counts(&trial.report)).filter_map(throughput).collect();
+        by_unit.iter().map(|(_, clients, of)| (*clients, mean(of))).collect();
     Some(match Scalability::fit(&points, bits) {
         Ok(law) => Ok(law_report(&law)),
         Err(NoFit::TooFewPoints(n)) => Err(format!(

@@ -153,9 +153,11 @@ pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
 pub fn design_for(found: &Components, costs: [f64; LEVELS], difference: f64) -> Option<Design> {
     let top = (0..LEVELS).rev().find(|&level| found[level].is_some())?;
     let mut design = [1; LEVELS];
-    for level in 0..top {
-        let [low, high] = [level, level + 1].map(|l| found[l].map_or(0.0, |c| c.variance));
-        let ratio = costs[level + 1] / costs[level].max(f64::MIN_POSITIVE) * low / high;
+    for level in (0..top).filter(|&level| found[level].is_some()) {
+        // A level that is not repeated lies between no others.
+        let above = (level + 1..=top).find(|&above| found[above].is_some()).unwrap_or(top);
+        let [low, high] = [level, above].map(|l| found[l].map_or(0.0, |c| c.variance));
+        let ratio = costs[above] / costs[level].max(f64::MIN_POSITIVE) * low / high;
         let best = if ratio.is_nan() { 1.0 } else { ratio.sqrt().ceil() };
         design[level] = (best as usize).clamp(1, WITHIN_MOST);
     }
@@ -300,5 +302,8 @@ mod tests {
         let alone = design_for(&[known(4e-4), known(0.0), None], [10.0, 160.0, 0.0], 0.02);
         assert_eq!(alone.expect("few are enough")[0], WITHIN_MOST);
         assert_eq!(design_for(&[None; LEVELS], [1.0; 3], 0.02), None);
+        // Builds right above runs.
+        let builds = design_for(&[known(4e-4), None, known(1e-4)], [10.0, 0.0, 160.0], 0.02);
+        assert_eq!(builds.expect("few are enough")[..2], [8, 1]);
     }
 }

@@ -165,6 +165,8 @@ fn walked(axes: Vec<model::Axis>, clients: &[u32]) -> (Experiment, Vec<Trialled>
         axes,
         points,
         repeats: 3,
+        nesting: model::Nesting::default(),
+        stop: None,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,

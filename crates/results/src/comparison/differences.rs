@@ -23,7 +23,7 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went.
-const OF_THE_RUN: [&str; 4] = ["around", "client", "commits", "connections"];
+const OF_THE_RUN: [&str; 5] = ["around", "client", "commits", "connections", crate::repeats::TRIAL];
 /// What names things and changes nothing, and what says again what other facts say.
 const NAMES: [&str; 3] = ["name", "seed", "size"];
 

@@ -6,6 +6,7 @@ use model::{Experiment, is_arrival_rate};
 
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
+use super::repeats::{decided, levels_lines, until_lines};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
     Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, have_it,
@@ -45,6 +46,9 @@ pub fn experiment(report: &ExperimentReport) -> String {
     if let Some(why) = &report.no_scalability {
         page.push_str(&format!("\n{why}\n"));
     }
+    for line in repeats(report) {
+        page.push_str(&format!("{line}\n"));
+    }
     for finding in &report.findings {
         let text = format!("{}: {}", finding.severity.name(), finding.text);
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
@@ -54,6 +58,21 @@ pub fn experiment(report: &ExperimentReport) -> String {
     }
     page.push_str(&named(&report.id, report.status));
     page
+}
+
+/// Whether repeats are enough, and where they vary.
+fn repeats(report: &ExperimentReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(until) = &report.until {
+        lines.push(String::new());
+        lines.extend(until_lines(until).iter().flat_map(|line| wrap(line, WIDTH)));
+        lines.extend(decided(until).iter().flat_map(|table| table.lines(WIDTH)));
+    }
+    if let Some(levels) = &report.levels {
+        lines.push(String::new());
+        lines.extend(levels_lines(levels).iter().flat_map(|line| wrap(line, WIDTH)));
+    }
+    lines
 }
 
 /// Which experiment it is, whether it goes on, and how to see it again.
@@ -454,7 +473,10 @@ fn list(all: &[ExperimentLine]) -> Table {
         let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
         let trials = match experiment.seek {
             Some(_) => n_done.to_string(),
-            None => format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
+            None => {
+                let most = if experiment.stop.is_some() { "at most " } else { "" };
+                format!("{n_done} of {most}{}", points.len() as u64 * u64::from(*repeats))
+            }
         };
         table.row([
             short_id(id).to_owned(),
