@@ -11,6 +11,7 @@ use results::condition::{Condition, Mixed, Points, points_of_builds, points_of_s
 use results::experiment::{Trialled, counts, why_not_in_short};
 use results::render::for_shell;
 use results::render::list::short_id;
+use results::repeats::not_fixed;
 use results::report::{Field, Named, Report};
 use results::store::{Filter, LAST, RunRow, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
@@ -42,7 +43,20 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
         Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
     let held = ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)?;
-    Ok(ComparisonReport { damaged, command: Some(command(store, asked, judge)), ..held })
+    let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
+    Ok(ComparisonReport { damaged, repeats, command, ..held })
+}
+
+/// How the experiments that are asked for were repeated, where that matters.
+fn repeats(store: &Store, asked: &Asked) -> Vec<String> {
+    let names = match asked {
+        Asked::Sides(names) => &names[..],
+        Asked::Axis { experiment, .. } => std::slice::from_ref(experiment),
+    };
+    let found = names.iter().filter_map(|name| store.find_experiment(name).ok());
+    let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
+    all.dedup();
+    all
 }
 
 /// What asks for the same on the command line, tomorrow too.

@@ -115,6 +115,17 @@ impl Site {
         })
     }
 
+    /// The same site after its server was started again with the same settings and data; unchanged
+    /// where there is no server of ours.
+    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<Site, Trouble> {
+        let Some(server) = self.server else { return Ok(self) };
+        quietly(stop, "interrupted while the server was restarted", move || {
+            let server = server.restarted()?;
+            let database = open(&server.target, seed, false)?;
+            Ok(Site { database, server: Some(server) })
+        })
+    }
+
     /// Whether the data of its server were copied.
     pub(crate) fn has_copy(&self) -> bool {
         self.server.as_ref().is_some_and(Managed::has_copy)

@@ -23,6 +23,7 @@ mod objective;
 mod parameter;
 mod plan;
 mod refusal;
+mod repeats;
 mod run;
 mod sample;
 mod second;
@@ -66,6 +67,7 @@ pub use plan::{
     Retry, Until,
 };
 pub use refusal::{Refusal, RefusalKind};
+pub use repeats::{Goal, Level, Nesting, Round, StopRule};
 pub use run::{
     CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
     MeasureDescription, PROBE_SECONDS, RunId,

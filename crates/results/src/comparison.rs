@@ -215,6 +215,9 @@ pub struct ComparisonReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+    /// Why intervals and verdicts hold less often than they say: how runs were repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<String>,
 }
 
 /// A side.
@@ -395,6 +398,7 @@ impl ComparisonReport {
             floor: judge.floor,
             pairs,
             damaged: Vec::new(),
+            repeats: Vec::new(),
         };
         Ok(report.with_names(sides))
     }

@@ -13,6 +13,7 @@ mod interval_log;
 #[cfg(test)]
 mod made_up;
 pub mod render;
+pub mod repeats;
 pub mod report;
 pub mod seek;
 pub mod store;

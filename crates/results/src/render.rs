@@ -10,6 +10,7 @@ mod history;
 pub mod html;
 pub mod list;
 pub mod live;
+pub(crate) mod repeats;
 mod rows;
 mod seconds;
 mod seek;

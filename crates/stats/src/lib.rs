@@ -16,6 +16,7 @@ mod disturbance;
 mod draw;
 mod histogram;
 mod intensity;
+mod levels;
 mod mean;
 mod median;
 mod moments;
@@ -24,6 +25,7 @@ mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
+mod sequential;
 mod share;
 mod trend;
 mod warm_up;
@@ -43,6 +45,7 @@ pub use draw::{
 };
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
+pub use levels::{Component, Components, Design, LEVELS, Nested, components, cost_of, design_for};
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
@@ -55,7 +58,8 @@ pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability,
     stability_against, within_run,
 };
-pub use scalability::{NoFit, Scalability};
+pub use scalability::{NoFit, NoPeak, Peak, Scalability};
+pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
 pub use warm_up::{WarmUp, warm_up};

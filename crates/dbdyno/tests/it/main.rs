@@ -25,6 +25,7 @@ mod password;
 mod proxies;
 mod real;
 mod repeatable;
+mod repeats;
 mod report;
 mod runs;
 mod seek;

@@ -71,6 +71,8 @@ impl Search {
             axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
             points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
             repeats: 1,
+            nesting: model::Nesting::default(),
+            stop: None,
             order: Order::Sequential,
             data: DataPolicy::Keep,
             pause_ns: 0,

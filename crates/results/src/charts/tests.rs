@@ -42,8 +42,10 @@ fn shown(charts: &[Chart]) -> String {
 fn everything() -> Vec<Vec<Chart>> {
     let (experiment, trials) = made::experiment();
     let (two_axes, of_two_axes) = made::two_axes();
+    let (long, of_long) = made::long_sweep();
     let mut all = vec![
         of_experiment(&two_axes, &of_two_axes),
+        of_experiment(&long, &of_long),
         of_run(&made::closed()),
         of_run(&made::open()),
         of_experiment(&experiment, &trials),
@@ -187,6 +189,25 @@ fn the_charts_of_an_overloaded_run() {
 }
 
 #[test]
+fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
+    let (report, trials) = made::long_sweep();
+    let law = |report: &crate::ExperimentReport| -> Vec<Chart> {
+        of_experiment(report, &trials).into_iter().filter(|chart| chart.id == "law").collect()
+    };
+    insta::assert_snapshot!(shown(&law(&report)), @r"
+    law: Scalability
+      x clients [] Log; y TPS [commits/s] FromZero
+      Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
+      measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
+      X 10.70: the law's peak
+    ");
+    let mut refused = report;
+    let of = refused.scalability.as_mut().expect("six points");
+    (of.peak_clients, of.peak) = (None, None);
+    assert!(law(&refused)[0].marks.is_empty());
+}
+
+#[test]
 fn the_charts_of_an_experiment() {
     let (report, trials) = made::experiment();
     insta::assert_snapshot!(shown(&of_experiment(&report, &trials)), @r"
@@ -208,11 +229,6 @@ fn the_charts_of_an_experiment() {
     tradeoff: Response time over throughput
       x TPS [commits/s] FromZero; y response time, p99 [ms] FromZero
       points (Joined, 5) 101.0: 99.02 .. 422.1: 23.69
-    law: Scalability
-      x clients [] Linear; y TPS [commits/s] FromZero
-      Universal Scalability Law (Line, 101) 1.000: 101.1 .. 16.00: 419.3
-      measured (Points, 5) 1.000: 101.0 (98.52 to 103.5) .. 16.00: 422.1 (395.4 to 448.8)
-      X 9.711: the law's peak
     stability-p95: p95 ms over time
       x time in the measured phase [s] Linear; y response time, p95 [ms] FromZero
       clients 1 (Steps, 7) 0: 50.79 .. 60.00: 49.12

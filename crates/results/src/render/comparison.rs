@@ -449,6 +449,7 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         }
     }
     said.extend(left_out(&report.damaged));
+    said.extend(report.repeats.iter().cloned());
     for pair in &report.pairs {
         for (side, other) in
             [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]

@@ -103,6 +103,8 @@ fn experiment() -> Experiment {
         axes: Vec::new(),
         points: vec![Point { values: Vec::new(), plan: "seed = 7".to_owned() }],
         repeats: 3,
+        nesting: model::Nesting::default(),
+        stop: None,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,
