@@ -611,23 +611,6 @@ fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
 }
 
-/// The share of closed clients' time, in percent, that lies outside of any transaction; none
-/// unless all groups are closed and timed.
-fn outside_percent(tally: &Tally, measured_ns: u64) -> Option<f64> {
-    let told = &tally.description.as_ref()?.groups;
-    let closed =
-        |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
-    if !told.iter().all(closed) || measured_ns == 0 {
-        return None;
-    }
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let sum = results::Sum::of(tally, &groups);
-    let inside_ns = sum.response.sum() + sum.failures.sum() + sum.unfinished.sum();
-    let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
-    let all_ns = measured_ns as f64 * clients as f64;
-    Some((1.0 - inside_ns as f64 / all_ns).max(0.0) * 100.0)
-}
-
 fn say(result: &CheckResult) -> String {
     let CheckResult { id, title, n_failed, examples } = result;
     let rows = if *n_failed == 1 { "row" } else { "rows" };
@@ -795,7 +778,7 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         let share = (run_delay_ns as f64 / service_ns).min(1.0);
         list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
     }
-    if let Some(percent) = outside_percent(tally, ran.measured_ns) {
+    if let Some(percent) = tally.outside_percent() {
         list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
     }
     if let Some(steal) = usage.steal_share {

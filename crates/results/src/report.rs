@@ -215,6 +215,10 @@ pub struct Block {
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
+    /// The longest response time of what was carried in from the ramp-up (its age, if it never
+    /// ended), which is in no figure of the measured phase; null if nothing was.
+    #[serde(default)]
+    pub backlog_at_start_max_ms: Option<f64>,
     /// From the intended instant to the last reply, of finished transactions.
     pub response_ms: Latency,
     /// Time with the database, all attempts included, of finished transactions.
