@@ -299,11 +299,13 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         measures: workload.measures().iter().map(measure).collect(),
         declarations: workload.declarations(),
         closed_form: closed_form(&group.load, group.clients, workload),
+        standard: workload.standard(),
     }
 }
 
 /// What rate keying and thinking alone allow: with shares p, a client does one transaction in
-/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time.
+/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time, less what
+/// is rolled back by design.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;
@@ -317,15 +319,17 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
         return None;
     }
     let headline = workload.headlines().into_iter().next();
-    let (title, share_of, per_ns) = match &headline {
-        Some(headline) => {
-            let of = |kind: &u16| share(&kinds[usize::from(*kind)]);
-            let shares: f64 = headline.kinds.iter().map(of).sum();
-            let shares = if headline.kinds.is_empty() { 1.0 } else { shares };
-            (headline.title, shares, headline.per_ns)
+    let committed =
+        |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
+    let all = 0..kinds.len() as u16;
+    let (title, of, per_ns) = match &headline {
+        Some(headline) if headline.kinds.is_empty() => {
+            (headline.title, all.collect(), headline.per_ns)
         }
-        None => ("TPS", 1.0, NS_PER_S),
+        Some(headline) => (headline.title, headline.kinds.clone(), headline.per_ns),
+        None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
+    let share_of: f64 = of.into_iter().map(committed).sum();
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
     let all = fixed(each * f64::from(clients), 1);

@@ -13,6 +13,7 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod disclosure;
 mod disturbances;
 mod gauges;
 mod named;
@@ -25,6 +26,7 @@ use model::{Finding, Load, Until};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
 pub(crate) use gauges::{points, whose};
@@ -133,6 +135,10 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.
     pub declarations: Vec<String>,
+    /// What the standard that a workload is derived from requires itself, and whether it holds:
+    /// one for each group whose workload has one.
+    #[serde(default)]
+    pub disclosures: Vec<Disclosure>,
     /// The plan as decided, in TOML.
     pub plan: String,
     /// The groups.

@@ -29,5 +29,6 @@ mod report;
 mod runs;
 mod seek;
 mod settings;
+mod standard;
 mod waiting;
 mod web;

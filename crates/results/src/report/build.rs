@@ -73,6 +73,7 @@ impl Report {
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
+            disclosures: super::disclosure::disclosures(tally),
             plan: tally.plan.clone(),
             groups: groups(tally, &told.groups, options),
             output: tally.output.clone(),

@@ -560,6 +560,10 @@ pub(in crate::render) fn besides(report: &Report) -> Vec<(String, String)> {
         let words: String = parts.into_iter().chain([counted]).flatten().collect();
         told.push(("sessions".to_owned(), words));
     }
+    for disclosure in &report.disclosures {
+        let words = format!("{}. {}", disclosure.summary(), disclosure.note);
+        told.push(("standard".to_owned(), words));
+    }
     told
 }
 
