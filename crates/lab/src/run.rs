@@ -12,7 +12,7 @@ use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
-    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
+    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Workload,
 };
 use results::Tally;
 use results::render::figures::{count, fixed};
@@ -883,4 +883,27 @@ fn kept(report: &Report) -> (store::Status, Summary) {
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settings;
+
+    use super::*;
+
+    #[test]
+    fn what_is_rolled_back_by_design_is_in_no_rate_that_key_think_load_allows() {
+        let entry = workloads::by_name("tpcc").expect("it is in the list");
+        let check = |written: &[(&str, &str)], expect: &str| {
+            let settings = Settings::decide("tpcc", entry.parameters, written.iter().copied());
+            let settings = settings.expect("valid");
+            let make = workloads::Make { settings: &settings, seed: 1, data: None };
+            let workload = (entry.make)(&make).expect("valid");
+            let told = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
+            let told = told.expect("there are pauses");
+            assert!(told.contains(expect), "{told}");
+        };
+        check(&[], "12,479.0 for 10,000 clients");
+        check(&[("rollback_percent", "0")], "12,605.0 for 10,000 clients");
+    }
 }

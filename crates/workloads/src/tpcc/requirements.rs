@@ -150,8 +150,8 @@ fn pacing(decided: &Decided) -> Vec<Requirement> {
     let rate = Figure::FinishedPerMinute { kind: NEW_ORDER, scale };
     let terminals = Figure::ClientsPer { scale };
     vec![
-        at_least("5.2.5.2", "keying times, of 18/3/2/2/2 s", keying, 100.0),
-        at_least("5.2.5.7", "mean thinking times, of 12/12/10/5/5 s", thinking, 100.0),
+        at_least("5.2.5.2", "keying times of 18/3/2/2/2 s", keying, 100.0),
+        at_least("5.2.5.7", "mean thinking times of 12/12/10/5/5 s", thinking, 100.0),
         between("4.2.2", "terminals of a warehouse", terminals, 10.0, 10.0),
         between("4.1.3", "new orders per minute and warehouse", rate, 9.0, 12.86),
         at_least("5.5.2.1", "length of the measured interval", Figure::MeasuredMinutes, 120.0),
@@ -179,7 +179,7 @@ mod tests {
                 other => panic!("{other:?}"),
             };
         let (keying, thinking) =
-            ("keying times, of 18/3/2/2/2 s", "mean thinking times, of 12/12/10/5/5 s");
+            ("keying times of 18/3/2/2/2 s", "mean thinking times of 12/12/10/5/5 s");
         assert_eq!(percent(&[], keying), 100.0);
         assert_eq!(percent(&[], thinking), 100.0);
         assert_eq!(percent(&[("keying", "18s/3s/2s/1s/2s")], keying), 50.0);
