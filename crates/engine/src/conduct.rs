@@ -417,7 +417,9 @@ impl<'a> Stage<'a> {
     fn count_unfinished(&mut self, now_ns: u64) {
         let recorder = &self.common.recorder;
         for (group, under_way) in &self.under_way {
-            if let Some((kind, intended_ns)) = under_way.take() {
+            // What was not due before the end was never offered.
+            let is_offered = |&(_, intended_ns): &(_, u64)| intended_ns < self.stop.end_ns();
+            if let Some((kind, intended_ns)) = under_way.take().filter(is_offered) {
                 recorder.record_unfinished(*group, kind, intended_ns, now_ns);
             }
         }

@@ -103,8 +103,26 @@ impl Spans {
 struct Figures {
     counts: Counts,
     commits: u64,
-    carried: u64,
+    carried: Carried,
     traffic: Traffic,
+}
+
+/// What ends after the phase that it was intended in.
+#[derive(Clone, Copy, Default)]
+struct Carried {
+    count: u64,
+    /// How long it goes on within the next phase.
+    beyond_ns: u64,
+    /// The longest response time.
+    max_ns: u64,
+}
+
+impl Carried {
+    fn add(&mut self, other: Carried) {
+        self.count += other.count;
+        self.beyond_ns += other.beyond_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
 }
 
 /// One kind of transaction of one group.
@@ -247,14 +265,14 @@ impl Recorder {
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
-        let is_carried = self.is_carried(second, sample.finished_ns, start_ns);
+        let carried = self.carried(sample.slot.intended_ns, sample.finished_ns, start_ns);
         self.with(client, |shard| {
             shard.last_finish_ns = shard.last_finish_ns.max(sample.finished_ns);
             let cells = &mut shard.groups[usize::from(group)];
             cells.lag.record(second, sample.lag_ns());
             let kind = cells.kind(sample.kind);
             let figures = kind.figures(second);
-            figures.carried += u64::from(is_carried);
+            figures.carried.add(carried);
             figures.counts.retried += u64::from(sample.retries);
             count(&mut figures.counts, sample.outcome);
             match sample.outcome {
@@ -303,12 +321,12 @@ impl Recorder {
     ) {
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(intended_ns, start_ns);
-        let is_carried = self.is_carried(second, now_ns, start_ns);
+        let carried = self.carried(intended_ns, now_ns, start_ns);
         self.with(0, |shard| {
             let kind = shard.groups[usize::from(group)].kind(kind);
             let figures = kind.figures(second);
             figures.counts.unfinished += 1;
-            figures.carried += u64::from(is_carried);
+            figures.carried.add(carried);
             kind.unfinished.record(second, now_ns.saturating_sub(intended_ns));
         });
     }
@@ -364,9 +382,18 @@ impl Recorder {
         sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
     }
 
-    fn is_carried(&self, second: i64, finished_ns: u64, start_ns: u64) -> bool {
-        let phase_end_ns = if second < 0 { start_ns } else { self.stop.end_ns() };
-        finished_ns >= phase_end_ns
+    fn carried(&self, intended_ns: u64, finished_ns: u64, start_ns: u64) -> Carried {
+        let end_ns = self.stop.end_ns();
+        // What began in the ramp-up may end after all of the measured phase.
+        let (phase_end_ns, until_ns) = match intended_ns < start_ns {
+            true => (start_ns, finished_ns.min(end_ns)),
+            false => (end_ns, finished_ns),
+        };
+        if finished_ns < phase_end_ns {
+            return Carried::default();
+        }
+        let beyond_ns = until_ns.saturating_sub(phase_end_ns);
+        Carried { count: 1, beyond_ns, max_ns: finished_ns.saturating_sub(intended_ns) }
     }
 
     fn with(&self, client: u32, work: impl FnOnce(&mut Shard)) {
@@ -461,7 +488,9 @@ impl Parts {
             let part = self.at(group, second).kind(kind);
             part.counts.add(&figures.counts);
             part.commits += figures.commits;
-            part.carried += figures.carried;
+            part.carried += figures.carried.count;
+            part.carried_ns += figures.carried.beyond_ns;
+            part.carried_max_ns = part.carried_max_ns.max(figures.carried.max_ns);
             part.traffic += figures.traffic;
         }
         cells.response.take(before, &mut |second, histogram| {

@@ -1,5 +1,8 @@
 //! Laws of the engine, on a made-up database whose every service time is known.
 
+mod outages;
+
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,6 +23,8 @@ use crate::{GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
 struct Fake {
     service_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    /// An answer that is due in it is a lost connection, and no new one is made.
+    outage_ns: Range<u64>,
     present: Arc<Present>,
 }
 
@@ -35,7 +40,7 @@ impl Fake {
         refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
     ) -> Fake {
         let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
-        Fake { service_ns, refuses, present: Arc::new(present) }
+        Fake { service_ns, refuses, outage_ns: 0..0, present: Arc::new(present) }
     }
 }
 
@@ -44,6 +49,7 @@ struct FakeSession {
     clock: Rc<dyn Clock>,
     service_ns: fn(u64) -> u64,
     refuses: fn(u64, u32) -> Option<RefusalKind>,
+    outage_ns: Range<u64>,
     until_ns: u64,
     asked: (u64, u32),
     traffic: Traffic,
@@ -80,6 +86,7 @@ impl Database for Fake {
                 clock: place.clock,
                 service_ns: self.service_ns,
                 refuses: self.refuses,
+                outage_ns: self.outage_ns.clone(),
                 until_ns: 0,
                 asked: (u64::MAX, 0),
                 traffic: Traffic::default(),
@@ -124,6 +131,9 @@ impl Session for FakeSession {
             Poll::Ready(Woken::Stopped) => {
                 Poll::Ready(Err(Refusal::new(RefusalKind::Cancelled, "cut off")))
             }
+            Poll::Ready(Woken::Due) if self.outage_ns.contains(&self.until_ns) => {
+                Poll::Ready(Err(Refusal::new(RefusalKind::ConnectionLost, "an outage")))
+            }
             Poll::Ready(Woken::Due) => {
                 Poll::Ready(match (self.refuses)(self.asked.0, self.asked.1) {
                     Some(kind) => Err(Refusal::new(kind, "as told")),
@@ -147,7 +157,9 @@ impl Session for FakeSession {
     }
 
     fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        Poll::Ready(Ok(()))
+        let is_down = self.outage_ns.contains(&self.clock.now());
+        let lost = Refusal::new(RefusalKind::ConnectionLost, "an outage");
+        Poll::Ready(if is_down { Err(lost) } else { Ok(()) })
     }
 
     fn traffic(&self) -> Traffic {

@@ -12,7 +12,7 @@ use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
-    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
+    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Workload,
 };
 use results::Tally;
 use results::render::figures::{count, fixed};
@@ -300,11 +300,13 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         measures: workload.measures().iter().map(measure).collect(),
         declarations: workload.declarations(),
         closed_form: closed_form(&group.load, group.clients, workload),
+        standard: workload.standard(),
     }
 }
 
 /// What rate keying and thinking alone allow: with shares p, a client does one transaction in
-/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time.
+/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time, less what
+/// is rolled back by design.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;
@@ -318,15 +320,17 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
         return None;
     }
     let headline = workload.headlines().into_iter().next();
-    let (title, share_of, per_ns) = match &headline {
-        Some(headline) => {
-            let of = |kind: &u16| share(&kinds[usize::from(*kind)]);
-            let shares: f64 = headline.kinds.iter().map(of).sum();
-            let shares = if headline.kinds.is_empty() { 1.0 } else { shares };
-            (headline.title, shares, headline.per_ns)
+    let committed =
+        |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
+    let all = 0..kinds.len() as u16;
+    let (title, of, per_ns) = match &headline {
+        Some(headline) if headline.kinds.is_empty() => {
+            (headline.title, all.collect(), headline.per_ns)
         }
-        None => ("TPS", 1.0, NS_PER_S),
+        Some(headline) => (headline.title, headline.kinds.clone(), headline.per_ns),
+        None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
+    let share_of: f64 = of.into_iter().map(committed).sum();
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
     let all = fixed(each * f64::from(clients), 1);
@@ -624,23 +628,6 @@ fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
 }
 
-/// The share of closed clients' time, in percent, that lies outside of any transaction; none
-/// unless all groups are closed and timed.
-fn outside_percent(tally: &Tally, measured_ns: u64) -> Option<f64> {
-    let told = &tally.description.as_ref()?.groups;
-    let closed =
-        |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
-    if !told.iter().all(closed) || measured_ns == 0 {
-        return None;
-    }
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let sum = results::Sum::of(tally, &groups);
-    let inside_ns = sum.response.sum() + sum.failures.sum() + sum.unfinished.sum();
-    let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
-    let all_ns = measured_ns as f64 * clients as f64;
-    Some((1.0 - inside_ns as f64 / all_ns).max(0.0) * 100.0)
-}
-
 fn say(result: &CheckResult) -> String {
     let CheckResult { id, title, n_failed, examples } = result;
     let rows = if *n_failed == 1 { "row" } else { "rows" };
@@ -808,7 +795,7 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         let share = (run_delay_ns as f64 / service_ns).min(1.0);
         list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
     }
-    if let Some(percent) = outside_percent(tally, ran.measured_ns) {
+    if let Some(percent) = tally.outside_percent() {
         list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
     }
     if let Some(steal) = usage.steal_share {
@@ -909,4 +896,27 @@ fn kept(report: &Report) -> (store::Status, Summary) {
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settings;
+
+    use super::*;
+
+    #[test]
+    fn what_is_rolled_back_by_design_is_in_no_rate_that_key_think_load_allows() {
+        let entry = workloads::by_name("tpcc").expect("it is in the list");
+        let check = |written: &[(&str, &str)], expect: &str| {
+            let settings = Settings::decide("tpcc", entry.parameters, written.iter().copied());
+            let settings = settings.expect("valid");
+            let make = workloads::Make { settings: &settings, seed: 1, data: None };
+            let workload = (entry.make)(&make).expect("valid");
+            let told = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
+            let told = told.expect("there are pauses");
+            assert!(told.contains(expect), "{told}");
+        };
+        check(&[], "12,479.0 for 10,000 clients");
+        check(&[("rollback_percent", "0")], "12,605.0 for 10,000 clients");
+    }
 }

@@ -29,6 +29,7 @@ mod sample;
 mod second;
 mod server_setting;
 mod session;
+mod standard;
 mod statement;
 mod table;
 mod target;
@@ -80,6 +81,7 @@ pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
 };
 pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
+pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};

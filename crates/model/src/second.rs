@@ -73,6 +73,13 @@ pub struct KindSecond {
     pub commits: u64,
     /// Of those intended in this second: finished (or unfinished) after the phase they belong to.
     pub carried: u64,
+    /// How long these went on within the next phase, in nanoseconds, all together.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_ns: u64,
+    /// The longest response time of these (or age, of what never ended), in nanoseconds; 0 where
+    /// there is none, and in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_max_ns: u64,
     /// What the transactions that ended in this second moved, failed ones too; none after the
     /// measured window.
     pub traffic: Traffic,
@@ -102,6 +109,8 @@ impl KindSecond {
             counts: Counts::default(),
             commits: 0,
             carried: 0,
+            carried_ns: 0,
+            carried_max_ns: 0,
             traffic: Traffic::default(),
             response: None,
             failures: None,
@@ -116,6 +125,8 @@ impl KindSecond {
         self.counts.add(&other.counts);
         self.commits += other.commits;
         self.carried += other.carried;
+        self.carried_ns += other.carried_ns;
+        self.carried_max_ns = self.carried_max_ns.max(other.carried_max_ns);
         self.traffic += other.traffic;
         add_histogram(&mut self.response, &other.response);
         add_histogram(&mut self.failures, &other.failures);
@@ -259,6 +270,10 @@ impl ErrorCount {
             last.count += error.count;
         }
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn add_histogram(mine: &mut Option<Histogram>, other: &Option<Histogram>) {

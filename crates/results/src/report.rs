@@ -13,6 +13,7 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod disclosure;
 mod disturbances;
 mod gauges;
 mod named;
@@ -25,6 +26,7 @@ use model::{Finding, Load, Until};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
 pub(crate) use gauges::{points, whose};
@@ -133,6 +135,10 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.
     pub declarations: Vec<String>,
+    /// What the standard that a workload is derived from requires itself, and whether it holds:
+    /// one for each group whose workload has one.
+    #[serde(default)]
+    pub disclosures: Vec<Disclosure>,
     /// The plan as decided, in TOML.
     pub plan: String,
     /// The groups.
@@ -215,6 +221,10 @@ pub struct Block {
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
+    /// The longest response time of what was carried in from the ramp-up (its age, if it never
+    /// ended), which is in no figure of the measured phase; null if nothing was.
+    #[serde(default)]
+    pub backlog_at_start_max_ms: Option<f64>,
     /// From the intended instant to the last reply, of finished transactions.
     pub response_ms: Latency,
     /// Time with the database, all attempts included, of finished transactions.

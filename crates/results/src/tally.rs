@@ -13,7 +13,7 @@ use std::ops::Range;
 use model::{
     CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding, Gauge,
     GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
-    Second, StopReason, Traffic,
+    Second, StopReason, Traffic, Until,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -160,6 +160,23 @@ impl GroupTally {
     /// What was intended in the ramp-up and ended after it, or not at all.
     pub fn carried_in(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
+    }
+
+    /// The longest response time of these, in nanoseconds; 0 where there is none.
+    pub fn carried_in_max_ns(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
+    }
+
+    /// How long clients were busy within the measured phase, in nanoseconds, all together: with
+    /// what was intended in it, less what that took beyond its end, and with what was carried in.
+    fn busy_ns(&self) -> f64 {
+        let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
+        let within = self.measured.kinds.iter().map(|kind| {
+            let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
+            all - kind.carried_ns as f64
+        });
+        let carried_in = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
+        within.chain(carried_in).sum()
     }
 
     /// Commits of a kind that finished within `seconds`.
@@ -358,6 +375,21 @@ impl Tally {
     /// The newest second of which anything is known.
     pub fn newest(&self) -> Option<i64> {
         self.groups.iter().filter_map(|group| group.series.last()).max()
+    }
+
+    /// The share of closed clients' time, in percent, that lies outside of any transaction; none
+    /// unless all groups are closed and timed.
+    pub fn outside_percent(&self) -> Option<f64> {
+        let told = &self.description.as_ref()?.groups;
+        let closed =
+            |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
+        let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
+        let all_ns = self.measured_ns() as f64 * clients as f64;
+        if !told.iter().all(closed) || all_ns == 0.0 {
+            return None;
+        }
+        let busy_ns: f64 = self.groups.iter().map(GroupTally::busy_ns).sum();
+        Some((1.0 - busy_ns / all_ns).max(0.0) * 100.0)
     }
 
     /// Commits of `groups` in slots of 100 ms: those that lie in the measured window as a whole.
@@ -669,6 +701,36 @@ mod tests {
         assert_eq!((slots.len(), slots.iter().sum::<u64>()), (22, 120));
         assert_eq!((tally.seconds(), tally.whole_seconds()), (0..3, 0..2));
         assert_eq!(tally.commits_per_second(&[0], tally.seconds()), [100, 0, 100]);
+    }
+
+    #[test]
+    fn what_is_carried_in_fills_the_time_of_closed_clients_and_what_is_carried_out_does_not() {
+        let mut made = Made::closed();
+        made.measured_ns = 3 * NS_PER_S;
+        // 8 clients: each is busy from -1 s to 1.5 s and from there to 4 s.
+        let times = |count, ns| {
+            let mut times = Histogram::default();
+            times.record_n(ns, count);
+            Some(times)
+        };
+        let part = |second, carried_ns| {
+            let mut part = Second::new(0, second);
+            let kind = part.kind(0);
+            kind.counts.committed = 8;
+            kind.response = times(8, 2_500 * NS_PER_MS);
+            (kind.carried, kind.carried_ns) = (8, 8 * carried_ns);
+            kind.carried_max_ns = 2_500 * NS_PER_MS;
+            part
+        };
+        made.seconds = vec![part(-1, 1_500 * NS_PER_MS), part(1, NS_PER_S)];
+        let tally = made.tally();
+        assert_eq!(tally.outside_percent(), Some(0.0));
+        assert_eq!(tally.groups[0].carried_in_max_ns(), 2_500 * NS_PER_MS);
+        // One of eight did nothing until the window was half over.
+        made.seconds[0].kind(0).carried_ns -= 1_500 * NS_PER_MS;
+        let outside = made.tally().outside_percent().expect("all are closed");
+        assert!((outside - 6.25).abs() < 1e-9, "{outside}");
+        assert_eq!(Made::open_overloaded().tally().outside_percent(), None);
     }
 
     #[test]

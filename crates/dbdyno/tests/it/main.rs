@@ -30,5 +30,6 @@ mod report;
 mod runs;
 mod seek;
 mod settings;
+mod standard;
 mod waiting;
 mod web;

@@ -175,8 +175,8 @@ pub static KNOWN: &[Known] = &[
         severity: "warning",
         raised: "clients of a closed load spent more than 10 % of their time outside of any \
                  transaction",
-        advice: "The generator itself, or reconnecting, limits the rate: look for lost \
-                 connections, give it more cores or more clients.",
+        advice: "The generator limits the rate: give it more cores or more clients. Reconnecting \
+                 is not in it.",
     },
     Known {
         id: "connect_failed",

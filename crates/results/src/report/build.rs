@@ -73,6 +73,7 @@ impl Report {
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
+            disclosures: super::disclosure::disclosures(tally),
             plan: tally.plan.clone(),
             groups: groups(tally, &told.groups, options),
             output: tally.output.clone(),
@@ -259,7 +260,7 @@ impl Block {
         let all = in_time(Times::Response);
         let finished = all.clone().map(InTime::finished);
         let note = |words: &str| closed.then(|| words.to_owned());
-        let service_note = note("closed load: service is response less lag");
+        let service_note = note("closed load: service is response less lag, reconnecting included");
         let wait_note = note("closed load: nobody waits for a free client");
         Block {
             tps: per_s(commits),
@@ -273,6 +274,7 @@ impl Block {
             tpm: headline("tpm"),
             headlines,
             ramp_up_counts: ramp_up_counts(tally, groups),
+            backlog_at_start_max_ms: backlog_max_ns(tally, groups).map(|ns| ns as f64 / 1e6),
             response_ms: Latency::whole(&sum.response, order(&finished)),
             service_ms: Latency {
                 note: service_note,
@@ -324,6 +326,11 @@ fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Hist
 fn carried_in(tally: &Tally, groups: &[usize]) -> u64 {
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
     groups.map(GroupTally::carried_in).sum()
+}
+
+fn backlog_max_ns(tally: &Tally, groups: &[usize]) -> Option<u64> {
+    let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
+    groups.map(GroupTally::carried_in_max_ns).max().filter(|ns| *ns > 0)
 }
 
 fn counts_of(sum: &Sum, carried_in: u64) -> CountsReport {

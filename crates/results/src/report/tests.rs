@@ -24,13 +24,13 @@ fn the_json_has_the_names_that_people_rely_on() {
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
-    : checks client clients connect_ms counts crosschecks database dbdyno declarations
-    disturbances elapsed_seconds errors facts failed_ms findings gauges groups headlines
-    lag_us load measured_seconds measures modes name nopm offered_ms others_per_second
-    output per_client per_transaction phases placement plan probes qps ramp_up_counts
-    ramp_up_errors reads_per_second reason response_ms run_id schema seconds seed service_ms
-    stability started status target tpm tps tps_ci95 transactions wait_ms workload
-    writes_per_second
+    : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks database
+    dbdyno declarations disclosures disturbances elapsed_seconds errors facts failed_ms
+    findings gauges groups headlines lag_us load measured_seconds measures modes name nopm
+    offered_ms others_per_second output per_client per_transaction phases placement plan
+    probes qps ramp_up_counts ramp_up_errors reads_per_second reason response_ms run_id
+    schema seconds seed service_ms stability started status target tpm tps tps_ci95
+    transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title

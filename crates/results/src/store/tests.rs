@@ -62,6 +62,7 @@ fn group(workload: &str) -> GroupDescription {
         }],
         declarations: vec!["no think time".to_owned()],
         closed_form: None,
+        standard: None,
     }
 }
 

@@ -126,7 +126,14 @@ pub(in crate::render) fn counted(report: &Report) -> Vec<String> {
         more.push(count(counts.retried, "further attempt"));
     }
     if counts.carried_in > 0 {
-        more.push(format!("{} carried in from the ramp-up", format_count(counts.carried_in)));
+        let longest = report.block.backlog_at_start_max_ms.map(|longest_ms| {
+            format!(" (the longest took {})", figures::duration((longest_ms * 1e6) as u64))
+        });
+        let carried_in = format_count(counts.carried_in);
+        more.push(format!(
+            "{carried_in} carried in from the ramp-up{}",
+            longest.unwrap_or_default()
+        ));
     }
     told.push(more.join(", "));
     let block = &report.block;
@@ -577,6 +584,10 @@ pub(in crate::render) fn besides(report: &Report) -> Vec<(String, String)> {
         let words: String = parts.into_iter().chain([counted]).flatten().collect();
         told.push(("sessions".to_owned(), words));
     }
+    for disclosure in &report.disclosures {
+        let words = format!("{}. {}", disclosure.summary(), disclosure.note);
+        told.push(("standard".to_owned(), words));
+    }
     told
 }
 
@@ -598,9 +609,13 @@ fn server_commits(report: &Report) -> Option<String> {
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
-    let was_restarted = report.findings.iter().any(|finding| finding.id == "server_restarted");
-    if was_restarted && change < ours {
+    let says_so = report.facts.get("server").is_some_and(|of| of.contains_key("restarted_ago_s"));
+    let is_found = report.findings.iter().any(|finding| finding.id == "server_restarted");
+    if (says_so || is_found) && change < ours {
         return Some(format!("{counter} of the server lost count: it was started anew"));
+    }
+    if !report.disturbances.is_empty() && change < ours {
+        return Some(format!("{counter} of the server lost count in the plan's disturbances"));
     }
     if change < 0 {
         return Some(format!("{counter} of the server went back: it was started anew"));
