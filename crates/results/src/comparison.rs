@@ -44,7 +44,7 @@ const CONFIDENCE: f64 = 0.95;
 /// The chance that any side is said to differ on the whole if none does.
 const FIRST: f64 = 0.04;
 /// The chance that more is said to differ of sides of which the whole is not.
-const SECOND: f64 = 0.02;
+const SECOND: f64 = 0.01;
 /// The ratio from which on a difference matters, unless told otherwise: 1 %.
 pub const FLOOR: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
