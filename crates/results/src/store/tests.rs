@@ -270,7 +270,7 @@ fn at_the_end() -> Options {
 
 fn new_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::open(&folder.path().join("deep/down/runs.sqlite")).expect("a store");
+    let store = Store::open(&folder.path().join("down/runs.sqlite")).expect("a store");
     (folder, store)
 }
 
