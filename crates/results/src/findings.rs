@@ -14,6 +14,7 @@ mod known;
 mod offered;
 mod outcomes;
 mod samples;
+mod saturation;
 mod steadiness;
 mod surroundings;
 
@@ -59,6 +60,7 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
         data::look(tally),
         steadiness::look(tally),
         surroundings::look(tally),
+        saturation::look(tally),
         disturbances::look(tally),
     ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));

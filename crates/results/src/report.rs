@@ -17,6 +17,7 @@ mod disturbances;
 mod gauges;
 mod named;
 mod probes;
+mod reply_lag;
 mod times;
 
 use std::collections::BTreeMap;
@@ -30,6 +31,7 @@ pub use gauges::GaugeReport;
 pub(crate) use gauges::{points, whose};
 pub use named::Named;
 pub use probes::ProbeReport;
+pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -106,6 +108,9 @@ pub struct Report {
     /// The figures of all groups together.
     #[serde(flatten)]
     pub block: Block,
+    /// How late the generator's event loops were; empty where clients live on threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopReport>,
     /// What the run cost the generator; null while running.
     pub client: Option<ClientCost>,
     /// Checks of the data.
@@ -152,6 +157,15 @@ impl Report {
         [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
     /// What was set up, for those who ask for figures alone.
     pub const SET_UP: [Field; 3] = [("settings", "{}"), ("facts", "{}"), ("plan", "\"\"")];
+}
+
+/// The heartbeats of an event loop of the generator: how late it came to what was due every 10 ms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopReport {
+    /// How late, in microseconds.
+    pub heartbeat_lag_us: LagTimes,
+    /// When the latest was due, in seconds of the measured phase.
+    pub latest_at_s: f64,
 }
 
 /// How long each phase was to last.
@@ -228,6 +242,9 @@ pub struct Block {
     pub failed_ms: Latency,
     /// The generator's own lateness.
     pub lag_us: LagTimes,
+    /// How long replies lay in the generator's sockets before it read them.
+    #[serde(default)]
+    pub reply_lag_us: ReplyLagReport,
     /// How long connecting took.
     pub connect_ms: ConnectTimes,
     /// What a transaction takes on average, over all kinds.
