@@ -63,6 +63,7 @@ pub struct ClientMoments {
 /// One thing that happened in a run. Stored with its version; only ever added to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most events of a run are seconds")]
 pub enum Event {
     /// The run exists. `plan` is the plan as decided, in TOML, without secrets.
     Begun {

@@ -11,6 +11,7 @@ use engine::{ClientThread, ClientThreads};
 use model::Fact;
 
 use crate::around::{Counters, SharedTasks, Task};
+use crate::wall;
 
 /// The client threads of a run from some instant on.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ fn last_read<'a>(
 impl ThreadWatch {
     /// Begins now, just after all threads were read.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
-        ThreadWatch { began: Instant::now(), before: last_read(threads, &clients.list()) }
+        ThreadWatch { began: wall::now(), before: last_read(threads, &clients.list()) }
     }
 
     /// What they have done since, just after all threads were read again.
@@ -142,7 +143,7 @@ mod tests {
             .iter()
             .map(|task| ClientThread { loop_index: None, thread: task.thread })
             .collect();
-        let begun = ThreadWatch { began: Instant::now(), before: last_read(&threads, &list) };
+        let begun = ThreadWatch { began: wall::now(), before: last_read(&threads, &list) };
         let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
         assert!(begun.before.keys().any(|thread| thread.thread == own));
         std::hint::black_box((0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));

@@ -173,7 +173,6 @@ fn full_second(second: i64) -> Second {
     kind.service = histogram(4, 1e6, 4);
     kind.wait = histogram(1, 1e6, 5);
     made.lag = histogram(5, 1e4, 6);
-    made.reply_lag = histogram(7, 1e4, 8);
     made.commits_tenths = [0, 1, 2, 3, 4, 5, 6, 7, 8, u32::MAX];
     let histogram = histogram(3, 1e2, 7);
     made.measures.push(MeasureSecond { measure: 0, count: 3, sum: 9, histogram });
@@ -229,8 +228,6 @@ fn every_event() -> Vec<Event> {
         Event::Second(full_second(0)),
         Event::Second(full_second(1)),
         Event::Phase { phase: Phase::Drain, at_ns: 60_000_000_000 },
-        Event::Heartbeats { loop_index: 1, latest_at_ns: -5, lag: histogram(6, 1e6, 4) },
-        Event::Heartbeats { loop_index: 2, latest_at_ns: 0, lag: None },
         Event::Clients { group: 0, moments: vec![moments] },
         Event::Clients { group: 1, moments: Vec::new() },
         Event::Ended {
