@@ -6,7 +6,7 @@
 //! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
     Counts, ErrorCount, KindIndex, Load, Measure, MeasureKind, MeasureSecond, NS_PER_S, Outcome,
@@ -163,6 +163,7 @@ struct GroupCells {
     kinds: Vec<Option<Box<KindCells>>>,
     tenths: Vec<(i64, [u32; 10])>,
     lag: Spans,
+    reply_lag: Spans,
     measures: Vec<MeasureCells>,
     errors: Vec<(i64, Vec<ErrorCount>)>,
 }
@@ -179,6 +180,7 @@ impl GroupCells {
             kinds: (0..shape.n_kinds).map(|_| None).collect(),
             tenths: Vec::new(),
             lag: Spans::new(recording, recording.window_seconds.into()),
+            reply_lag: Spans::new(recording, recording.window_seconds.into()),
             measures: shape.measures.iter().map(measure).collect(),
             errors: Vec::new(),
         }
@@ -240,6 +242,8 @@ pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     tap: Option<Tap>,
+    /// Why there is no reply lag of some connection, the first reason that was given.
+    no_reply_lag: OnceLock<String>,
 }
 
 impl Recorder {
@@ -254,7 +258,8 @@ impl Recorder {
             let groups = shapes.iter().map(|shape| GroupCells::new(recording, shape)).collect();
             Mutex::new(Shard { groups, last_finish_ns: 0, is_closed: false })
         };
-        Recorder { shards: (0..n_shards.max(1)).map(|_| shard()).collect(), stop, tap }
+        let shards = (0..n_shards.max(1)).map(|_| shard()).collect();
+        Recorder { shards, stop, tap, no_reply_lag: OnceLock::new() }
     }
 
     /// Adds a transaction that has ended, and what it measured.
@@ -347,6 +352,28 @@ impl Recorder {
                 None => errors.push((second, vec![error])),
             }
         });
+    }
+
+    /// Adds how long a reply lay in the socket that was read at `now_ns`.
+    pub(crate) fn record_reply_lag(&self, client: u32, group: u16, now_ns: u64, lag_ns: u64) {
+        let start_ns = self.stop.measure_start_ns();
+        if start_ns == NEVER || now_ns >= self.stop.end_ns() {
+            return;
+        }
+        let second = second_of(now_ns, start_ns);
+        self.with(client, |shard| {
+            shard.groups[usize::from(group)].reply_lag.record(second, lag_ns);
+        });
+    }
+
+    /// Some connection has no reply lags, for this reason.
+    pub(crate) fn note_no_reply_lag(&self, why: &str) {
+        self.no_reply_lag.get_or_init(|| why.to_owned());
+    }
+
+    /// Why some connection has no reply lags; none where all have.
+    pub(crate) fn no_reply_lag(&self) -> Option<String> {
+        self.no_reply_lag.get().cloned()
     }
 
     /// The latest finish so far.
@@ -472,6 +499,9 @@ impl Parts {
         }
         cells.lag.take(before, &mut |second, histogram| {
             merge(&mut self.at(group, second).lag, histogram);
+        });
+        cells.reply_lag.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).reply_lag, histogram);
         });
         for (second, errors) in extract(&mut cells.errors, before, |(second, _)| *second) {
             for error in &errors {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
+use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
@@ -24,7 +24,7 @@ use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
 use crate::desk::{Desk, is_full};
 use crate::disturb::Disturbers;
-use crate::facts::{self, Watch};
+use crate::facts::{self, ThreadUse, ThreadWatch, Watch};
 use crate::heard::{heard, quietly};
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
@@ -386,6 +386,10 @@ struct Recount<'w> {
     are_read: bool,
     watch: Option<Watch>,
     measured: Option<facts::Usage>,
+    /// Those of them on which clients live.
+    client_threads: ClientThreads,
+    thread_watch: Option<ThreadWatch>,
+    thread_use: ThreadUse,
 }
 
 /// What is done and read beside the load.
@@ -404,6 +408,9 @@ impl<'w> Recount<'w> {
             are_read: false,
             watch: None,
             measured: None,
+            client_threads: ClientThreads::default(),
+            thread_watch: None,
+            thread_use: ThreadUse::default(),
         }
     }
 
@@ -411,6 +418,7 @@ impl<'w> Recount<'w> {
         match &event {
             Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
                 self.watch = Some(Watch::over(&self.threads));
+                self.thread_watch = Some(ThreadWatch::begin(&self.threads, &self.client_threads));
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
             // What a thread did is known only while it lives, so somebody looks every second.
@@ -429,6 +437,8 @@ impl<'w> Recount<'w> {
     fn take_usage(&mut self) {
         if self.measured.is_none() {
             self.measured = self.watch.as_mut().map(Watch::read);
+            let used = self.thread_watch.as_ref().map(|watch| watch.read(&self.threads));
+            self.thread_use = used.unwrap_or_default();
         }
     }
 
@@ -455,7 +465,8 @@ fn measure(
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall::now();
-    let job = job_of(plan, groups, placement, options);
+    let threads = recount.client_threads.clone();
+    let job = Job { threads, ..job_of(plan, groups, placement, options) };
     let (lookout, facts) = around::lookout(Surroundings {
         // In virtual time there is nothing of this machine.
         around: if placement == Placement::Simulated { Around::None } else { plan.around },
@@ -475,7 +486,7 @@ fn measure(
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
     });
-    for fact in facts_of(&ran, &usage, &recount.tally) {
+    for fact in facts_of(&ran, &usage, &recount.thread_use, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
     wait_while_recovering(groups, stop, recount);
@@ -757,12 +768,13 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         share: Share::WHOLE,
         pin: plan.pin,
         workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        threads: ClientThreads::default(),
         tap: options.tap.clone(),
     }
 }
 
 /// What became known of the generator while it ran.
-fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
+fn facts_of(ran: &Ran, usage: &facts::Usage, thread_use: &ThreadUse, tally: &Tally) -> Vec<Fact> {
     let mut list = Vec::new();
     let told = tally.description.as_ref();
     if told.is_some_and(|told| told.placement == Placement::Simulated) {
@@ -787,13 +799,12 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     if ran.n_left_behind > 0 {
         list.push(Fact::new("client", "left_behind", ran.n_left_behind));
     }
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
-    // Elsewhere threads sleep between transactions, and being woken late is lag.
-    let is_closed = told.is_some_and(|told| told.groups.iter().all(|g| g.load == Load::Closed));
-    if let (Some(run_delay_ns), true) = (usage.run_delay_ns, is_closed && service_ns > 0.0) {
-        let share = (run_delay_ns as f64 / service_ns).min(1.0);
-        list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
+    list.extend(thread_use.facts());
+    let share = run_delay_share_percent(thread_use, tally);
+    let share = share.map(|share| format!("{share:.2}"));
+    list.extend(share.map(|share| Fact::new("client", "run_delay_share_percent", share)));
+    if let Some(why) = &ran.no_reply_lag {
+        list.push(Fact::new("client", "no_reply_lag", why));
     }
     if let Some(percent) = tally.outside_percent() {
         list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
@@ -805,6 +816,19 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
     }
     list
+}
+
+/// For how much of the service time clients' own threads were ready and had no CPU, in percent.
+/// Where they sleep until a transaction is due, being woken late is lag and no service: as much is
+/// taken off, so that this is a lower bound. None where clients live on event loops.
+fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
+    let run_delay_ns = thread_use.run_delay_ns()? as f64;
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
+    let lags = tally.groups.iter().filter_map(|group| group.measured.lag.as_ref());
+    let lag_ns: f64 = lags.map(|lag| lag.sum() as f64).sum();
+    let share = (run_delay_ns - lag_ns).max(0.0) / service_ns;
+    (service_ns > 0.0).then(|| share.min(1.0) * 100.0)
 }
 
 /// How long all clients took to connect, and how many connections there were then on either side.

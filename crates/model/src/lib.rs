@@ -80,7 +80,9 @@ pub use second::{
 pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
 };
-pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
+pub use session::{
+    Call, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query, reconnect,
+};
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use table::{Column, ColumnType, Index, Table};

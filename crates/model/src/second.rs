@@ -177,6 +177,10 @@ pub struct Second {
     /// The generator's own lateness within the window that this second begins.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
+    /// How long replies lay in the socket before they were read, of a sample of the round trips
+    /// that ended within the window that this second begins.
+    #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
+    pub reply_lag: Option<Histogram>,
     /// The workload's measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureSecond>,
@@ -198,6 +202,7 @@ impl Second {
             kinds: Vec::new(),
             commits_tenths: [0; 10],
             lag: None,
+            reply_lag: None,
             measures: Vec::new(),
             errors: Vec::new(),
             waiting: None,
@@ -229,6 +234,7 @@ impl Second {
             *mine += other;
         }
         add_histogram(&mut self.lag, &other.lag);
+        add_histogram(&mut self.reply_lag, &other.reply_lag);
         for measure in &other.measures {
             match self.measures.iter_mut().find(|mine| mine.measure == measure.measure) {
                 Some(mine) => {

@@ -14,6 +14,7 @@ mod known;
 mod offered;
 mod outcomes;
 mod samples;
+mod saturation;
 mod seconds;
 mod steadiness;
 mod surroundings;
@@ -61,6 +62,7 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
         steadiness::look(tally),
         seconds::look(tally),
         surroundings::look(tally),
+        saturation::look(tally),
         disturbances::look(tally),
     ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));

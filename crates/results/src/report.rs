@@ -18,6 +18,7 @@ mod disturbances;
 mod gauges;
 mod named;
 mod probes;
+mod reply_lag;
 mod times;
 
 use std::collections::BTreeMap;
@@ -32,6 +33,7 @@ pub use gauges::GaugeReport;
 pub(crate) use gauges::{points, whose};
 pub use named::Named;
 pub use probes::ProbeReport;
+pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -108,6 +110,9 @@ pub struct Report {
     /// The figures of all groups together.
     #[serde(flatten)]
     pub block: Block,
+    /// How late the generator's event loops were; empty where clients live on threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopReport>,
     /// What the run cost the generator; null while running.
     pub client: Option<ClientCost>,
     /// Checks of the data.
@@ -158,6 +163,15 @@ impl Report {
         [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [Field; 1] = [("settings", "{}")];
+}
+
+/// The heartbeats of an event loop of the generator: how late it came to what was due every 10 ms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopReport {
+    /// How late, in microseconds.
+    pub heartbeat_lag_us: LagTimes,
+    /// When the latest was due, in seconds of the measured phase.
+    pub latest_at_s: f64,
 }
 
 /// How long each phase was to last.
@@ -238,6 +252,9 @@ pub struct Block {
     pub failed_ms: Latency,
     /// The generator's own lateness.
     pub lag_us: LagTimes,
+    /// How long replies lay in the generator's sockets before it read them.
+    #[serde(default)]
+    pub reply_lag_us: ReplyLagReport,
     /// How long connecting took.
     pub connect_ms: ConnectTimes,
     /// What a transaction takes on average, over all kinds.

@@ -42,6 +42,17 @@ pub struct Ended {
     pub max_rss_bytes: u64,
 }
 
+/// How late the heartbeats of an event loop were in the measured phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopHeartbeats {
+    /// Which loop, from 0.
+    pub loop_index: u32,
+    /// When the latest of them was due, in nanoseconds from the beginning of the measured phase.
+    pub latest_at_ns: i64,
+    /// How late each was.
+    pub lag: Histogram,
+}
+
 /// The database's own count of commits, against ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
@@ -210,6 +221,8 @@ pub struct Tally {
     pub phases: Vec<(Phase, i64)>,
     /// The sums of each group, by index.
     pub groups: Vec<GroupTally>,
+    /// How late the generator's event loops were; none where clients live on threads.
+    pub heartbeats: Vec<LoopHeartbeats>,
     /// How it ended; none while it goes on.
     pub ended: Option<Ended>,
     /// The checks before the load, if there were any.
@@ -265,6 +278,11 @@ impl Tally {
                     (mine, Some(times)) => *mine = Some(times.clone()),
                     (_, None) => {}
                 }
+            }
+            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+                let (loop_index, latest_at_ns) = (*loop_index, *latest_at_ns);
+                let lag = lag.clone().unwrap_or_default();
+                self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
             }
             Event::Second(part) => {
                 self.group(part.group).add(part);

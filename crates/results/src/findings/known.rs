@@ -167,8 +167,10 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "generator_saturated",
         severity: "warning",
-        raised: "run delay above 10 %",
-        advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+        raised: "an event loop was busy for more than 90 % of the time, or threads waited for a \
+                 CPU for more than 10 % of the service time, or replies lay in sockets for more \
+                 than 10 % of it and 100 µs on average, or an event loop or a read was 25 ms late",
+        advice: "Give the generator more cores, move it to a host of its own, or offer less.",
     },
     Known {
         id: "client_time_outside",

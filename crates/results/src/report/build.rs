@@ -14,13 +14,15 @@ use super::times::{Order, known, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
-    MeasureReport, Named, PerTransaction, PhasesReport, Report, SCHEMA, SecondReport,
-    SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    LoopReport, MeasureReport, Named, PerTransaction, PhasesReport, ReplyLagReport, Report, SCHEMA,
+    SecondReport, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::findings::judge;
 use crate::store;
-use crate::tally::{Crosscheck, GroupTally, InTime, SLOT_NS, SecondTally, Sum, Times};
+use crate::tally::{
+    Crosscheck, GroupTally, InTime, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times,
+};
 
 /// What a report may have beyond what it always has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl Report {
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
             block: Block::of(tally, &all, options),
+            loops: tally.heartbeats.iter().map(loop_report).collect(),
             client: client_cost(tally),
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
@@ -288,6 +291,7 @@ impl Block {
             failed_ms: Latency::of(&sum.failures, Order::Unknown(FAILED_ORDER)),
             counts,
             lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
+            reply_lag_us: ReplyLagReport::of(tally, groups),
             connect_ms: connect(within()),
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
@@ -312,7 +316,14 @@ fn order(in_time: &Option<InTime>) -> Order<'_> {
     in_time.as_ref().map_or(unknown, Order::Known)
 }
 
-fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
+fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
+    LoopReport {
+        heartbeat_lag_us: LagTimes::of(Some(&of_loop.lag)),
+        latest_at_s: of_loop.latest_at_ns as f64 / NS_PER_S as f64,
+    }
+}
+
+pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
     let mut sum: Option<Histogram> = None;
     for part in parts.flatten() {
         match &mut sum {
@@ -515,7 +526,7 @@ fn transaction(
 }
 
 /// What a transaction takes on average, over all kinds.
-fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
         let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());

@@ -10,7 +10,7 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::times::Latency;
+use super::times::{Latency, Order};
 use crate::render::figures::significant;
 use crate::tally::{GroupTally, Sum, Tally};
 
@@ -270,7 +270,8 @@ impl Scene<'_> {
         let lost = sum.counts.failed + sum.counts.dropped;
         let (finished, unfinished) = (&sum.response, &sum.unfinished);
         let offered = stats::Offered { finished, unfinished, lost };
-        let times = Latency::offered(&offered, &super::build::counts(&sum.counts));
+        let order = Order::Unknown("the limit is one of the percentile alone");
+        let times = Latency::offered(&offered, &super::build::counts(&sum.counts), order);
         if let Some(p90_ms) = times.p90 {
             return Ok(Measured::plain(p90_ms / 1e3));
         }

@@ -259,3 +259,46 @@ fn clients_are_told_only_when_asked_for() {
     // Of 1, 2, 3 and 4 ms.
     assert!(new_order.sd_ms.is_some_and(|sd| (sd - 1.290_994).abs() < 1e-6));
 }
+
+#[test]
+fn a_report_of_before_reply_lags_is_read() {
+    let mut json = serde_json::to_value(report(&Made::closed())).expect("a report is JSON");
+    let fields = json.as_object_mut().expect("an object");
+    assert!(fields.remove("reply_lag_us").is_some());
+    let read: Report = serde_json::from_value(json).expect("an old report is read");
+    assert_eq!((read.block.reply_lag_us.count, read.loops.len()), (0, 0));
+}
+
+#[test]
+fn the_service_time_is_split_by_the_reply_lag_of_all_round_trips() {
+    let mut made = Made::closed();
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 500);
+    made.seconds[9].reply_lag.get_or_insert_default().record_n(40_000, 500);
+    // What was read in the ramp-up is not of the measured phase.
+    made.seconds[0].reply_lag.get_or_insert_default().record_n(9_000_000, 500);
+    let block = report(&made).block;
+    let (lag, split) = (&block.reply_lag_us, block.reply_lag_us.service.expect("it is known"));
+    assert_eq!((lag.count, lag.mean, lag.max), (1_000, Some(30.0), Some(40.0)));
+    assert!(lag.p50.is_some_and(|p50| (p50 - 20.0).abs() < 0.1), "{lag:?}");
+    let round_trips = block.per_transaction.round_trips.expect("it was counted");
+    assert!((split.generator_ms - 0.030 * round_trips).abs() < 1e-5, "{split:?}");
+    assert_eq!(Some(split.mean_ms), block.service_ms.mean);
+    let sum = split.server_and_network_ms + split.generator_ms;
+    assert!((sum - split.mean_ms).abs() < 1e-5, "{split:?}");
+}
+
+#[test]
+fn where_no_reply_lag_is_known_there_is_the_reason() {
+    let why = |made: &Made| {
+        let lag = report(made).block.reply_lag_us;
+        assert_eq!((lag.count, lag.mean, lag.service), (0, None, None));
+        lag.reasons.get("count").cloned().unwrap_or_default()
+    };
+    let mut made = Made::closed();
+    assert_eq!(why(&made), "no round trip was sampled");
+    made.fact("client", "no_reply_lag", "it is a Unix socket");
+    assert_eq!(why(&made), "it is a Unix socket");
+    let mut made = Made::closed();
+    made.description.placement = model::Placement::Simulated;
+    assert_eq!(why(&made), "virtual time has no sockets");
+}

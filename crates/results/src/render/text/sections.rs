@@ -219,7 +219,21 @@ pub(in crate::render) fn times(report: &Report) -> (Table, Vec<String>) {
         let reasons = reasons(name.trim(), of).into_iter();
         words.extend(reasons.filter(|reason| !words.contains(reason)).collect::<Vec<_>>());
     }
+    words.extend(service_split(report));
     (table, words)
+}
+
+/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ms (reply lag, ...)`.
+fn service_split(report: &Report) -> Option<String> {
+    let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
+    let [mean, server, generator] =
+        [split.mean_ms, split.server_and_network_ms, split.generator_ms]
+            .map(|ms| significant(ms, 3));
+    Some(format!(
+        "service {mean} ms on average: server and network {server} ms, generator {generator} ms \
+         (reply lag, n = {})",
+        format_count(lag.count)
+    ))
 }
 
 /// A quantile, its lower bound, infinity, or nothing.
@@ -673,7 +687,22 @@ fn generator(report: &Report) -> String {
         let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
         parts.push(format!("lag p50 {p50}, p99 {p99}, max {max} µs"));
     }
+    let lag = &report.block.reply_lag_us;
+    if lag.count > 0 {
+        let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
+        parts.push(format!("reply lag p50 {p50}, p99 {p99}, max {max} µs"));
+    }
+    parts.extend(loops(report));
     parts.join("; ")
+}
+
+/// `loops busy 41, 39 %, at most 1.2 ms late`.
+fn loops(report: &Report) -> Option<String> {
+    let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
+    let late = late.max_by(f64::total_cmp)?;
+    let busy = report.facts.get("client").and_then(|facts| facts.get("loop_busy_percent"));
+    let busy = busy.map(|busy| format!(" busy {busy} %,")).unwrap_or_default();
+    Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
 /// Whether the result can be trusted, in a sentence.

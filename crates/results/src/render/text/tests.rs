@@ -323,3 +323,20 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     made.measured_ns = 0;
     assert_eq!(verdict(&Report::of(&made.tally())), "No.");
 }
+
+#[test]
+fn the_part_of_the_generator_in_the_service_time_is_told() {
+    let mut made = Made::closed();
+    assert!(!page(&made).contains("reply lag"));
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 12_345);
+    let mut late = stats::Histogram::default();
+    late.record_n(1_200_000, 5);
+    made.more.push(Event::Heartbeats { loop_index: 0, latest_at_ns: 0, lag: Some(late) });
+    made.fact("client", "loop_busy_percent", "41.0, 39.5");
+    // Lines may be broken anywhere.
+    let page = page(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(" ms on average: server and network "), "{page}");
+    assert!(page.contains(" ms (reply lag, n = 12,345)"), "{page}");
+    assert!(page.contains("reply lag p50 20.0, p99 20.0, max 20.0 µs"), "{page}");
+    assert!(page.contains("event loops busy 41.0, 39.5 %, at most 1.2 ms late"), "{page}");
+}
