@@ -36,7 +36,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     vec![Words {
         id: "generator_saturated",
         severity: Severity::Warning,
-        text: format!("{}: response times contain its own waiting.", seen.join("; ")),
+        text: format!("{}. Response times contain its own waiting.", seen.join(". ")),
     }]
 }
 
@@ -54,7 +54,7 @@ fn loops(tally: &Tally) -> Option<String> {
         return None;
     }
     let waiting = waiting.get(index).filter(|waiting| **waiting >= 1.0);
-    let waiting = waiting.map(|waiting| format!(", {waiting:.0} % of it without a CPU"));
+    let waiting = waiting.map(|waiting| format!(", {waiting:.0} % without a CPU"));
     Some(format!(
         "Event loop {index} of the generator was busy for {most:.0} % of the time{}",
         waiting.unwrap_or_default()
