@@ -17,16 +17,16 @@ mod intensity;
 mod mean;
 mod median;
 mod moments;
+mod newcomer;
 mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
+mod series;
 mod share;
 mod trend;
 
-pub use change::{
-    ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
-};
+pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
 pub use crossing::Crossing;
 pub use disturbance::{Recovery, Windows, recovery, windows};
@@ -38,6 +38,7 @@ pub use intensity::Intensity;
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
+pub use newcomer::{Held, Newcomer, newcomers};
 pub use quantile::{
     Interval, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval, rank,
 };
@@ -49,5 +50,6 @@ pub use rate::{
     stability_against, within_run,
 };
 pub use scalability::{NoFit, Scalability};
+pub use series::Build;
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
