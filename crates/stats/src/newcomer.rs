@@ -3,8 +3,8 @@
 //! Student's prediction interval, with the variance between builds and that of the runs of each.
 //! How often builds lie far from the others, normal figures need not tell: each build of the
 //! past is held against the others in the same way, and where these lie farther than normal ones
-//! would, the last one is judged by a Student tail fitted to them, one for each side. Not here: where the level
-//! changes (change).
+//! would, the last one is judged by a Student tail fitted to them, one for each side. Not here:
+//! where the level changes (change).
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
