@@ -9,6 +9,7 @@ use model::{Dice, RunId, Stream, short_axis};
 use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
 use results::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use results::experiment::{Trialled, counts, why_not_in_short};
+use results::history::{Acknowledged, Question};
 use results::render::for_shell;
 use results::render::list::short_id;
 use results::repeats::not_fixed;
@@ -83,18 +84,65 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The history of a label's values.
-pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
+/// The history of a label's values: with what was acknowledged of it, and against the pinned
+/// build unless the question names one.
+pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Trouble> {
+    is_label(&question.by)?;
+    let mut damaged = Vec::new();
+    let builds = labelled(store, &question.by, None, &Report::AT_LENGTH, &mut damaged)?;
+    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    let mut question = question.clone();
+    if question.baseline.is_none() {
+        question.baseline = store.baseline(&question.by).map_err(store_trouble)?;
+    }
+    question.acknowledged = store.acknowledged(&question.by).map_err(store_trouble)?;
+    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || dice.bits());
+    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
+}
+
+fn is_label(key: &str) -> Result<(), Trouble> {
     if key.trim().is_empty() {
         let why = "'' is no label: name the one whose values are the builds, such as build";
         return Err(Trouble::Usage(why.to_owned()));
     }
-    let figures = [&Report::AT_LENGTH[..], &Report::SETTINGS].concat();
-    let mut damaged = Vec::new();
-    let builds = labelled(store, key, None, &figures, &mut damaged)?;
-    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
-    let told = HistoryReport::new(key, &builds_placed(builds), judge, &mut || dice.bits());
-    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
+    Ok(())
+}
+
+/// Refuses a build that no run has.
+fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Trouble> {
+    is_label(key)?;
+    let label = Some((key.to_owned(), Some(build.to_owned())));
+    let rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    match rows.is_empty() {
+        true => Err(Trouble::Usage(format!(
+            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Accepts the level of a build and of those after it: it is no alarm.
+pub fn acknowledge(store: &Store, key: &str, change: &Acknowledged) -> Result<(), Trouble> {
+    is_build(store, key, &change.build)?;
+    store.acknowledge(key, change).map_err(store_trouble)
+}
+
+/// Takes that back.
+pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Trouble> {
+    match store.unacknowledge(key, build, point).map_err(store_trouble)? {
+        true => Ok(()),
+        false => Err(Trouble::Usage(format!(
+            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
+        ))),
+    }
+}
+
+/// Pins the build that the last ones are compared with; none unpins it.
+pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Trouble> {
+    if let Some(build) = build {
+        is_build(store, key, build)?;
+    }
+    store.pin_baseline(key, build).map_err(store_trouble)
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One

@@ -32,8 +32,8 @@ use crate::experiment::{
 use crate::render::title;
 use crate::report::{Named, Report};
 
-pub(crate) use differences::telling;
 pub use differences::{Difference, Mixed};
+pub(crate) use differences::{between, telling};
 pub use gate::{Gate, GateResult, Passed};
 pub use scene::Scene;
 

@@ -29,6 +29,7 @@ pub(crate) use experiment::title;
 pub use experiment::{
     ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
 };
+pub(crate) use history::changed;
 pub use history::{history, history_csv, history_markdown};
 pub use list::{run_list, run_list_csv, run_list_markdown};
 pub use rows::{Rows, point_rows, sought_rows};

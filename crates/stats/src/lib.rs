@@ -20,19 +20,19 @@ mod levels;
 mod mean;
 mod median;
 mod moments;
+mod newcomer;
 mod outstanding;
 mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
 mod sequential;
+mod series;
 mod share;
 mod trend;
 mod warm_up;
 
-pub use change::{
-    ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
-};
+pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use comparison::{
     Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
     hommel, needed, pairs_needed,
@@ -49,6 +49,7 @@ pub use levels::{Component, Components, Design, LEVELS, Nested, components, cost
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
+pub use newcomer::{Held, Newcomer, newcomers};
 pub use outstanding::{period, stands_out};
 pub use quantile::{Offered, OfferedInterval, OfferedQuantile, TooFew, enough, rank};
 pub use queueing::{
@@ -60,6 +61,7 @@ pub use rate::{
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
+pub use series::Build;
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
 pub use warm_up::{WarmUp, warm_up};

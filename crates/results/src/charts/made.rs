@@ -7,6 +7,7 @@ use model::{DataPolicy, Dice, Disturbed, Event, Experiment, Gauge, Order, Readin
 use crate::comparison::made::{run, side};
 use crate::comparison::{ComparisonReport, Judge};
 use crate::experiment::Trialled;
+use crate::history::Question;
 use crate::made_up::Made;
 use crate::report::{Named, Options, Report};
 use crate::seek::{Answer, Judged, ProbeReport, Stage, Verdict, curve};
@@ -264,5 +265,6 @@ pub(crate) fn history() -> HistoryReport {
     let builds: Vec<_> = (0..30).map(|n| side(&format!("1.{n}"), &[("8", &[tps(n)], n)])).collect();
     let mut dice = Dice::new(1, Stream::Order, 0);
     let judge = Judge { primary: None, floor: 0.02 };
-    HistoryReport::new("build", &builds, &judge, &mut || dice.bits()).expect("they have runs")
+    let question = Question::of("build", judge);
+    HistoryReport::new(&question, &builds, &mut || dice.bits()).expect("they have runs")
 }

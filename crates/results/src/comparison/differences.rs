@@ -41,7 +41,7 @@ pub struct Mixed {
 }
 
 /// All differences, those of the plan first, then by what they are about.
-pub(super) fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
+pub(crate) fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
     let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
     let seen: Vec<Vec<Condition>> =

@@ -11,6 +11,7 @@ mod codec;
 mod error;
 mod exchange;
 mod experiments;
+mod histories;
 mod place;
 mod process;
 mod query;

@@ -30,7 +30,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+const MIGRATIONS: [&str; 6] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -170,6 +170,24 @@ CREATE TABLE walk (
     pid INTEGER NOT NULL,
     pid_start_time INTEGER NOT NULL
 ) STRICT;
+"#;
+
+/// What people have decided about histories: changes of level that are no alarms (`point` is empty
+/// where that holds for every point), and the builds that last ones are compared with.
+const VERSION_6: &str = r#"
+CREATE TABLE acknowledged (
+    label TEXT NOT NULL,
+    build TEXT NOT NULL,
+    point TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    since_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (label, build, point)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE baseline (
+    label TEXT PRIMARY KEY,
+    build TEXT NOT NULL,
+    since_unix_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 "#;
 
 /// The newest version of the format that is known here.
