@@ -2,14 +2,14 @@
 //!
 //! A side is some runs of a point or of several; the first is the baseline. Of each other side and
 //! point one figure, the primary, is judged: better, worse, too small to matter, differs by an
-//! unknown size, no evidence, or cannot be judged. Two tests have to agree (`stats::Comparison`), on
-//! the logarithms of what whole runs have measured, so that differences are ratios; the error
+//! unknown size, no evidence, or cannot be judged. Two tests have to agree (`stats::Comparison`),
+//! on the logarithms of what whole runs have measured, so that differences are ratios; the error
 //! within a run says nothing of how runs differ and is not used. Where sides took turns in enough
 //! repeats, runs of the same repeat are held against each other, so that a drift is no part of it.
 //! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
 //! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
-//! over sides, points and figures (Hommel), and those of all other figures as a family of their own.
-//! Work that was lost makes a time infinite: it has its rank as any other. A pure function of
+//! over sides, points and figures (Hommel), and those of all other figures as a family of their
+//! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
 //! reports. Not here: which runs make a side (lab), and how it looks (render).
 
 mod differences;

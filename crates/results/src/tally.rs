@@ -445,8 +445,8 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
-    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind of
-    /// them. None where the groups do not record them alike.
+    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind
+    /// alone. None where the groups do not record them alike.
     pub fn in_time(
         &self,
         groups: &[usize],
