@@ -79,6 +79,36 @@ pub(crate) fn docs(root: &Path) -> Result<bool> {
     Ok(true)
 }
 
+/// Where the table of coverage begins and ends.
+const COVERAGE: [&str; 2] =
+    ["<!-- Written by 'cargo xtask coverage'. -->\n", "<!-- The end of that. -->"];
+
+/// Holds intervals and verdicts against models whose truth is known, over many runs, and writes the
+/// table into the docs. It takes an optimised build, and about half an hour.
+pub(crate) fn coverage(root: &Path) -> Result<bool> {
+    let study = ["selfcheck", "intervals", "--runs=1000", "--seconds=60,300", "--output=markdown"];
+    let output = Command::new("cargo")
+        .args(["run", "-q", "--release", "-p", "dbdyno", "--"])
+        .args(study)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    let table = String::from_utf8(output.stdout)?;
+    if table.is_empty() {
+        bail!("'dbdyno {}' printed nothing, {}", study.join(" "), output.status);
+    }
+    let path = root.join("docs/measuring.md");
+    let page = std::fs::read_to_string(&path)?;
+    let [begin, end] = COVERAGE;
+    let (head, rest) = page.split_once(begin).context("docs/measuring.md has no place for it")?;
+    let (_, tail) = rest.split_once(end).context("the table in docs/measuring.md has no end")?;
+    std::fs::write(&path, format!("{head}{begin}\n{table}\n{end}{tail}"))?;
+    print!("{table}");
+    Ok(output.status.success())
+}
+
 fn docs_are_fresh(root: &Path) -> Result<bool> {
     let mut all = true;
     for (page, list) in GENERATED {

@@ -1,4 +1,4 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | servers | peers`.
+//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | coverage | servers | peers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
@@ -19,6 +19,7 @@ usage: cargo xtask <chore>
   test      everything that must hold: format, lints, tidy, tests, generated docs
   ci        the same as test
   docs      write the generated docs again
+  coverage  how often intervals hold, over many runs, into docs/measuring.md (half an hour)
   servers   fetch the servers for tests that Debian has not (with its npm and maven)
 
   peers     sysbench, pgbench and dbdyno side by side on private servers
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["tidy"] => chores::tidy(&root),
         ["test" | "ci"] => chores::everything(&root),
         ["docs"] => chores::docs(&root),
+        ["coverage"] => chores::coverage(&root),
         ["servers"] => fetch::fetch(),
         ["peers", "--list"] => {
             peers::list();

@@ -3,6 +3,7 @@
 //! Every item runs the whole tool on `sim`, whose service times are known draws, so that the
 //! truth is a recursion and not another measurement. Not here: any database.
 
+mod coverage;
 mod tcp;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 
 use crate::Trouble;
 use crate::build::Progress;
+pub use coverage::{Row, coverage};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
 use crate::run::{RunOptions, RunResult, Watcher, run};
@@ -117,7 +119,9 @@ pub struct Calibration {
     pub arrivals: Arrivals,
     /// The queue's bound.
     pub queue: u64,
-    /// How long it is measured; no ramp-up.
+    /// How long load runs before it is measured.
+    pub ramp_up_ns: u64,
+    /// How long it is measured.
     pub measure_ns: u64,
     /// How long it may drain.
     pub drain_ns: u64,
@@ -187,7 +191,11 @@ impl Calibration {
             seed: self.seed,
             target,
             settings: Vec::new(),
-            phases: Phases { ramp_up_ns: 0, measure_ns: self.measure_ns, drain_ns: self.drain_ns },
+            phases: Phases {
+                ramp_up_ns: self.ramp_up_ns,
+                measure_ns: self.measure_ns,
+                drain_ns: self.drain_ns,
+            },
             groups: vec![group],
             placement: PlacementChoice::Fixed(self.placement),
             pin: true,
@@ -249,6 +257,7 @@ fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibratio
         rate_per_s: Some(400.0 * f64::from(servers)),
         arrivals: Arrivals::Poisson,
         queue: 1_000_000,
+        ramp_up_ns: 0,
         measure_ns,
         drain_ns: 3600 * NS_PER_S,
         placement: Placement::Simulated,
@@ -333,6 +342,7 @@ fn accuracy(placement: Placement) -> Result<Item, Trouble> {
         rate_per_s: Some(1000.0),
         arrivals: Arrivals::Poisson,
         queue: 10_000,
+        ramp_up_ns: 0,
         measure_ns: 5 * NS_PER_S,
         drain_ns: 5 * NS_PER_S,
         placement,
@@ -443,6 +453,7 @@ fn flood(clients: u32, sim: &str, measure_ns: u64) -> Calibration {
         rate_per_s: None,
         arrivals: Arrivals::Poisson,
         queue: 0,
+        ramp_up_ns: 0,
         measure_ns,
         drain_ns: NS_PER_S,
         placement: Placement::Thread,

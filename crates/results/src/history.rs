@@ -25,7 +25,7 @@ pub use order::{Order, Ordered, commits_of};
 pub const SCHEMA: &str = "dbdyno.history/1";
 /// The chance that any point has a change of level told where there is none; and the same for a
 /// last build that is told to lie outside.
-const ERROR: f64 = 0.005;
+pub const ERROR: f64 = 0.005;
 /// A running mean is of so many builds.
 const OF_LAST: usize = 10;
 /// Where the last build could be so much worse and still be as expected, that it is so says

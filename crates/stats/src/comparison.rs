@@ -402,7 +402,7 @@ fn signs_p_value(differences: &[f64]) -> f64 {
 /// are not finite.
 pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     let (n, m) = (first.len(), second.len());
-    if n.max(m) > FIGURES_MAX {
+    if n.max(m) > FIGURES_MAX || !first.iter().chain(second).all(|figure| figure.is_finite()) {
         return None;
     }
     let (_, tail) = cut(&untied(n, m), error / 2.0)?;
@@ -412,7 +412,7 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
 /// The same of pairs.
 pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
     let n = differences.len();
-    if n > FIGURES_MAX {
+    if n > FIGURES_MAX || !differences.iter().all(|one| one.is_finite()) {
         return None;
     }
     let (_, tail) = cut(&signed(&(1..=n).collect::<Vec<usize>>()), error / 2.0)?;

@@ -61,10 +61,11 @@ pub fn components(points: &[Vec<Nested>]) -> Components {
         for level in 0..LEVELS {
             squares[level] += between(&tree[level]) - between(&tree[level + 1]);
             freedom[level] += tree[level].len() - tree[level + 1].len();
-            for lower in 0..=level {
-                coefficients[level][lower] +=
+            let of_level = coefficients[level].iter_mut().enumerate().take(level + 1);
+            of_level.for_each(|(lower, coefficient)| {
+                *coefficient +=
                     shared(point, lower, level, mean) - shared(point, lower, level + 1, mean);
-            }
+            });
         }
     }
     let mut found: Components = [None; LEVELS];

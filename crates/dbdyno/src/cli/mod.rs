@@ -247,7 +247,10 @@ fn writes(matches: &ArgMatches, format: &str) -> bool {
     let tables = ["compare", "history"];
     match format {
         "markdown" => {
-            list::is_markdown_too(matches) || runs::is_table(matches) || is_named(&tables)
+            list::is_markdown_too(matches)
+                || selfcheck::is_markdown_too(matches)
+                || runs::is_table(matches)
+                || is_named(&tables)
         }
         "csv" => runs::is_table(matches) || is_named(&tables),
         _ => true,

@@ -2,7 +2,9 @@
 
 use clap::{Arg, ArgMatches, Command};
 use lab::Trouble;
-use lab::selfcheck::{Item, Verdict, selfcheck as check};
+use lab::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
+use results::render::{Align, Column, Table};
+use serde_json::json;
 
 use super::{DONE, FAILED, Outcome, flags, print};
 
@@ -16,9 +18,101 @@ pub(crate) fn command() -> Command {
                 .default_value("1..20")
                 .help("Seeds of the runs that are held against the closed form"),
         )
+        .subcommand(
+            Command::new("intervals")
+                .about("Checks how often intervals and verdicts hold what they claim")
+                .arg(
+                    Arg::new("runs")
+                        .long("runs")
+                        .value_name("N")
+                        .default_value("60")
+                        .value_parser(clap::value_parser!(u32).range(10..=10_000))
+                        .help("Runs of each model"),
+                )
+                .arg(
+                    Arg::new("seconds")
+                        .long("seconds")
+                        .value_name("LIST")
+                        .default_value("60")
+                        .value_delimiter(',')
+                        .value_parser(clap::value_parser!(u32).range(10..=3600))
+                        .help("Lengths of the runs, in seconds of virtual time"),
+                ),
+        )
+}
+
+/// Whether the command line asks for a table that is written as Markdown too.
+pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
+    let selfcheck = matches.subcommand_matches("selfcheck");
+    selfcheck.is_some_and(|selfcheck| selfcheck.subcommand_name() == Some("intervals"))
+}
+
+/// `dbdyno selfcheck intervals`.
+fn intervals(matches: &ArgMatches) -> Outcome {
+    let runs = *matches.get_one::<u32>("runs").expect("it has a default");
+    let lengths_s: Vec<u32> = matches.get_many("seconds").into_iter().flatten().copied().collect();
+    let stop = super::stop_on_signals();
+    let is_text = flags::output_is(matches, "text");
+    let rows = coverage(runs, &lengths_s, &stop, &mut |row| {
+        if is_text {
+            eprintln!("{}: {}", row.model, row.what);
+        }
+    })?;
+    let is_good = rows.iter().all(|row| row.is_good);
+    let table = table(&rows);
+    match flags::output_of(matches) {
+        "json" => {
+            let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
+            print(&format!("{value:#}\n"))?;
+        }
+        "markdown" => {
+            print(&table.markdown())?;
+        }
+        _ => {
+            print(&(table.lines(120).join("\n") + "\n"))?;
+            print(match is_good {
+                true => "intervals and verdicts hold what they claim\n",
+                false => "a row marked NO does not hold what it claims\n",
+            })?;
+        }
+    }
+    Ok(if is_good { DONE } else { FAILED })
+}
+
+fn table(rows: &[Row]) -> Table {
+    let column = |title, align| Column::new(title, align);
+    let mut table = Table::new([
+        column("model", Align::Left),
+        column("claim", Align::Left),
+        column("nominal", Align::Right),
+        column("runs", Align::Right),
+        column("given", Align::Right),
+        column("counted", Align::Right),
+        column("share", Align::Right),
+        column("target", Align::Left),
+        column("holds", Align::Left),
+    ]);
+    for row in rows {
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        table.row([
+            row.model.clone(),
+            row.what.clone(),
+            percent(row.nominal),
+            row.runs.to_string(),
+            row.given.to_string(),
+            row.counted.to_string(),
+            row.share().map_or("–".to_owned(), percent),
+            row.target.to_owned(),
+            if row.is_good { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    table
 }
 
 pub(crate) fn selfcheck(matches: &ArgMatches) -> Outcome {
+    if let Some(matches) = matches.subcommand_matches("intervals") {
+        return intervals(matches);
+    }
     let text = matches.get_one::<String>("seeds").expect("it has a default");
     let seeds = text.split_once("..").and_then(|(first, last)| {
         let last = last.trim_start_matches('=');

@@ -63,7 +63,11 @@ fn an_interrupted_run_reports_what_it_measured() {
 #[test]
 fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let home = Home::new();
-    let mut run = home.start(&["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    // These tests may be run under nohup themselves.
+    let mut command = home.command("env");
+    command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_dbdyno")]);
+    command.args(["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
     run.end().code(INTERRUPTED).warns(&["interrupted: ending what is under way"]);

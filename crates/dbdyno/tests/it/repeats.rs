@@ -137,7 +137,7 @@ fn repeats_that_cannot_be_are_told_before_the_first_run() {
     check(&both, "write a number here, and --repeat-restart 'until=2%,max=10'");
     check(&["--repeat-rebuild=2"], "keeps no data to be built again");
     let server = MARIADB.shared();
-    let target = format!("--target={}", url(&server));
+    let target = format!("--target={}", url(server));
     let args = ["run", "empty", &target, "--repeat=2", "--repeat-restart=2"];
     home.run(&args).code(2).warns(&["not ours to be restarted", "managed"]).is_a_sentence();
     let data = ["run", "oltp-point-select", "--repeat-rebuild=2", "--data=rebuild"];

@@ -98,7 +98,9 @@ fn a_connection_that_is_lost_while_indexes_are_made_ends_no_build() {
 #[test]
 fn where_a_server_does_not_understand_bulk_loads_rows_are_inserted_and_it_is_said() {
     let (_folder, file) = sqlite();
-    for target in [file, database(MARIADB.shared(), "bulk"), database(POSTGRES.shared(), "bulk")] {
+    for target in
+        [file, database(MARIADB.shared(), "no_bulk"), database(POSTGRES.shared(), "no_bulk")]
+    {
         let rule = |text: &str| if text == "LOAD" { Fate::Refused } else { Fate::Lives };
         let built = build_broken(&target, rule);
         assert_eq!(built.method.name(), "insert", "{target}");

@@ -12,6 +12,7 @@ fn queue(servers: u32, clients: u32, rate_per_s: f64) -> Calibration {
         rate_per_s: Some(rate_per_s),
         arrivals: Arrivals::Poisson,
         queue: 1_000_000,
+        ramp_up_ns: 0,
         measure_ns: 30 * NS_PER_S,
         drain_ns: 600 * NS_PER_S,
         placement: Placement::Simulated,

@@ -13,6 +13,7 @@ fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
         rate_per_s: None,
         arrivals: Arrivals::Poisson,
         queue: 0,
+        ramp_up_ns: 0,
         measure_ns: 1_200 * NS_PER_MS,
         drain_ns: 5 * NS_PER_S,
         placement,

@@ -28,9 +28,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     dbdyno declarations disclosures disturbances elapsed_seconds errors facts failed_ms
     findings gauges groups headlines lag_us load measured_seconds measures modes name nopm
     offered_ms others_per_second output per_client per_transaction phases placement plan
-    probes qps ramp_up_counts ramp_up_errors reads_per_second reason response_ms run_id
-    schema seconds seed service_ms stability started status target tpm tps tps_ci95
-    transactions wait_ms workload writes_per_second
+    probes qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
+    response_ms run_id schema seconds seed service_ms stability started status target tpm
+    tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -73,6 +73,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
+    /reply_lag_us: count max mean p50 p99 reasons service
+    /reply_lag_us/reasons: count
     /response_ms: count distribution interval_reasons intervals max mean min overflow p50
     p90 p95 p99 p999 sd
     /response_ms/interval_reasons: p999
