@@ -29,6 +29,7 @@ mod repeats;
 mod report;
 mod runs;
 mod seek;
+mod selfcheck;
 mod settings;
 mod standard;
 mod waiting;

@@ -1,0 +1,30 @@
+//! `dbdyno selfcheck intervals`: claims held against models whose truth is known.
+
+use crate::home::{Home, at};
+
+const USAGE: i32 = 2;
+
+#[test]
+fn intervals_and_verdicts_are_held_against_the_truth() {
+    let home = Home::new();
+    let found = home.json(&["selfcheck", "intervals", "--runs=10"]);
+    assert_eq!(found["schema"], "dbdyno.coverage/1");
+    assert_eq!(found["good"], true, "{found:#}");
+    let rows = at(&found, "rows").as_array().expect("rows");
+    let claims: Vec<&str> = rows.iter().filter_map(|row| row["what"].as_str()).collect();
+    for claim in
+        ["interval of TPS", "interval of p99", "interval at the stop", "an alarm is raised"]
+    {
+        assert!(claims.contains(&claim), "{claim} in {claims:?}");
+    }
+    // A busy minute has no interval of p99, and says so instead.
+    let is_busy = |row: &&serde_json::Value| {
+        row["model"] == "M/M/1, load 0.9, 60 s" && row["what"] == "interval of p99"
+    };
+    let busy = rows.iter().find(is_busy).expect("a row");
+    assert!(busy["given"].as_u64() < Some(3), "{busy}");
+    home.run(&["selfcheck", "intervals", "--runs=10", "--output=markdown"])
+        .good()
+        .says(&["| model ", "M/M/4, load 0.8, 60 s"]);
+    home.run(&["selfcheck", "intervals", "--runs=3"]).code(USAGE);
+}
