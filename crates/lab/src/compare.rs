@@ -369,6 +369,11 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
     // One that is of a run and of an experiment alike is taken for the experiment.
     let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
+        if experiment.seek.is_some() {
+            return Err(Trouble::Usage(format!(
+                "{name} is a search, whose probes are of different values each: compare runs of it"
+            )));
+        }
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);
@@ -415,6 +420,13 @@ fn by_axis(
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Side>, Trouble> {
     let experiment = store.find_experiment(name).map_err(not_found)?;
+    if experiment.seek.is_some() {
+        return Err(Trouble::Usage(format!(
+            "--by {axis}: {} is a search, whose probes are not repeated at the values of an axis: \
+             'dbdyno experiments show {}' has them along it",
+            experiment.id, experiment.id
+        )));
+    }
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     let matches = |known: &str| known == axis || short_axis(known) == axis;
     let Some(index) = known.iter().position(|known| matches(known)) else {

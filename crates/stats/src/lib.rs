@@ -7,6 +7,7 @@
 //! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
 //! can be refused with a reason is a `Result`.
 
+mod batches;
 mod change;
 mod comparison;
 mod crossing;
@@ -24,11 +25,12 @@ mod scalability;
 mod share;
 mod trend;
 
+pub use batches::ratio_error;
 pub use change::{
     ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
 };
 pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
-pub use crossing::Crossing;
+pub use crossing::{Crossing, RatioPoint};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, residual_exponential_ns, truncated_exponential_ns, unit,
@@ -50,4 +52,4 @@ pub use rate::{
 };
 pub use scalability::{NoFit, Scalability};
 pub use share::binomial_interval;
-pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
+pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};

@@ -163,6 +163,11 @@ impl Scatter {
         Scatter { n, variance: squares / (n as f64 - 1.0), lag_1 }
     }
 
+    /// The sample variance.
+    pub(crate) fn variance(&self) -> f64 {
+        self.variance
+    }
+
     /// The lag-1 autocorrelation raised by its bias of (1 + 3 r) / n, within 0..=0.95: negative
     /// ones are not used to narrow an interval.
     pub(crate) fn lag_1_unbiased(&self) -> f64 {
