@@ -28,6 +28,10 @@ struct Asked {
     seconds: u32,
     /// Only cases whose line contains this.
     only: Option<String>,
+    /// Where clients of ours live, each a program of its own in every round.
+    placements: Vec<String>,
+    /// Instead of each case's own numbers of clients.
+    clients: Vec<u32>,
     /// The program to measure; else it is built.
     dbdyno: Option<PathBuf>,
 }
@@ -60,7 +64,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
                     built.push(*data);
                 }
             }
-            rows.push(compare(&asked, &dbdyno, &server, case, clients)?);
+            rows.extend(compare(&asked, &dbdyno, &server, case, clients)?);
         }
     }
     if rows.is_empty() {
@@ -80,29 +84,50 @@ pub(crate) fn list() {
     }
 }
 
+/// The peer, and us on each placement: a row for each of these.
 fn compare(
     asked: &Asked,
     dbdyno: &Path,
     server: &Server,
     case: &'static Case,
     clients: u32,
-) -> Result<Row> {
-    let programs = [
-        case.peer.program(server, clients, asked.seconds),
-        Program::ours(dbdyno, server, case.workload, clients, asked.seconds),
-    ];
-    let mut rounds: Vec<[Measured; 2]> = Vec::new();
-    for round in 0..asked.rounds {
-        let mut both = [None, None];
-        for index in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-            both[index] = Some(programs[index].measure().with_context(|| case.line(clients))?);
-        }
-        let [Some(peer), Some(ours)] = both else { unreachable!("both have run") };
-        let (a, b) = (peer.queries_per_s(), ours.queries_per_s());
-        eprintln!("  {} round {}: {a:.0} and {b:.0} queries/s", case.line(clients), round + 1);
-        rounds.push([peer, ours]);
+) -> Result<Vec<Row>> {
+    let mut programs = vec![case.peer.program(server, clients, asked.seconds)];
+    for placement in &asked.placements {
+        let load = (clients, asked.seconds);
+        programs.push(Program::ours(dbdyno, server, case.workload, load, placement));
     }
-    Ok(Row { case, clients, server: server.version().to_owned(), rounds })
+    let mut rounds: Vec<Vec<Measured>> = Vec::new();
+    for round in 0..asked.rounds {
+        let mut measured = vec![None; programs.len()];
+        for index in order(programs.len(), round) {
+            measured[index] = Some(programs[index].measure().with_context(|| case.line(clients))?);
+        }
+        let measured: Vec<Measured> = measured.into_iter().flatten().collect();
+        let rates: Vec<String> =
+            measured.iter().map(|one| format!("{:.0}", one.queries_per_s())).collect();
+        let rates = rates.join(", ");
+        eprintln!("  {} round {}: {rates} queries/s", case.line(clients), round + 1);
+        rounds.push(measured);
+    }
+    let rows = asked.placements.iter().enumerate().map(|(index, placement)| Row {
+        case,
+        clients,
+        placement: placement.clone(),
+        server: server.version().to_owned(),
+        rounds: rounds.iter().map(|round| [round[0], round[index + 1]]).collect(),
+    });
+    Ok(rows.collect())
+}
+
+/// Who runs when: each round begins with the next program, and every other one goes backwards.
+fn order(n_programs: usize, round: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n_programs).collect();
+    order.rotate_left(round / 2 % n_programs);
+    if round % 2 == 1 {
+        order.reverse();
+    }
+    order
 }
 
 /// Builds the program as people use it.
@@ -128,7 +153,14 @@ fn build(root: &Path) -> Result<PathBuf> {
 
 impl Asked {
     fn read(arguments: &[&str]) -> Result<Asked> {
-        let mut asked = Asked { rounds: 10, seconds: 5, only: None, dbdyno: None };
+        let mut asked = Asked {
+            rounds: 10,
+            seconds: 5,
+            only: None,
+            placements: vec!["auto".to_owned()],
+            clients: Vec::new(),
+            dbdyno: None,
+        };
         let mut left = arguments.iter();
         while let Some(name) = left.next() {
             let mut value = || left.next().with_context(|| format!("{name} needs a value"));
@@ -136,10 +168,15 @@ impl Asked {
                 "--rounds" => asked.rounds = number(name, value()?)?,
                 "--seconds" => asked.seconds = number(name, value()?)?,
                 "--only" => asked.only = Some((*value()?).to_owned()),
+                "--placements" => asked.placements = placements(value()?)?,
+                "--clients" => {
+                    let numbers = value()?.split(',').map(|text| number(name, text));
+                    asked.clients = numbers.collect::<Result<_>>()?;
+                }
                 "--dbdyno" => asked.dbdyno = Some(PathBuf::from(value()?)),
                 _ => bail!(
                     "there is no option {name}; there are --rounds N, --seconds N, --only TEXT, \
-                     --dbdyno PROGRAM and --list"
+                     --placements thread,loop,auto, --clients N,N, --dbdyno PROGRAM and --list"
                 ),
             }
         }
@@ -148,12 +185,27 @@ impl Asked {
 
     fn cases(&self, place: Where) -> impl Iterator<Item = (&'static Case, u32)> {
         let here = CASES.iter().filter(move |case| case.place == place);
-        here.flat_map(|case| case.clients.iter().map(move |clients| (case, *clients))).filter(
-            |(case, clients)| {
-                self.only.as_ref().is_none_or(|only| case.line(*clients).contains(only.as_str()))
-            },
-        )
+        let numbers = |case: &'static Case| match self.clients.is_empty() {
+            true => case.clients.to_vec(),
+            false => self.clients.clone(),
+        };
+        let all = here.flat_map(move |case| numbers(case).into_iter().map(move |n| (case, n)));
+        all.filter(|(case, clients)| {
+            self.only.as_ref().is_none_or(|only| case.line(*clients).contains(only.as_str()))
+        })
     }
+}
+
+/// Names of placements, each once.
+fn placements(text: &str) -> Result<Vec<String>> {
+    let mut placements: Vec<String> = Vec::new();
+    for name in text.split(',') {
+        if !["thread", "loop", "auto"].contains(&name) || placements.iter().any(|it| it == name) {
+            bail!("--placements {text}: some of thread, loop and auto are expected, each once");
+        }
+        placements.push(name.to_owned());
+    }
+    Ok(placements)
 }
 
 fn number<T: std::str::FromStr + PartialOrd + From<u8>>(name: &str, text: &str) -> Result<T> {
@@ -169,13 +221,35 @@ mod tests {
     fn options_are_read_or_named() {
         let asked = Asked::read(&["--rounds", "3", "--only", "point"]).expect("valid");
         assert_eq!((asked.rounds, asked.seconds, asked.only.as_deref()), (3, 5, Some("point")));
-        for (wrong, expect) in
-            [(["--rounds", "0"], "a number from 1"), (["--clients", "8"], "no option --clients")]
-        {
+        let asked = Asked::read(&["--placements", "thread,loop", "--clients", "1,64"]);
+        let asked = asked.expect("valid");
+        assert_eq!((asked.placements.len(), asked.clients.as_slice()), (2, &[1, 64][..]));
+        assert!(asked.cases(Where::MySql).map(|(_, clients)| clients).eq([1, 64]));
+        for (wrong, expect) in [
+            (["--rounds", "0"], "a number from 1"),
+            (["--clients", "8,0"], "a number from 1"),
+            (["--placements", "loop,loop"], "each once"),
+            (["--placements", "simulated"], "some of thread, loop and auto"),
+            (["--users", "8"], "no option --users"),
+        ] {
             let error = Asked::read(&wrong).expect_err("wrong");
             assert!(error.to_string().contains(expect), "{error}");
         }
         assert!(Asked::read(&["--seconds"]).is_err());
+    }
+
+    #[test]
+    fn every_program_runs_once_a_round_and_begins_as_often_as_the_others() {
+        for n_programs in 2..5 {
+            let mut begun = vec![0; n_programs];
+            for round in 0..4 * n_programs {
+                let order = order(n_programs, round);
+                begun[order[0]] += 1;
+                let unique: std::collections::BTreeSet<usize> = order.into_iter().collect();
+                assert_eq!(unique.len(), n_programs);
+            }
+            assert!(begun.iter().all(|n| *n == 4), "{begun:?}");
+        }
     }
 
     #[test]

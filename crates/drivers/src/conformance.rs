@@ -461,10 +461,11 @@ fn visitors_can_refuse(database: &Arc<dyn Database>) {
             n_seen += 1;
             Err(Refusal::new(RefusalKind::Shape, "not this one"))
         };
-        refused(
+        let words = refused(
             block_on(query(&mut *speaker.0, Request::Execute(call), visit)),
             RefusalKind::Shape,
         );
+        assert_eq!(words, "under test: not this one", "the statement is named");
         assert_eq!(n_seen, 1);
     }
     assert_eq!(speaker.call(0, &[]).expect("it reads").n_rows, 3);

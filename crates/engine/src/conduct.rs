@@ -14,6 +14,7 @@ use model::{
 use stats::{Histogram, Range};
 
 use crate::clock::Origin;
+use crate::heartbeat::AllHeartbeats;
 use crate::job::{GroupJob, Job};
 use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
@@ -112,6 +113,8 @@ pub struct Ran {
     pub n_left_behind: u32,
     /// Times at which the generator itself stood still; none in virtual time.
     pub pauses: Pauses,
+    /// Why replies of some connection have no lag; none where all have, and in virtual time.
+    pub no_reply_lag: Option<String>,
 }
 
 /// Runs a job, and tells what happens as it does. `start` is asked once all clients have
@@ -379,6 +382,21 @@ impl<'a> Stage<'a> {
         self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
+    /// Tells how late each event loop was.
+    fn tell_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
+        let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
+        for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {
+            if of_loop.lag.is_empty() {
+                continue;
+            }
+            (self.events)(Event::Heartbeats {
+                loop_index: index as u32,
+                latest_at_ns: of_loop.latest_due_ns as i64 - start_ns as i64,
+                lag: Some(of_loop.lag),
+            });
+        }
+    }
+
     /// Counts what never ended, closes the books, and tells the rest.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
         let last_ns = self.common.recorder.last_finish_ns();
@@ -411,13 +429,16 @@ impl<'a> Stage<'a> {
             granted,
             n_left_behind,
             pauses: self.pauses,
+            no_reply_lag: self.common.recorder.no_reply_lag(),
         }
     }
 
     fn count_unfinished(&mut self, now_ns: u64) {
         let recorder = &self.common.recorder;
         for (group, under_way) in &self.under_way {
-            if let Some((kind, intended_ns)) = under_way.take() {
+            // What was not due before the end was never offered.
+            let is_offered = |&(_, intended_ns): &(_, u64)| intended_ns < self.stop.end_ns();
+            if let Some((kind, intended_ns)) = under_way.take().filter(is_offered) {
                 recorder.record_unfinished(*group, kind, intended_ns, now_ns);
             }
         }
@@ -480,6 +501,8 @@ fn run_in_time(
         tell,
         granted: Arc::new(OnceLock::new()),
         door: Arc::new(door_of(&job)),
+        threads: job.threads.clone(),
+        heartbeats: AllHeartbeats::default(),
     };
     let blueprints = stage.blueprints();
     let started = match job.placement {
@@ -501,6 +524,7 @@ fn run_in_time(
     around.gate.open(load_start_ns);
     oversee(&mut stage, around.origin, &hear, &cancels);
     let now_ns = around.origin.elapsed_ns();
+    stage.tell_heartbeats(&around.heartbeats, now_ns);
     let ran = stage.finish(now_ns, around.granted.get().copied());
     around.over.open(now_ns);
     drop(around);

@@ -7,6 +7,8 @@ use model::{
     Workload,
 };
 
+use crate::threads::ClientThreads;
+
 /// Which part of a job this process does: of `of` agents the one with `index`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
@@ -64,6 +66,8 @@ pub struct Job {
     pub workers: usize,
     /// Whether each event loop asks for a CPU of its own.
     pub pin: bool,
+    /// Where the threads on which its clients live are entered.
+    pub threads: ClientThreads,
     /// Sees every sample.
     pub tap: Option<Tap>,
 }

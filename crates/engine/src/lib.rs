@@ -6,15 +6,18 @@
 
 mod clock;
 mod conduct;
+mod heartbeat;
 mod job;
 mod pacer;
 mod place;
 mod recorder;
+mod reply_lag;
 mod schedule;
 mod scheduling;
 mod seat;
 mod stop;
 mod thinker;
+mod threads;
 
 #[cfg(test)]
 mod tests;
@@ -26,3 +29,4 @@ pub use place::threads::block_on;
 pub use schedule::Schedule;
 pub use scheduling::Granted;
 pub use stop::Stop;
+pub use threads::{ClientThread, ClientThreads};

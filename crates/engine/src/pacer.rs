@@ -162,7 +162,10 @@ pub(crate) struct Claim {
 }
 
 enum Pace {
-    Closed,
+    /// The next transaction is due as soon as the last one is over.
+    Closed {
+        free_ns: u64,
+    },
     Open(Arc<Arrivals>),
     KeyThink(Thinker),
 }
@@ -193,21 +196,26 @@ impl Pacer {
             (Load::KeyThink { scale }, _) => {
                 Pace::KeyThink(Thinker::new(client, pacing.seed, *scale))
             }
-            _ => Pace::Closed,
+            _ => Pace::Closed { free_ns: 0 },
         };
         Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
     }
 
     /// Whether transactions have instants to begin at.
     pub(crate) fn keeps_time(&self) -> bool {
-        !matches!(self.pace, Pace::Closed)
+        !matches!(self.pace, Pace::Closed { .. })
+    }
+
+    /// Whether the client has transactions of its own, rather than the next one of all.
+    pub(crate) fn has_own(&self) -> bool {
+        !matches!(self.pace, Pace::Open(_))
     }
 
     /// Which transaction is next; none when the load is over.
     pub(crate) fn claim(&mut self, clock: &dyn Clock) -> Option<Claim> {
         let own = Number::OfClient { client: self.client, nth: self.nth };
         match &mut self.pace {
-            Pace::Closed => Some(Claim { number: own, claimed_ns: 0, intended_ns: None }),
+            Pace::Closed { .. } => Some(Claim { number: own, claimed_ns: 0, intended_ns: None }),
             Pace::KeyThink(_) => {
                 Some(Claim { number: own, claimed_ns: clock.now(), intended_ns: None })
             }
@@ -232,16 +240,21 @@ impl Pacer {
             Some(intended_ns) => intended_ns,
             None => match &self.pace {
                 Pace::KeyThink(thinker) => thinker.intend(claim.number, kind, kinds),
-                Pace::Closed | Pace::Open(_) => return self.start_now(claim.number, clock),
+                Pace::Closed { .. } | Pace::Open(_) => {
+                    return self.start_now(claim.number, clock);
+                }
             },
         };
         if intended_ns >= self.stop.end_ns() {
             return None;
         }
-        // Who keys and thinks never waits for another: being late is the generator's lag.
-        let claimed_ns = match self.pace {
-            Pace::KeyThink(_) => claim.claimed_ns.min(intended_ns),
-            Pace::Closed | Pace::Open(_) => claim.claimed_ns,
+        // Who keys and thinks never waits for another: being late is the generator's lag, unless
+        // there was no connection.
+        let claimed_ns = match (&self.pace, claim.intended_ns) {
+            (Pace::KeyThink(thinker), None) if !thinker.is_behind => {
+                claim.claimed_ns.min(intended_ns)
+            }
+            _ => claim.claimed_ns,
         };
         let is_queued = claimed_ns > intended_ns;
         if !is_queued && clock::until(clock, intended_ns).await == Woken::Stopped {
@@ -254,19 +267,38 @@ impl Pacer {
         if self.stop.is_aborted() {
             return self.give_up(claim, intended_ns);
         }
-        if claim.intended_ns.is_none() && !self.take_from_budget(intended_ns) {
+        if claim.intended_ns.is_none() && !self.take(intended_ns) {
             return None;
         }
         let slot = Slot { number: claim.number, intended_ns, claimed_ns };
-        self.nth += 1;
         Some((slot, clock.now()))
     }
 
-    /// The transaction of `kind` has finished.
-    pub(crate) fn finished(&mut self, kind: KindIndex, now_ns: u64) {
+    /// When the claimed transaction of a client without a connection is due, as if it had one.
+    /// None: the load is over before that.
+    pub(crate) fn expect(&mut self, claim: &Claim, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
+        let intended_ns = match &self.pace {
+            Pace::KeyThink(thinker) => thinker.intend(claim.number, kind, kinds),
+            Pace::Closed { free_ns } if !self.stop.has_reason() => *free_ns,
+            Pace::Closed { .. } | Pace::Open(_) => return None,
+        };
+        (intended_ns < self.stop.end_ns() && self.take(intended_ns)).then_some(intended_ns)
+    }
+
+    /// A client has a connection again since `now_ns`, for a transaction that was to be expected.
+    pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
         if let Pace::KeyThink(thinker) = &mut self.pace {
-            thinker.previous = Some(kind);
-            thinker.free_ns = now_ns;
+            thinker.connected_ns = now_ns;
+        }
+        Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
+    }
+
+    /// The transaction of `kind` has finished.
+    pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
+        match &mut self.pace {
+            Pace::Closed { free_ns } => *free_ns = finished_ns,
+            Pace::KeyThink(thinker) => thinker.finished(kind, slot, finished_ns),
+            Pace::Open(_) => {}
         }
     }
 
@@ -281,26 +313,29 @@ impl Pacer {
     /// Closed load: the intended instant is the start.
     fn start_now(&mut self, number: Number, clock: &dyn Clock) -> Option<(Slot, u64)> {
         let now_ns = clock.now();
-        if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take_from_budget(now_ns)
-        {
+        if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take(now_ns) {
             return None;
         }
-        self.nth += 1;
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    fn take_from_budget(&self, intended_ns: u64) -> bool {
+    /// Takes the client's next transaction; false if as many as wanted were taken.
+    fn take(&mut self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
-        match &self.budget {
+        let is_wanted = match &self.budget {
             Some(budget) if is_measured => budget.take(),
             _ => true,
-        }
+        };
+        self.nth += u64::from(is_wanted);
+        is_wanted
     }
 
     /// Load begins: a client that keys and thinks is found in the midst of that.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
-        if let Pace::KeyThink(thinker) = &mut self.pace {
-            self.nth = thinker.begin(load_start_ns, workload);
+        match &mut self.pace {
+            Pace::Closed { free_ns } => *free_ns = load_start_ns,
+            Pace::KeyThink(thinker) => self.nth = thinker.begin(load_start_ns, workload),
+            Pace::Open(_) => {}
         }
     }
 }

@@ -6,7 +6,7 @@
 //! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
     Counts, ErrorCount, KindIndex, Load, Measure, MeasureKind, MeasureSecond, NS_PER_S, Outcome,
@@ -103,8 +103,26 @@ impl Spans {
 struct Figures {
     counts: Counts,
     commits: u64,
-    carried: u64,
+    carried: Carried,
     traffic: Traffic,
+}
+
+/// What ends after the phase that it was intended in.
+#[derive(Clone, Copy, Default)]
+struct Carried {
+    count: u64,
+    /// How long it goes on within the next phase.
+    beyond_ns: u64,
+    /// The longest response time.
+    max_ns: u64,
+}
+
+impl Carried {
+    fn add(&mut self, other: Carried) {
+        self.count += other.count;
+        self.beyond_ns += other.beyond_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
 }
 
 /// One kind of transaction of one group.
@@ -145,6 +163,7 @@ struct GroupCells {
     kinds: Vec<Option<Box<KindCells>>>,
     tenths: Vec<(i64, [u32; 10])>,
     lag: Spans,
+    reply_lag: Spans,
     measures: Vec<MeasureCells>,
     errors: Vec<(i64, Vec<ErrorCount>)>,
 }
@@ -161,6 +180,7 @@ impl GroupCells {
             kinds: (0..shape.n_kinds).map(|_| None).collect(),
             tenths: Vec::new(),
             lag: Spans::new(recording, recording.window_seconds.into()),
+            reply_lag: Spans::new(recording, recording.window_seconds.into()),
             measures: shape.measures.iter().map(measure).collect(),
             errors: Vec::new(),
         }
@@ -222,6 +242,8 @@ pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     tap: Option<Tap>,
+    /// Why there is no reply lag of some connection, the first reason that was given.
+    no_reply_lag: OnceLock<String>,
 }
 
 impl Recorder {
@@ -236,7 +258,8 @@ impl Recorder {
             let groups = shapes.iter().map(|shape| GroupCells::new(recording, shape)).collect();
             Mutex::new(Shard { groups, last_finish_ns: 0, is_closed: false })
         };
-        Recorder { shards: (0..n_shards.max(1)).map(|_| shard()).collect(), stop, tap }
+        let shards = (0..n_shards.max(1)).map(|_| shard()).collect();
+        Recorder { shards, stop, tap, no_reply_lag: OnceLock::new() }
     }
 
     /// Adds a transaction that has ended, and what it measured.
@@ -247,14 +270,14 @@ impl Recorder {
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
-        let is_carried = self.is_carried(second, sample.finished_ns, start_ns);
+        let carried = self.carried(sample.slot.intended_ns, sample.finished_ns, start_ns);
         self.with(client, |shard| {
             shard.last_finish_ns = shard.last_finish_ns.max(sample.finished_ns);
             let cells = &mut shard.groups[usize::from(group)];
             cells.lag.record(second, sample.lag_ns());
             let kind = cells.kind(sample.kind);
             let figures = kind.figures(second);
-            figures.carried += u64::from(is_carried);
+            figures.carried.add(carried);
             figures.counts.retried += u64::from(sample.retries);
             count(&mut figures.counts, sample.outcome);
             match sample.outcome {
@@ -303,12 +326,12 @@ impl Recorder {
     ) {
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(intended_ns, start_ns);
-        let is_carried = self.is_carried(second, now_ns, start_ns);
+        let carried = self.carried(intended_ns, now_ns, start_ns);
         self.with(0, |shard| {
             let kind = shard.groups[usize::from(group)].kind(kind);
             let figures = kind.figures(second);
             figures.counts.unfinished += 1;
-            figures.carried += u64::from(is_carried);
+            figures.carried.add(carried);
             kind.unfinished.record(second, now_ns.saturating_sub(intended_ns));
         });
     }
@@ -329,6 +352,28 @@ impl Recorder {
                 None => errors.push((second, vec![error])),
             }
         });
+    }
+
+    /// Adds how long a reply lay in the socket that was read at `now_ns`.
+    pub(crate) fn record_reply_lag(&self, client: u32, group: u16, now_ns: u64, lag_ns: u64) {
+        let start_ns = self.stop.measure_start_ns();
+        if start_ns == NEVER || now_ns >= self.stop.end_ns() {
+            return;
+        }
+        let second = second_of(now_ns, start_ns);
+        self.with(client, |shard| {
+            shard.groups[usize::from(group)].reply_lag.record(second, lag_ns);
+        });
+    }
+
+    /// Some connection has no reply lags, for this reason.
+    pub(crate) fn note_no_reply_lag(&self, why: &str) {
+        self.no_reply_lag.get_or_init(|| why.to_owned());
+    }
+
+    /// Why some connection has no reply lags; none where all have.
+    pub(crate) fn no_reply_lag(&self) -> Option<String> {
+        self.no_reply_lag.get().cloned()
     }
 
     /// The latest finish so far.
@@ -364,9 +409,18 @@ impl Recorder {
         sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
     }
 
-    fn is_carried(&self, second: i64, finished_ns: u64, start_ns: u64) -> bool {
-        let phase_end_ns = if second < 0 { start_ns } else { self.stop.end_ns() };
-        finished_ns >= phase_end_ns
+    fn carried(&self, intended_ns: u64, finished_ns: u64, start_ns: u64) -> Carried {
+        let end_ns = self.stop.end_ns();
+        // What began in the ramp-up may end after all of the measured phase.
+        let (phase_end_ns, until_ns) = match intended_ns < start_ns {
+            true => (start_ns, finished_ns.min(end_ns)),
+            false => (end_ns, finished_ns),
+        };
+        if finished_ns < phase_end_ns {
+            return Carried::default();
+        }
+        let beyond_ns = until_ns.saturating_sub(phase_end_ns);
+        Carried { count: 1, beyond_ns, max_ns: finished_ns.saturating_sub(intended_ns) }
     }
 
     fn with(&self, client: u32, work: impl FnOnce(&mut Shard)) {
@@ -446,6 +500,9 @@ impl Parts {
         cells.lag.take(before, &mut |second, histogram| {
             merge(&mut self.at(group, second).lag, histogram);
         });
+        cells.reply_lag.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).reply_lag, histogram);
+        });
         for (second, errors) in extract(&mut cells.errors, before, |(second, _)| *second) {
             for error in &errors {
                 ErrorCount::add_to(&mut self.at(group, second).errors, error);
@@ -461,7 +518,9 @@ impl Parts {
             let part = self.at(group, second).kind(kind);
             part.counts.add(&figures.counts);
             part.commits += figures.commits;
-            part.carried += figures.carried;
+            part.carried += figures.carried.count;
+            part.carried_ns += figures.carried.beyond_ns;
+            part.carried_max_ns = part.carried_max_ns.max(figures.carried.max_ns);
             part.traffic += figures.traffic;
         }
         cells.response.take(before, &mut |second, histogram| {

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
     Client, ClientMoments, Clock, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number,
-    Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, StopReason, Stream, Workload,
-    World,
+    Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, Slot, StopReason, Stream,
+    Workload, World,
 };
 use stats::Moments;
 
 use crate::clock::through;
-use crate::pacer::Pacer;
+use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
 use crate::stop::{NEVER, Stop};
 
@@ -90,6 +90,8 @@ pub(crate) struct Seat {
     pub(crate) moments: Vec<(Moments, u64)>,
     measured: Vec<(u16, u64)>,
     hopeless_in_a_row: u32,
+    /// The connection broke, and there is no other yet.
+    is_broken: bool,
     /// How long to wait before the next attempt to reconnect; 0 after a transaction that held.
     reconnect_ns: u64,
 }
@@ -122,6 +124,7 @@ impl Seat {
             moments: vec![(Moments::default(), 0); n_kinds],
             measured: Vec::with_capacity(8),
             hopeless_in_a_row: 0,
+            is_broken: false,
             reconnect_ns: 0,
         }
     }
@@ -132,14 +135,7 @@ impl Seat {
         through(self.clock.as_ref(), load_start_ns).await;
         let mut turn = 0;
         let mut still = 0;
-        while let Some(claim) = self.pacer.claim(self.clock.as_ref()) {
-            self.count_dropped();
-            let kind = self.user.inputs(claim.number);
-            let clock = self.clock.as_ref();
-            let Some((slot, started_ns)) = self.pacer.wait(claim, kind, &self.kinds, clock).await
-            else {
-                break;
-            };
+        while let Some((kind, slot, started_ns)) = self.next().await {
             self.under_way.begin(kind, slot.intended_ns);
             if started_ns == NEVER {
                 return;
@@ -153,10 +149,8 @@ impl Seat {
             let traffic = self.sessions[0].traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
-            let is_mended = self.mend(outcome).await;
-            // Who had to reconnect begins to think when that is done.
-            let free_ns = if is_mended { self.clock.now() } else { finished_ns };
-            self.pacer.finished(kind, free_ns);
+            self.is_broken = is_lost(outcome);
+            self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
             match placement {
                 Placement::Loop if turn % TURN == 0 => yield_now().await,
@@ -168,6 +162,57 @@ impl Seat {
             }
         }
         self.count_dropped();
+    }
+
+    /// The next transaction, once it is due: its kind, its slot, and the instant of its start;
+    /// none when the load is over.
+    async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
+        let must_connect = self.must_connect();
+        // What is next of all is for one who can do it.
+        if must_connect && !self.pacer.has_own() && !self.reconnect().await {
+            return None;
+        }
+        let mut claim = self.pacer.claim(self.clock.as_ref())?;
+        self.count_dropped();
+        let kind = self.user.inputs(claim.number);
+        if must_connect && self.pacer.has_own() {
+            // What is its own is due whether it is connected or not.
+            let intended_ns = self.pacer.expect(&claim, kind, &self.kinds)?;
+            self.under_way.begin(kind, intended_ns);
+            if !self.reconnect().await {
+                self.leave_unfinished(claim, kind, intended_ns);
+                return None;
+            }
+            claim = self.pacer.reconnected(claim, intended_ns, self.clock.now());
+        }
+        let clock = self.clock.as_ref();
+        let due = self.pacer.wait(claim, kind, &self.kinds, clock).await;
+        let Some((slot, started_ns)) = due else {
+            self.under_way.end();
+            return None;
+        };
+        Some((kind, slot, started_ns))
+    }
+
+    /// The window ended before this client was connected again: counts what it would have begun
+    /// until then. How long that would have taken is not known, and counts as nothing.
+    fn leave_unfinished(&mut self, mut claim: Claim, mut kind: KindIndex, mut intended_ns: u64) {
+        self.under_way.end();
+        let now_ns = self.clock.now();
+        let common = Arc::clone(&self.common);
+        while intended_ns < common.stop.end_ns() {
+            common.recorder.record_unfinished(self.group, kind, intended_ns, now_ns);
+            let slot = Slot { number: claim.number, intended_ns, claimed_ns: intended_ns };
+            self.pacer.finished(kind, slot, intended_ns);
+            let Some(next) = self.pacer.claim(self.clock.as_ref()) else { return };
+            claim = next;
+            kind = self.user.inputs(claim.number);
+            // Where there are no pauses it waits for its first transaction, and begins no other.
+            match self.pacer.expect(&claim, kind, &self.kinds) {
+                Some(next_ns) if next_ns > intended_ns => intended_ns = next_ns,
+                _ => return,
+            }
+        }
     }
 
     fn record(&mut self, sample: &Sample) {
@@ -250,36 +295,41 @@ impl Seat {
         }
     }
 
-    /// Reconnects if the connection broke, for as long as it takes and the run lasts, or if it is
-    /// to move; whether there was need to.
-    async fn mend(&mut self, outcome: Outcome) -> bool {
-        let is_broken = match outcome {
-            Outcome::Unknown => true,
-            Outcome::Failed(kind) => kind.breaks_session(),
-            Outcome::Committed | Outcome::RolledBack => false,
-        };
-        if !is_broken {
+    /// Whether another connection must be made before the next transaction.
+    fn must_connect(&mut self) -> bool {
+        if !self.is_broken {
             self.reconnect_ns = 0;
-            // Where another host is its own now, it goes there between two transactions.
-            if !self.sessions[0].should_move() {
-                return false;
-            }
         }
-        while self.common.stop.word() == crate::stop::RUNNING
-            && self.clock.now() < self.common.stop.end_ns()
-        {
+        // Where another host is its own now, it goes there between two transactions.
+        self.is_broken || self.sessions[0].should_move()
+    }
+
+    /// Reconnects, for as long as it takes and the window lasts; whether there is a connection.
+    async fn reconnect(&mut self) -> bool {
+        let stop = Arc::clone(&self.common.stop);
+        let is_open = |now_ns| stop.word() == crate::stop::RUNNING && now_ns < stop.end_ns();
+        while is_open(self.clock.now()) {
             // A connection that is lost at its first transaction heals nothing.
             if self.reconnect_ns > 0 {
-                let until_ns = self.clock.now() + self.reconnect_ns;
+                let until_ns = (self.clock.now() + self.reconnect_ns).min(stop.end_ns());
                 crate::clock::until(self.clock.as_ref(), until_ns).await;
+                if !is_open(self.clock.now()) {
+                    break;
+                }
             }
             self.reconnect_ns = (self.reconnect_ns * 2).clamp(RECONNECT_NS.0, RECONNECT_NS.1);
             match model::reconnect(self.sessions[0].as_mut()).await {
-                Ok(()) => return true,
-                Err(refusal) => self.count_error(&refusal),
+                Ok(()) => {
+                    self.is_broken = false;
+                    return true;
+                }
+                Err(refusal) => {
+                    self.is_broken = true;
+                    self.count_error(&refusal);
+                }
             }
         }
-        true
+        !self.is_broken
     }
 
     fn count_dropped(&mut self) {
@@ -327,6 +377,15 @@ fn outcome_of_refusal(kind: RefusalKind) -> Outcome {
     match kind {
         RefusalKind::UnknownCommit => Outcome::Unknown,
         other => Outcome::Failed(other),
+    }
+}
+
+/// Whether the connection is gone.
+fn is_lost(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Unknown => true,
+        Outcome::Failed(kind) => kind.breaks_session(),
+        Outcome::Committed | Outcome::RolledBack => false,
     }
 }
 

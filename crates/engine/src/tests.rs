@@ -1,5 +1,8 @@
 //! Laws of the engine, on a made-up database whose every service time is known.
 
+mod outages;
+
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,17 +12,22 @@ use model::{
     ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
     Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
     Number, Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply,
-    Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId, StopReason, Table,
-    Traffic, Until, Value, Visit, Woken, Workload, World,
+    ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
+    StopReason, Table, Traffic, Until, Value, Visit, Woken, Workload, World,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
-use crate::{GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
+use crate::clock::unix_ns;
+use crate::{ClientThreads, GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
 
 /// Answers statement `nth` after a service time; refuses as told.
 struct Fake {
     service_ns: fn(u64) -> u64,
+    /// For how long the thread is kept busy when statement `nth` is asked.
+    blocks_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    /// An answer that is due in it is a lost connection, and no new one is made.
+    outage_ns: Range<u64>,
     present: Arc<Present>,
 }
 
@@ -35,7 +43,8 @@ impl Fake {
         refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
     ) -> Fake {
         let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
-        Fake { service_ns, refuses, present: Arc::new(present) }
+        let present = Arc::new(present);
+        Fake { service_ns, blocks_ns: |_| 0, refuses, outage_ns: 0..0, present }
     }
 }
 
@@ -43,7 +52,10 @@ struct FakeSession {
     present: Arc<Present>,
     clock: Rc<dyn Clock>,
     service_ns: fn(u64) -> u64,
+    blocks_ns: fn(u64) -> u64,
+    reply_lags: Option<Rc<dyn ReplyLags>>,
     refuses: fn(u64, u32) -> Option<RefusalKind>,
+    outage_ns: Range<u64>,
     until_ns: u64,
     asked: (u64, u32),
     traffic: Traffic,
@@ -79,7 +91,10 @@ impl Database for Fake {
                 present: Arc::clone(&self.present),
                 clock: place.clock,
                 service_ns: self.service_ns,
+                blocks_ns: self.blocks_ns,
+                reply_lags: None,
                 refuses: self.refuses,
+                outage_ns: self.outage_ns.clone(),
                 until_ns: 0,
                 asked: (u64::MAX, 0),
                 traffic: Traffic::default(),
@@ -108,6 +123,10 @@ impl Session for FakeSession {
         let nth = *nth as u64;
         let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
         self.asked = (nth, attempt);
+        let blocked_until_ns = self.clock.now() + (self.blocks_ns)(nth);
+        while self.clock.now() < blocked_until_ns {
+            std::hint::spin_loop();
+        }
         self.until_ns = self.clock.now() + (self.service_ns)(nth);
         self.traffic.reads += 1;
         self.traffic.round_trips += 1;
@@ -124,7 +143,15 @@ impl Session for FakeSession {
             Poll::Ready(Woken::Stopped) => {
                 Poll::Ready(Err(Refusal::new(RefusalKind::Cancelled, "cut off")))
             }
+            Poll::Ready(Woken::Due) if self.outage_ns.contains(&self.until_ns) => {
+                Poll::Ready(Err(Refusal::new(RefusalKind::ConnectionLost, "an outage")))
+            }
             Poll::Ready(Woken::Due) => {
+                if let Some(lags) = &self.reply_lags {
+                    let late_ns = self.clock.now() - self.until_ns;
+                    let lag_ns = lags.since_ns(unix_ns() - late_ns);
+                    lag_ns.into_iter().for_each(|lag_ns| lags.record(lag_ns));
+                }
                 Poll::Ready(match (self.refuses)(self.asked.0, self.asked.1) {
                     Some(kind) => Err(Refusal::new(kind, "as told")),
                     None => Ok(Reply::default()),
@@ -147,7 +174,9 @@ impl Session for FakeSession {
     }
 
     fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        Poll::Ready(Ok(()))
+        let is_down = self.outage_ns.contains(&self.clock.now());
+        let lost = Refusal::new(RefusalKind::ConnectionLost, "an outage");
+        Poll::Ready(if is_down { Err(lost) } else { Ok(()) })
     }
 
     fn traffic(&self) -> Traffic {
@@ -156,6 +185,10 @@ impl Session for FakeSession {
 
     fn canceller(&self) -> Arc<dyn Cancel> {
         Arc::new(Nobody)
+    }
+
+    fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        self.reply_lags = Some(lags);
     }
 }
 
@@ -260,6 +293,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         share: Share::WHOLE,
         pin: false,
         workers: 2,
+        threads: ClientThreads::default(),
         tap: None,
     }
 }
@@ -806,4 +840,83 @@ fn clients_connect_at_their_rate() {
     let (ran, _, connected_ns) = connect_with(Shy::new(0, RefusalKind::Other), connect);
     assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
     assert_eq!(connected_ns, 9 * (NS_PER_S / 3));
+}
+
+/// A closed load in which each of eight clients blocks its thread for 50 ms, once.
+fn blocked_for_50_ms(placement: Placement) -> Told {
+    let mut job = job(Load::Closed, 8, 60 * NS_PER_S, |_| NS_PER_MS);
+    let blocks = |nth: u64| if nth == 100 { 50 * NS_PER_MS } else { 0 };
+    let database = Fake { blocks_ns: blocks, ..Fake::new(|_| NS_PER_MS, no) };
+    job.groups[0].database = Arc::new(database);
+    job.groups[0].until = Until::TransactionsPerClient(150);
+    job.placement = placement;
+    job.workers = 1;
+    tell(job)
+}
+
+fn reply_lag(told: &Told) -> stats::Histogram {
+    let mut sum = stats::Histogram::default();
+    for event in &told.events {
+        let Event::Second(Second { reply_lag: Some(lag), .. }) = event else { continue };
+        sum.add(lag);
+    }
+    sum
+}
+
+#[test]
+fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
+    let told = blocked_for_50_ms(Placement::Loop);
+    let mut heartbeats = told.events.iter().filter_map(|event| match event {
+        Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+            Some((*loop_index, *latest_at_ns, lag.as_ref()?))
+        }
+        _ => None,
+    });
+    let (loop_index, latest_at_ns, lag) = heartbeats.next().expect("one loop");
+    assert!(loop_index == 0 && heartbeats.next().is_none());
+    // Eight clients block it in turn; the first heartbeat that each misses is due within 10 ms.
+    let ms = lag.max() / NS_PER_MS;
+    assert!(ms >= 40, "{ms} ms");
+    assert!(latest_at_ns >= 0 && latest_at_ns < told.ran.measured_ns as i64, "{latest_at_ns}");
+    // Each was seen or missed, and every one counts.
+    let due = told.ran.measured_ns / (10 * NS_PER_MS);
+    assert!(lag.count().abs_diff(due) <= 1, "{} of {due}", lag.count());
+    // Replies of the others lay there meanwhile.
+    let replies = reply_lag(&told);
+    assert_eq!(replies.count(), 8 * 150);
+    assert!(replies.max() >= 40 * NS_PER_MS, "{} ns", replies.max());
+}
+
+#[test]
+fn threads_have_no_heartbeat_and_block_nobody_else() {
+    let told = blocked_for_50_ms(Placement::Thread);
+    assert!(!told.events.iter().any(|event| matches!(event, Event::Heartbeats { .. })));
+    assert_eq!(reply_lag(&told).count(), 8 * 150);
+    assert_eq!(told.ran.no_reply_lag, None);
+}
+
+#[test]
+fn virtual_time_has_no_reply_lag() {
+    let told = tell(job(Load::Closed, 4, NS_PER_S, two_ms));
+    assert!(reply_lag(&told).is_empty());
+}
+
+#[test]
+fn client_threads_are_those_of_the_run() {
+    for (placement, loops) in [
+        (Placement::Loop, vec![Some(0), Some(1)]),
+        (Placement::Thread, vec![None; 4]),
+        (Placement::Simulated, vec![]),
+    ] {
+        let mut job = job(Load::Closed, 4, 20 * NS_PER_MS, |_| NS_PER_MS);
+        job.placement = placement;
+        let threads = job.threads.clone();
+        tell(job);
+        let list = threads.list();
+        let indices: Vec<Option<u32>> = list.iter().map(|thread| thread.loop_index).collect();
+        assert_eq!(indices, loops);
+        let numbers: std::collections::BTreeSet<u32> =
+            list.iter().map(|thread| thread.thread).collect();
+        assert_eq!(numbers.len(), list.len());
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: who waits until then (pacer), and how long users key and think (workloads).
 
-use model::{Dice, Kind, KindIndex, NS_PER_S, Number, Stream, Workload};
+use model::{Dice, Kind, KindIndex, NS_PER_S, Number, Slot, Stream, Workload};
 
 /// Think times are cut at this many times their mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
@@ -21,9 +21,13 @@ pub(crate) struct Thinker {
     /// All times are multiplied by it.
     scale: f64,
     /// The kind of the last transaction; none before the first.
-    pub(crate) previous: Option<KindIndex>,
-    /// When the last transaction was over; before the first, when that is due.
-    pub(crate) free_ns: u64,
+    previous: Option<KindIndex>,
+    /// When the last transaction was over, or would have been; before the first, when that is due.
+    free_ns: u64,
+    /// When the client was last connected again.
+    pub(crate) connected_ns: u64,
+    /// The last transaction had to wait for a connection, so the next one may be late.
+    pub(crate) is_behind: bool,
 }
 
 /// Where in its cycle a client is found.
@@ -36,7 +40,25 @@ enum Found {
 
 impl Thinker {
     pub(crate) fn new(client: u32, seed: u64, scale: f64) -> Thinker {
-        Thinker { client, seed, scale, previous: None, free_ns: 0 }
+        Thinker {
+            client,
+            seed,
+            scale,
+            previous: None,
+            free_ns: 0,
+            connected_ns: 0,
+            is_behind: false,
+        }
+    }
+
+    /// A transaction has finished. What a user would have begun while there was no connection is
+    /// intended when it would have been begun, so the wait for the connection delays no other.
+    pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
+        let wait_ns = slot.claimed_ns.saturating_sub(slot.intended_ns);
+        let was_unconnected = slot.intended_ns < self.connected_ns;
+        self.previous = Some(kind);
+        self.is_behind = wait_ns > 0;
+        self.free_ns = finished_ns - if was_unconnected { wait_ns } else { 0 };
     }
 
     /// The end of thinking (after the last transaction) and keying (before this one).

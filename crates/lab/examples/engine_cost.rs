@@ -140,6 +140,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         share: Share::WHOLE,
         pin: false,
         workers: 1,
+        threads: engine::ClientThreads::default(),
         tap: None,
     };
     let stop = Arc::new(Stop::default());

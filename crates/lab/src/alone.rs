@@ -67,6 +67,25 @@ impl Alone {
         }
     }
 
+    /// A session beside the one that keeps others out, and whether it is the only one that is to
+    /// be had: nobody else can build there then either, and ours that keeps them out is ended.
+    pub(crate) fn desk_beside(&mut self, database: &dyn Database) -> Result<(Desk, bool), Refusal> {
+        match Desk::at(database) {
+            Err(no) if no.kind.breaks_session() && self.answers() => {
+                self.desk = None;
+                let why = "the server answers on one session and lets us have no second one";
+                let desk = Desk::at(database);
+                desk.map(|desk| (desk, true)).map_err(|_| no.during(why))
+            }
+            desk => desk.map(|desk| (desk, false)),
+        }
+    }
+
+    /// Whether a session holds it, and the server answers there.
+    fn answers(&mut self) -> bool {
+        self.desk.as_mut().is_some_and(|desk| desk.number("SELECT 1").is_ok())
+    }
+
     /// Takes it again if its connection was lost meanwhile.
     pub(crate) fn renew(
         &mut self,
@@ -79,6 +98,26 @@ impl Alone {
             *self = Alone::at(database, A_MOMENT, is_stopped)?;
         }
         Ok(())
+    }
+}
+
+/// Waits until a server lets us in that says that it recovers, however long that takes; its words
+/// go to `tell` once. Ends at once where it says anything else: that is for whoever connects next.
+pub(crate) fn wait_while_recovering(
+    database: &dyn Database,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    tell: &mut dyn FnMut(&String),
+) {
+    let is_recovering = database.dialect().is_recovering;
+    let mut is_told = false;
+    while let Err(no) = Desk::at(database) {
+        if !is_recovering(&no) || is_stopped() {
+            return;
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            tell(&no.message);
+        }
+        thread::park_timeout(LOOK_EVERY);
     }
 }
 
@@ -103,4 +142,71 @@ pub(crate) fn connect_again<T>(
         pause = (pause * 2).min(PAUSES.1);
     }
     Err(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use model::{Connecting, Dialect, Fact, Place, Places, RefusalKind, Statement, Target};
+
+    use super::*;
+    use crate::open::open;
+
+    /// A database that lets in nobody who is not the nth, and says why.
+    struct Recovers {
+        inner: Arc<dyn Database>,
+        dialect: Dialect,
+        n_refused: AtomicU32,
+        left: AtomicU32,
+        sqlstate: &'static str,
+    }
+
+    impl Database for Recovers {
+        fn dialect(&self) -> &Dialect {
+            &self.dialect
+        }
+
+        fn places(&self) -> Places {
+            self.inner.places()
+        }
+
+        fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+            let is_up = |left: u32| left.checked_sub(1);
+            match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_up) {
+                Err(_) => self.inner.connect(place, statements),
+                Ok(_) => {
+                    self.n_refused.fetch_add(1, Ordering::Relaxed);
+                    let sqlstate = self.sqlstate.to_owned();
+                    let no = Refusal::new(RefusalKind::ConnectionLost, "not yet");
+                    Box::pin(async move { Err(Refusal { sqlstate, ..no }) })
+                }
+            }
+        }
+
+        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+            self.inner.facts()
+        }
+    }
+
+    #[test]
+    fn a_server_is_waited_for_as_long_as_it_says_that_it_recovers() {
+        let check = |sqlstate, is_stopped: bool, n_refused: u32| {
+            let target = Target::parse("sqlite::memory:").expect("a target");
+            let inner = open(&target, 1, true).expect("opens");
+            let postgres = drivers::ALL.iter().find(|entry| entry.name == "postgres");
+            let is_recovering = postgres.expect("it is there").dialect.is_recovering;
+            let dialect = Dialect { is_recovering, ..*inner.dialect() };
+            let (refused, left) = (AtomicU32::new(0), AtomicU32::new(5));
+            let recovers = Recovers { inner, dialect, n_refused: refused, left, sqlstate };
+            let mut n_told = 0;
+            wait_while_recovering(&recovers, &|| is_stopped, &mut |_| n_told += 1);
+            assert_eq!(n_told, u32::from(n_refused > 1));
+            assert_eq!(recovers.n_refused.into_inner(), n_refused, "{sqlstate} {is_stopped}");
+        };
+        check("57P03", false, 5);
+        check("57P03", true, 1);
+        check("57P01", false, 1);
+    }
 }

@@ -4,9 +4,9 @@
 //! with the first chunk that is not marked. Not here: which rows (workloads).
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,6 +85,8 @@ pub struct Built {
     pub loaders: usize,
     /// Connections that were lost and made anew.
     pub reconnects: u64,
+    /// Why rows were inserted though they were to be loaded in bulk: the server's own words.
+    pub bulk_refused: Option<String>,
 }
 
 impl Built {
@@ -99,6 +101,7 @@ impl Built {
             method: options.method,
             loaders: n_loaders(opened, options),
             reconnects: 0,
+            bulk_refused: None,
         }
     }
 
@@ -114,17 +117,20 @@ impl Built {
             0 => String::new(),
             n => format!("; {n} lost connections were made anew"),
         };
+        let refused = self.bulk_refused.as_ref().map_or(String::new(), |why| {
+            format!("; the server does not understand bulk loads, so rows were inserted: {why}")
+        });
         match self.found {
             Data::Built => "the data are there already: nothing to build".to_owned(),
             Data::Unfinished => format!(
                 "went on with an interrupted build: about {} rows were there, {rows} added in {:.1} s \
-                 by {method} with {loaders}{lost}",
+                 by {method} with {loaders}{lost}{refused}",
                 format_count(self.n_rows_before),
                 self.seconds
             ),
             _ => format!(
                 "built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
-                 {:.1} s for indexes{lost}",
+                 {:.1} s for indexes{lost}{refused}",
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
                 self.index_seconds
@@ -147,11 +153,13 @@ pub fn build(
     match opened.data {
         Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
-            return Err(Trouble::Failed(
-                "tables of this workload are there, but no dbdyno_meta tells what is in them; \
-                 use another target, or drop them with --force"
-                    .to_owned(),
-            ));
+            let there = unmarked(&mut Desk::at(opened.database.as_ref())?, opened)?;
+            return Err(Trouble::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
+                 builds nothing among them: name another database with --target, which is made \
+                 if it is not there",
+                there.join(", ")
+            )));
         }
         Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
         Data::Absent => {}
@@ -196,7 +204,10 @@ struct Builder<'b> {
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
     alone: Alone,
-    desk: Desk,
+    /// None while a loader has the only session that is to be had.
+    desk: Option<Desk>,
+    /// The server has one session for us, and no more.
+    has_one_session: bool,
     /// Times that the connection was made anew.
     n_reconnects: u64,
 }
@@ -209,8 +220,8 @@ impl<'b> Builder<'b> {
         is_stopped: &'b (dyn Fn() -> bool + Sync),
     ) -> Result<Builder<'b>, Trouble> {
         let database = opened.database.as_ref();
-        let alone = Alone::at(database, A_MOMENT, is_stopped)?;
-        let mut desk = Desk::at(database)?;
+        let mut alone = Alone::at(database, A_MOMENT, is_stopped)?;
+        let (mut desk, has_one_session) = alone.desk_beside(database)?;
         let found = meta::read(&mut desk)?;
         match opened.data {
             Data::Absent if found == Found::Nothing => {
@@ -222,7 +233,8 @@ impl<'b> Builder<'b> {
                 return Err(Trouble::Failed(why.to_owned()));
             }
         }
-        Ok(Builder { opened, population, is_stopped, alone, desk, n_reconnects: 0 })
+        let (desk, n_reconnects) = (Some(desk), 0);
+        Ok(Builder { opened, population, is_stopped, alone, desk, has_one_session, n_reconnects })
     }
 
     /// Creates the tables and fills them, again where a crash of the server took back what it had
@@ -236,8 +248,14 @@ impl<'b> Builder<'b> {
         let mut work = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
+            if self.has_one_session {
+                (built.loaders, self.desk) = (1, None);
+            }
             load_once(opened, population, &work, built, self.is_stopped, progress)?;
             built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+            if let Some(why) = work.bulk_refused() {
+                (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
+            }
             self.alone.renew(opened.database.as_ref(), self.is_stopped)?;
             let left = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
             if left.chunks.is_empty() {
@@ -286,20 +304,24 @@ impl<'b> Builder<'b> {
         &mut self,
         work: &mut dyn FnMut(&mut Desk, bool) -> Result<T, Refusal>,
     ) -> Result<T, Trouble> {
-        let mut done = work(&mut self.desk, false);
+        let connect = &mut || Desk::at(self.opened.database.as_ref());
+        let mut desk = match self.desk.take() {
+            Some(desk) => desk,
+            None => connect().map_err(|refusal| self.stopped(refusal))?,
+        };
+        let mut done = work(&mut desk, false);
         for _ in 1..ATTEMPTS {
             match done {
                 Err(lost) if lost.kind.breaks_session() => {
-                    let database = self.opened.database.as_ref();
-                    let connect = &mut || Desk::at(database);
-                    let desk = connect_again(lost, self.is_stopped, connect);
-                    self.desk = desk.map_err(|refusal| self.stopped(refusal))?;
+                    let again = connect_again(lost, self.is_stopped, connect);
+                    desk = again.map_err(|refusal| self.stopped(refusal))?;
                     self.n_reconnects += 1;
-                    done = work(&mut self.desk, true);
+                    done = work(&mut desk, true);
                 }
-                done => return done.map_err(|refusal| self.stopped(refusal)),
+                _ => break,
             }
         }
+        self.desk = Some(desk);
         done.map_err(|refusal| self.stopped(refusal))
     }
 
@@ -390,6 +412,21 @@ pub(crate) struct Work {
     n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
+    /// The first refusal of a bulk load that the server did not understand.
+    bulk_refused: Mutex<Option<String>>,
+}
+
+impl Work {
+    /// Keeps why rows are inserted from now on.
+    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
+        let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| refusal.to_string());
+    }
+
+    /// Why rows were inserted, if they were to be loaded in bulk.
+    fn bulk_refused(&self) -> Option<String> {
+        self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
@@ -423,6 +460,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
         n_rows_before,
         n_rows_done,
         n_reconnects: AtomicU64::new(0),
+        bulk_refused: Mutex::new(None),
     })
 }
 
@@ -540,16 +578,51 @@ fn create_index(
     meta::mark(desk, mark, "index")
 }
 
-/// Drops a workload's tables, and what tells about them. Returns their names.
+/// The tables of the workload's names that are there.
+fn unmarked(desk: &mut Desk, opened: &Opened) -> Result<Vec<String>, Refusal> {
+    let tables = opened.workload.population().map(|population| population.tables());
+    let mut there = Vec::new();
+    for table in tables.unwrap_or_default() {
+        if desk.has_table(&table.name)? {
+            there.push(table.name.to_string());
+        }
+    }
+    Ok(there)
+}
+
+/// The tables of the workload's names that dbdyno did not build, each with its number of rows;
+/// none if it built them.
+pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Trouble> {
+    if opened.data != Data::Unmarked {
+        return Ok(Vec::new());
+    }
+    let opened = opened.clone();
+    quietly(stop, "interrupted while rows were counted; nothing was dropped", move || {
+        let mut desk = Desk::at(opened.database.as_ref())?;
+        let mut counted = Vec::new();
+        for table in unmarked(&mut desk, &opened)? {
+            let n_rows = desk.number(&format!("SELECT count(*) FROM {table}"))?;
+            counted.push((table, n_rows.map_or(0, |n_rows| n_rows.unsigned_abs())));
+        }
+        Ok(counted)
+    })
+}
+
+/// Drops a workload's tables, and what tells about them. Returns their names. Tables that dbdyno
+/// did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
-    let _alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
-    let mut desk = Desk::at(opened.database.as_ref())?;
+    let mut alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
+    let (mut desk, _) = alone.desk_beside(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
-    if found == Found::Nothing && opened.data == Data::Unmarked && !force {
-        return Err(Trouble::Failed(
-            "the tables were not built by dbdyno (no dbdyno_meta): drop them with --force"
-                .to_owned(),
-        ));
+    if found == Found::Nothing && !force {
+        let there = unmarked(&mut desk, opened)?;
+        if !there.is_empty() {
+            return Err(Trouble::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
+                 not drop them",
+                there.join(", ")
+            )));
+        }
     }
     if found != Found::Nothing {
         // Where this is interrupted, what is left is known to be a part.

@@ -31,10 +31,19 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
 /// counts may have survived that.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Trouble> {
     let Some(sql) = database.dialect().started_ago else { return Ok(None) };
-    let ago = Desk::at(database)?.counted(sql).unwrap_or(None);
-    let ago = ago.and_then(|seconds| u64::try_from(seconds).ok());
+    let mut desk = Desk::at(database)?;
+    let mut ago = || -> Option<u64> { desk.counted(sql).ok()??.try_into().ok() };
     let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
-    Ok(ago.filter(is_since).map(|ago| Fact::new("server", "restarted_ago_s", ago)))
+    let Some(first) = ago().filter(is_since) else { return Ok(None) };
+    // Some servers speak the protocol and count no seconds: always 0 is no evidence.
+    let asked = wall::now();
+    while asked.elapsed() < PATIENCE {
+        thread::park_timeout(LOOK_EVERY);
+        if ago() != Some(first) {
+            return Ok(Some(Fact::new("server", "restarted_ago_s", first)));
+        }
+    }
+    Ok(None)
 }
 
 /// Reads until the server has counted `ours` more than `before`, or does not any more.
@@ -84,4 +93,56 @@ pub(crate) fn facts(
         Fact::new("commits", "ours_unknown", unknown),
         Fact::new("commits", "counts_single_statements", counter.counts_single_statements),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::{Connecting, Dialect, Place, Places, Refusal, Statement, Target};
+
+    use super::*;
+    use crate::open::open;
+
+    /// A database that says by this query how long ago it was started.
+    struct Says {
+        inner: Arc<dyn Database>,
+        dialect: Dialect,
+    }
+
+    impl Database for Says {
+        fn dialect(&self) -> &Dialect {
+            &self.dialect
+        }
+
+        fn places(&self) -> Places {
+            self.inner.places()
+        }
+
+        fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+            self.inner.connect(place, statements)
+        }
+
+        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+            self.inner.facts()
+        }
+    }
+
+    #[test]
+    fn a_start_that_never_moves_is_no_restart() {
+        let target = Target::parse("sqlite::memory:").expect("a target");
+        let inner = open(&target, 1, true).expect("opens");
+        let began = wall::now().checked_sub(Duration::from_secs(60)).expect("the machine is up");
+        let check = |sql: &'static str, expect: bool| {
+            let dialect = Dialect { started_ago: Some(sql), ..*inner.dialect() };
+            let says = Says { inner: Arc::clone(&inner), dialect };
+            let fact = restarted(&says, began).expect("asked");
+            assert_eq!(fact.is_some(), expect, "{sql}: {fact:?}");
+        };
+        check("SELECT 0", false);
+        check("SELECT 5", false);
+        check("SELECT 70", false);
+        // Time goes by, as it were.
+        check("SELECT abs(random()) % 50", true);
+    }
 }

@@ -3,14 +3,16 @@
 //!
 //! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
 //! between. Points of an experiment are its axes' values; other runs have the points that their
-//! clients, workloads, rates and ways of calling make, as far as these differ. Not here: the
-//! judgement (results).
+//! conditions make (results). Not here: the judgement (results).
 
-use model::{Dice, Load, RunId, Stream, short_axis};
+use model::{Dice, RunId, Stream, short_axis};
 use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
+use results::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use results::experiment::{Trialled, counts, why_not_in_short};
+use results::history::{Acknowledged, Question};
 use results::render::for_shell;
 use results::render::list::short_id;
+use results::repeats::not_fixed;
 use results::report::{Field, Named, Report};
 use results::store::{Filter, LAST, RunRow, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
@@ -42,7 +44,20 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
         Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
     let held = ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)?;
-    Ok(ComparisonReport { damaged, command: Some(command(store, asked, judge)), ..held })
+    let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
+    Ok(ComparisonReport { damaged, repeats, command, ..held })
+}
+
+/// How the experiments that are asked for were repeated, where that matters.
+fn repeats(store: &Store, asked: &Asked) -> Vec<String> {
+    let names = match asked {
+        Asked::Sides(names) => &names[..],
+        Asked::Axis { experiment, .. } => std::slice::from_ref(experiment),
+    };
+    let found = names.iter().filter_map(|name| store.find_experiment(name).ok());
+    let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
+    all.dedup();
+    all
 }
 
 /// What asks for the same on the command line, tomorrow too.
@@ -69,18 +84,65 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The history of a label's values.
-pub fn history(store: &Store, key: &str, judge: &Judge) -> Result<HistoryReport, Trouble> {
+/// The history of a label's values: with what was acknowledged of it, and against the pinned
+/// build unless the question names one.
+pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Trouble> {
+    is_label(&question.by)?;
+    let mut damaged = Vec::new();
+    let builds = labelled(store, &question.by, None, &Report::AT_LENGTH, &mut damaged)?;
+    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    let mut question = question.clone();
+    if question.baseline.is_none() {
+        question.baseline = store.baseline(&question.by).map_err(store_trouble)?;
+    }
+    question.acknowledged = store.acknowledged(&question.by).map_err(store_trouble)?;
+    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || dice.bits());
+    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
+}
+
+fn is_label(key: &str) -> Result<(), Trouble> {
     if key.trim().is_empty() {
         let why = "'' is no label: name the one whose values are the builds, such as build";
         return Err(Trouble::Usage(why.to_owned()));
     }
-    let figures = [&Report::AT_LENGTH[..], &Report::SET_UP].concat();
-    let mut damaged = Vec::new();
-    let builds = labelled(store, key, None, &figures, &mut damaged)?;
-    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
-    let told = HistoryReport::new(key, &placed(builds), judge, &mut || dice.bits());
-    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
+    Ok(())
+}
+
+/// Refuses a build that no run has.
+fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Trouble> {
+    is_label(key)?;
+    let label = Some((key.to_owned(), Some(build.to_owned())));
+    let rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    match rows.is_empty() {
+        true => Err(Trouble::Usage(format!(
+            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Accepts the level of a build and of those after it: it is no alarm.
+pub fn acknowledge(store: &Store, key: &str, change: &Acknowledged) -> Result<(), Trouble> {
+    is_build(store, key, &change.build)?;
+    store.acknowledge(key, change).map_err(store_trouble)
+}
+
+/// Takes that back.
+pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Trouble> {
+    match store.unacknowledge(key, build, point).map_err(store_trouble)? {
+        true => Ok(()),
+        false => Err(Trouble::Usage(format!(
+            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
+        ))),
+    }
+}
+
+/// Pins the build that the last ones are compared with; none unpins it.
+pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Trouble> {
+    if let Some(build) = build {
+        is_build(store, key, build)?;
+    }
+    store.pin_baseline(key, build).map_err(store_trouble)
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One
@@ -178,7 +240,7 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
     if found.iter().any(Found::is_list) {
         name_lists(store, &mut found)?;
     }
-    Ok(placed(found))
+    sides_placed(found)
 }
 
 /// Gives lists of runs shorter names: the label that all runs of a list have and those of no other
@@ -250,6 +312,12 @@ impl Found {
         matches!(self, Found::Runs(name, ..) if name.contains(','))
     }
 
+    fn name(&self) -> &str {
+        match self {
+            Found::Experiment(name, ..) | Found::Runs(name, ..) => name,
+        }
+    }
+
     fn reports(&self) -> Vec<&Report> {
         match self {
             Found::Experiment(_, _, placed) => placed.iter().map(|at| &at.report).collect(),
@@ -272,30 +340,75 @@ fn not_found(error: StoreError) -> Trouble {
     }
 }
 
-/// Sides with their runs at their points.
-fn placed(found: Vec<Found>) -> Vec<Side> {
-    let is_alone = found.iter().all(|side| matches!(side, Found::Experiment(..)));
-    // Where any side is of single runs, all are told apart by what runs themselves say.
-    let telling = if is_alone { Vec::new() } else { telling(&found) };
+/// Builds with their runs at the points of a history.
+fn builds_placed(found: Vec<Found>) -> Vec<Side> {
+    let points = points_of_builds(&conditions(&found));
+    found.into_iter().map(|side| placed(side, &points)).collect()
+}
+
+/// Sides with their runs at their points: experiments at the values of their axes, where they have
+/// any in common, and all others where their conditions put them.
+fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Trouble> {
+    if have_points_in_common(&found) {
+        let side = |found: Found| match found {
+            Found::Experiment(name, plan, runs) => gather(Side { plan, ..Side::named(name) }, runs),
+            Found::Runs(..) => unreachable!("all are experiments"),
+        };
+        return Ok(found.into_iter().map(side).collect());
+    }
+    let points = points_of_sides(&conditions(&found)).map_err(|mixed| refused(&found, &mixed))?;
+    Ok(found.into_iter().map(|side| placed(side, &points)).collect())
+}
+
+/// Whether all are experiments, and each has a point of the baseline's.
+fn have_points_in_common(found: &[Found]) -> bool {
+    let mut values = found.iter().map(|side| match side {
+        Found::Experiment(_, _, runs) => Some(runs.iter().map(|run| &run.values).collect()),
+        Found::Runs(..) => None,
+    });
+    let Some(Some(first)) = values.next() else { return false };
+    let first: Vec<&Named<String>> = first;
+    values.all(|other| other.is_some_and(|other| other.iter().any(|at| first.contains(at))))
+}
+
+/// Under which conditions the runs of each side were made: of those that count, if any does.
+fn conditions(found: &[Found]) -> Vec<Vec<Condition>> {
+    let of = |side: &Found| {
+        let all = side.reports();
+        let counted: Vec<&Report> = all.iter().copied().filter(|run| counts(run)).collect();
+        let runs = if counted.is_empty() { all } else { counted };
+        runs.into_iter().map(Condition::of).collect()
+    };
+    found.iter().map(of).collect()
+}
+
+fn refused(found: &[Found], mixed: &Mixed) -> Trouble {
+    let (side, name) = (found[mixed.side].name(), &mixed.name);
+    let values = mixed.values.join(", ");
+    Trouble::Usage(format!(
+        "{side} has runs of {name} {values}, and another side has none of these to hold against \
+         them: compare runs of one {name} a side, by their ids with commas between or with labels \
+         of their own"
+    ))
+}
+
+fn placed(found: Found, points: &Points) -> Side {
     let place = |report: Report| {
-        let marks = marks(&report);
-        let values = telling.iter().map(|index| marks[*index].clone());
-        let values = Named(values.map(|(name, value)| (name.to_owned(), value)).collect());
+        let values = points.at(&Condition::of(&report));
         Placed { values, repeat: None, report }
     };
-    let side_of = |side| match side {
-        Found::Experiment(name, plan, placed) => {
-            let again = |placed: Placed| if is_alone { placed } else { place(placed.report) };
-            let placed = placed.into_iter().map(again).collect();
-            gather(Side { plan, ..Side::named(name) }, placed)
+    match found {
+        Found::Experiment(name, plan, runs) => {
+            let runs = runs.into_iter().map(|run| place(run.report)).collect();
+            gather(Side { plan, ..Side::named(name) }, runs)
         }
         Found::Runs(name, runs, not_counted) => {
             let plan = plan_of_all(&runs);
-            let side = Side { plan, not_counted, ..Side::named(name) };
+            let is_unnamed = !name.contains('=');
+            let side = Side { plan, not_counted, is_unnamed, ..Side::named(name) };
             gather(side, runs.into_iter().map(place).collect())
         }
-    };
-    found.into_iter().map(side_of).collect()
+    }
 }
 
 /// The plan of runs that differ in nothing but their seeds.
@@ -307,31 +420,6 @@ fn plan_of_all(runs: &[Report]) -> Option<String> {
     };
     let is_same = runs.iter().all(|report| but_seed(report) == but_seed(first));
     is_same.then(|| first.plan.clone())
-}
-
-/// Which marks differ between any of the runs.
-fn telling(found: &[Found]) -> Vec<usize> {
-    let all: Vec<Vec<(&'static str, String)>> =
-        found.iter().flat_map(Found::reports).map(marks).collect();
-    let tells = |index: &usize| all.windows(2).any(|two| two[0][*index] != two[1][*index]);
-    (0..MARKS).filter(tells).collect()
-}
-
-const MARKS: usize = 4;
-
-/// What makes a point of a single run.
-fn marks(report: &Report) -> Vec<(&'static str, String)> {
-    let rate = match &report.load {
-        Some(Load::Open { rate, .. }) => rate.to_string(),
-        _ => String::new(),
-    };
-    let calls = report.groups.first().and_then(|group| group.parameters.get("calls"));
-    vec![
-        ("workload", report.workload.clone()),
-        ("clients", report.clients.to_string()),
-        ("rate", rate),
-        ("calls", calls.cloned().unwrap_or_default()),
-    ]
 }
 
 /// The runs that count by their points, in the order in which these first occur.
@@ -422,9 +510,7 @@ fn by_axis(
     let experiment = store.find_experiment(name).map_err(not_found)?;
     if experiment.seek.is_some() {
         return Err(Trouble::Usage(format!(
-            "--by {axis}: {} is a search, whose probes are not repeated at the values of an axis: \
-             'dbdyno experiments show {}' has them along it",
-            experiment.id, experiment.id
+            "{name} is a search, which has no values of an axis to compare: name two of its runs"
         )));
     }
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();

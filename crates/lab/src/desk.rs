@@ -12,8 +12,19 @@ use model::{
     Session, Statement, StatementId, StatementKind, Table, Value, Visit,
 };
 
+use crate::wall;
+
 /// How soon a long statement hears that somebody asked to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a server may take to end a session that we have left.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// Whether a server has no room for another session, of anybody or of this user.
+pub(crate) fn is_full(refusal: &Refusal) -> bool {
+    // MySQL's family: too many connections, of all, of a user; PostgreSQL's class of that name.
+    matches!(refusal.code, 1040 | 1203 | 1226) || refusal.sqlstate == "53300"
+}
 
 /// One connection on this thread.
 pub(crate) struct Desk {
@@ -25,8 +36,15 @@ impl Desk {
         let clock = Rc::new(ThreadClock::unstopped());
         // Where there are several hosts, the first is the one to be written to.
         let place = Place { placement: Placement::Thread, clock, client: 0 };
-        let session = block_on(database.connect(place, Arc::from(Vec::new())))?;
-        let mut desk = Desk { session };
+        let connect = || block_on(database.connect(place.clone(), Arc::from(Vec::new())));
+        let mut session = connect();
+        let began = wall::now();
+        // Our own last session may not have ended there yet.
+        while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
+            thread::park_timeout(LOOK_EVERY);
+            session = connect();
+        }
+        let mut desk = Desk { session: session? };
         let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
         if let (2.., Some(sql)) = (n_hosts, database.dialect().sees_other_hosts) {
             match desk.write(sql) {
@@ -94,7 +112,12 @@ impl Desk {
     /// A query as text; `visit` sees its rows.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
         let request = Request::Text { kind: StatementKind::Read, sql };
-        block_on(model::query(self.session.as_mut(), request, visit))
+        let asked = block_on(model::query(self.session.as_mut(), request, visit));
+        // What the database refuses it names itself; what we do not understand it cannot.
+        asked.map_err(|no| match no.kind {
+            RefusalKind::Shape => no.during(format_args!("'{sql}'")),
+            _ => no,
+        })
     }
 
     /// The only number that a query returns; none for null.

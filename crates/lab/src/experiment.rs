@@ -16,6 +16,7 @@ use model::{
 };
 use results::ExperimentReport;
 use results::experiment::{Trialled, counts, is_settled, why_not};
+use results::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
 use results::report::{Field, Report};
 use results::store::{self, Status, Store};
 
@@ -24,7 +25,7 @@ use crate::condition::wait_until;
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::{is_managed, settings_of};
-use crate::open::{Data, Site, agree_heard, arrive, open};
+use crate::open::{Data, Site, agree_heard, arrive, is_apart_from, open};
 use crate::plan::{Draft, Varied, to_toml, varied_to_toml};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
 use crate::settings::Hold;
@@ -94,6 +95,8 @@ pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned
         axes: varied.axes,
         points,
         repeats: varied.repeats,
+        nesting: varied.nesting,
+        stop: varied.stop,
         order: varied.order,
         data: varied.data,
         pause_ns: varied.pause_ns,
@@ -112,6 +115,9 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn ExperimentWatcher,
 ) -> Result<ExperimentResult, Trouble> {
+    for plan in &planned.plans {
+        is_apart_from(Some(&options.store), &plan.target)?;
+    }
     let store = Store::open(&options.store).map_err(store_trouble)?;
     store.add_experiment(&planned.experiment).map_err(store_trouble)?;
     let experiment = planned.experiment.clone();
@@ -285,11 +291,25 @@ pub(crate) struct Walk<'o> {
     spent_ns: Vec<u64>,
     /// Point and repeat of the trials that count, or would end in the same way again.
     done: BTreeSet<(u32, u32)>,
+    /// What the trials that count have measured.
+    measured: Vec<Measured>,
+    /// What was started and built for repeats.
+    fresh: Fresh,
     /// Settings of servers that are not ours.
     hold: Hold,
     /// The data of the trial before, if they are kept and all checks after it held: the next one
     /// on them need not check them again before.
     held: Option<DataOf>,
+}
+
+/// For which repeats the server was started and data were built by this walk.
+#[derive(Default)]
+struct Fresh {
+    /// The point of the last trial, and which build and start it was of.
+    start: Option<(u32, (u32, u32))>,
+    /// Which build is under way, and whose data were built for it.
+    build: Option<u32>,
+    built: Vec<DataOf>,
 }
 
 /// Target, and workload with parameters of each group.
@@ -298,6 +318,23 @@ type DataOf = (Target, Vec<(String, Vec<(String, String)>)>);
 fn data_of(plan: &Plan) -> DataOf {
     let group = |group: &model::Group| (group.workload.clone(), group.parameters.clone());
     (plan.target.clone(), plan.groups.iter().map(group).collect())
+}
+
+/// The same of what is built: points that differ in settings of a managed server, or in what does
+/// not shape the data, share them.
+fn built_key(plan: &Plan) -> DataOf {
+    let mut target = plan.target.clone();
+    if is_managed(&target) {
+        target.options.clear();
+    }
+    let group = |group: &model::Group| {
+        let entry = workloads::by_name(&group.workload).ok();
+        let rows = || entry.iter().flat_map(|entry| entry.parameters);
+        let shapes = |name: &str| rows().any(|row| row.shapes_data && row.name == name);
+        let all = group.parameters.iter().filter(|(name, _)| shapes(name));
+        (entry.map_or("", |entry| entry.data).to_owned(), all.cloned().collect())
+    };
+    (target, plan.groups.iter().map(group).collect())
 }
 
 impl<'o> Walk<'o> {
@@ -313,9 +350,20 @@ impl<'o> Walk<'o> {
         let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
         let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
         let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
-        let (site, spent_ns) = (None, Vec::new());
-        let held = None;
-        Ok(Walk { store, alone, experiment, plans, options, site, spent_ns, done, hold, held })
+        Ok(Walk {
+            store,
+            alone,
+            experiment,
+            plans,
+            options,
+            site: None,
+            spent_ns: Vec::new(),
+            done,
+            measured: Measured::of_all(&trials),
+            fresh: Fresh::default(),
+            hold,
+            held: None,
+        })
     }
 
     /// Refuses to go on if somebody else does, who could not see that this process lives.
@@ -451,42 +499,63 @@ impl<'o> Walk<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<bool, Trouble> {
-        let order = self.experiment.order();
-        let of = order.len() as u64;
+        let rounds = self.experiment.rounds();
+        let of: u64 = rounds.iter().map(|round| round.trials.len() as u64).sum();
+        let mut nth = 0;
         let mut is_first = true;
-        for (nth, place) in order.into_iter().enumerate() {
-            let mut failures = 0;
-            while failures < FAILURES_MOST && !self.done.contains(&place) {
-                if stop.is_asked() {
+        for round in rounds {
+            if is_reached(&self.experiment, &self.measured, round.point, round.unit) {
+                nth += round.trials.len() as u64;
+                continue;
+            }
+            for place in round.trials {
+                nth += 1;
+                if self.until_it_counts(place, (nth, of), &mut is_first, stop, watcher)? {
                     return Ok(true);
                 }
-                if !is_first && !self.pause(stop) {
-                    return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes a trial until it counts or is given up; whether somebody interrupted it.
+    fn until_it_counts(
+        &mut self,
+        place: (u32, u32),
+        (nth, of): (u64, u64),
+        is_first: &mut bool,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Trouble> {
+        let mut failures = 0;
+        while failures < FAILURES_MOST && !self.done.contains(&place) {
+            if stop.is_asked() {
+                return Ok(true);
+            }
+            if !*is_first && !self.pause(stop) {
+                return Ok(true);
+            }
+            *is_first = false;
+            self.is_alone()?;
+            let values = self.values(place.0);
+            watcher.trial(nth, of, &values, self.left_ns(of - nth + 1, place.0));
+            let at = if values.is_empty() { values } else { format!(" at {values}") };
+            failures += 1;
+            match self.try_once(place, stop, watcher)? {
+                Tried::Interrupted => return Ok(true),
+                Tried::Counts => {}
+                Tried::Settled(why) => watcher
+                    .note(&format!("a trial{at} does not count, and would end so again: {why}")),
+                Tried::Not(why) => {
+                    let next = match failures < FAILURES_MOST {
+                        true => "it is made again",
+                        false => "it is given up",
+                    };
+                    watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
                 }
-                is_first = false;
-                self.is_alone()?;
-                let values = self.values(place.0);
-                let left = of - nth as u64;
-                watcher.trial(nth as u64 + 1, of, &values, self.left_ns(left, place.0));
-                let at = if values.is_empty() { values } else { format!(" at {values}") };
-                failures += 1;
-                match self.try_once(place, stop, watcher)? {
-                    Tried::Interrupted => return Ok(true),
-                    Tried::Counts => {}
-                    Tried::Settled(why) => watcher.note(&format!(
-                        "a trial{at} does not count, and would end so again: {why}"
-                    )),
-                    Tried::Not(why) => {
-                        let next = match failures < FAILURES_MOST {
-                            true => "it is made again",
-                            false => "it is given up",
-                        };
-                        watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
-                    }
-                }
-                if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
-                    return Ok(true);
-                }
+            }
+            if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
+                return Ok(true);
             }
         }
         Ok(false)
@@ -504,6 +573,7 @@ impl<'o> Walk<'o> {
             Err(Trouble::Failed(why)) => {
                 // The server may have gone: whoever comes next looks for it anew.
                 self.site = None;
+                self.fresh = Fresh::default();
                 Ok(Tried::Not(why))
             }
             tried => {
@@ -588,7 +658,9 @@ impl<'o> Walk<'o> {
         // Each repeat draws anew, all points of a repeat alike: else it would show no variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
         let data = data_of(&plan);
-        let is_checked = self.held.take().is_some_and(|held| held == data);
+        let key = built_key(&plan);
+        let is_rebuilt = self.is_to_be_built(place.1, &key);
+        let is_checked = self.held.take().is_some_and(|held| held == data) && !is_rebuilt;
         let options = RunOptions {
             store: Some(self.options.store.clone()),
             check_before: self.options.check_before && !is_checked,
@@ -601,10 +673,13 @@ impl<'o> Walk<'o> {
             before: Vec::new(),
         };
         let stop = &Arc::new(stop.of_next());
+        let mut before = self.start_for(place, &plan, stop, watcher)?;
         let database = Arc::clone(&self.site_of(&plan, stop, watcher)?.database);
         let set = self.hold.put_heard(&database, &plan, stop)?;
-        let mut before = set.told(watcher);
-        self.furnish(&plan, &options, stop, watcher, &mut before)?;
+        before.extend(set.told(watcher));
+        let wants = (&plan, is_rebuilt);
+        self.furnish(wants, &options, stop, watcher, &mut before)?;
+        self.fresh.built.extend(is_rebuilt.then_some(key));
         let Some((_, site)) = &mut self.site else { unreachable!("it was furnished") };
         if let Some(condition) = &self.experiment.until {
             before.extend(wait_until(condition, &site.database, stop, watcher)?);
@@ -612,6 +687,7 @@ impl<'o> Walk<'o> {
         let result = run_at(site, plan, RunOptions { before, ..options }, stop, watcher)?;
         if counts(&result.report) {
             self.done.insert(place);
+            self.measured.push(Measured::of(place.0, place.1, &result.report));
             let mut after = result.report.checks.after.iter().flatten();
             let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
             self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);
@@ -633,7 +709,7 @@ impl<'o> Walk<'o> {
     /// Makes the data be as the experiment wants them before a trial, where the run does not.
     fn furnish(
         &mut self,
-        plan: &Plan,
+        (plan, is_rebuilt): (&Plan, bool),
         options: &RunOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
@@ -641,7 +717,8 @@ impl<'o> Walk<'o> {
     ) -> Result<(), Trouble> {
         let policy = self.experiment.data;
         let Some((target, mut site)) = self.site.take() else { return Ok(()) };
-        if policy == DataPolicy::Rebuild && self.options.build {
+        let began = wall::now();
+        if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
                 // Of whatever size they are.
@@ -653,12 +730,15 @@ impl<'o> Walk<'o> {
             }
         }
         let is_to_be_copied = policy == DataPolicy::Copy && !site.has_copy();
-        if is_to_be_copied || self.experiment.until.is_some() {
+        if is_to_be_copied || is_rebuilt || self.experiment.until.is_some() {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
             prepare(plan, &site.database, options, stop, watcher, &mut said)
                 .map_err(|trouble| site.told(trouble))?;
             before.extend(said.into_iter().map(|text| Event::Output { text }));
+        }
+        if is_rebuilt {
+            before.push(took(REBUILD_S, began.elapsed()));
         }
         if is_to_be_copied {
             watcher.doing("copying the data");
@@ -666,6 +746,47 @@ impl<'o> Walk<'o> {
         }
         self.site = Some((target, site));
         Ok(())
+    }
+
+    /// Whether a repeat begins with data that are built for it.
+    fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
+        let (build, _) = self.experiment.build_and_start(repeat);
+        if self.experiment.nesting.rebuilds.is_none() {
+            return false;
+        }
+        if self.fresh.build != Some(build) {
+            self.fresh.build = Some(build);
+            self.fresh.built.clear();
+        }
+        !self.fresh.built.contains(data)
+    }
+
+    /// Starts the server again for the first run of a repeat that has a start of its own.
+    fn start_for(
+        &mut self,
+        (point, repeat): (u32, u32),
+        plan: &Plan,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Vec<Event>, Trouble> {
+        let start = (point, self.experiment.build_and_start(repeat));
+        if self.experiment.nesting.restarts.is_none() || self.fresh.start == Some(start) {
+            return Ok(Vec::new());
+        }
+        self.fresh.start = Some(start);
+        let began = wall::now();
+        match self.site.take() {
+            // Other settings start it by themselves.
+            Some((target, site)) if site.server.is_some() && target == plan.target => {
+                watcher.doing("restarting the server");
+                self.site = Some((target, site.restarted(plan.seed, stop)?));
+            }
+            Some((target, site)) if site.server.is_some() => self.site = Some((target, site)),
+            // One that is not a server is opened again.
+            _ => {}
+        }
+        self.site_of(plan, stop, watcher)?;
+        Ok(vec![took(RESTART_S, began.elapsed())])
     }
 
     /// The target of a plan, opened: the managed server of the trial before, started anew if its
@@ -681,7 +802,12 @@ impl<'o> Walk<'o> {
         let is_as_it_was = there.as_mut().is_some_and(|(target, site)| {
             *target == plan.target && !site.has_ended() && !(from_copy && site.has_copy())
         });
+        // All runs of a start share what was opened for it.
+        let is_kept = self.experiment.nesting.restarts.is_some();
         let reused = match there {
+            Some((target, site)) if is_kept && site.server.is_none() && target == plan.target => {
+                Some(site)
+            }
             // Any other target is opened anew: a trial begins as every run does.
             Some((_, site)) if site.server.is_none() => None,
             Some((_, site)) if is_as_it_was => Some(site),
@@ -708,6 +834,11 @@ impl<'o> Walk<'o> {
         };
         Ok(&mut self.site.insert((plan.target.clone(), site)).1)
     }
+}
+
+/// What a trial took for its repeat.
+fn took(name: &str, time: Duration) -> Event {
+    Event::Fact(Fact::new(TRIAL, name, format!("{:.3}", time.as_secs_f64())))
 }
 
 fn pairs_of(settings: &[(String, String)]) -> String {
@@ -756,5 +887,6 @@ pub fn forecast(planned: &Planned) -> String {
     let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
     let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
     let s = if trials == 1 { "" } else { "s" };
-    format!("{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
+    let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
+    format!("{most}{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
 }

@@ -7,6 +7,7 @@
 //! Also absent: facts about the database (drivers know them), and what is to be thought of any of
 //! this (findings). What the process used between two instants is [`Watch`]'s.
 
+mod client_threads;
 mod watch;
 
 use std::collections::BTreeSet;
@@ -16,6 +17,7 @@ use std::{fs, thread};
 use model::Fact;
 use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
+pub(crate) use client_threads::{ThreadUse, ThreadWatch};
 pub(crate) use watch::look;
 pub use watch::{Usage, Watch};
 

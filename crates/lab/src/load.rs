@@ -61,6 +61,14 @@ pub(crate) fn load_chunks(
     Ok(())
 }
 
+/// Whether a server says that it does not know such a statement or not all of it: by the
+/// standard's classes, 42 is a syntax error and 0A what is not supported (ISO/IEC 9075-2, 24.1).
+/// What a setting or a missing right forbids is of another kind.
+fn is_not_understood(refusal: &Refusal) -> bool {
+    let is_of_class = ["42", "0A"].iter().any(|class| refusal.sqlstate.starts_with(class));
+    refusal.kind == RefusalKind::Other && is_of_class
+}
+
 struct Loader<'a> {
     database: &'a dyn Database,
     population: &'a dyn Population,
@@ -101,6 +109,10 @@ impl<'a> Loader<'a> {
             let Err(refusal) = loaded else { return Ok(()) };
             match refusal.kind {
                 kind if kind.is_conflict() => {}
+                _ if self.method == LoadMethod::Bulk && is_not_understood(&refusal) => {
+                    self.method = LoadMethod::Insert;
+                    self.work.note_bulk_refused(&refusal);
+                }
                 kind if kind.breaks_session() => self.reconnect(refusal, is_stopped)?,
                 // A commit that we took for lost may have come late.
                 RefusalKind::Duplicate if attempt > 1 => {}

@@ -155,6 +155,13 @@ impl Managed {
         Ok(Some(self))
     }
 
+    /// The same server started again.
+    pub(crate) fn restarted(mut self) -> Result<Managed, Trouble> {
+        self.cluster.restart_all().map_err(trouble)?;
+        self.target = reached(&self.cluster, &self.wanted);
+        Ok(self)
+    }
+
     /// The same server after its data were copied, for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Trouble> {
         self.cluster.copy_data().map_err(trouble)?;

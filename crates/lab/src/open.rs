@@ -1,12 +1,13 @@
 //! From a target and a workload's parameters to both, ready to work: opened, and agreed on what
 //! data there are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
 use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
+use results::store::{holds_runs, is_of_store};
 
 use crate::Trouble;
 use crate::build::GOES_ON;
@@ -46,6 +47,7 @@ pub fn arrive(
     stop: &Stop,
     doing: &mut dyn FnMut(&str),
 ) -> Result<Site, Trouble> {
+    is_apart_from(None, target)?;
     if !managed::is_managed(target) {
         let target = target.clone();
         let opened = move || open(&target, seed, create);
@@ -62,6 +64,21 @@ pub fn arrive(
     };
     let interrupted = "interrupted while the server was started; nothing of it is kept";
     quietly(stop, interrupted, started)
+}
+
+/// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
+/// what one was exported to. Tables would be built among the runs.
+pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Trouble> {
+    if target.scheme != "sqlite" {
+        return Ok(());
+    }
+    let path = Path::new(&target.path);
+    match store.is_some_and(|store| is_of_store(path, store)) || holds_runs(path) {
+        true => Err(Trouble::Usage(format!(
+            "{target} is a store of dbdyno, where runs are kept: name another file to measure"
+        ))),
+        false => Ok(()),
+    }
 }
 
 impl Site {
@@ -93,6 +110,17 @@ impl Site {
         let Some(server) = self.server else { return Ok(self) };
         quietly(stop, "interrupted while the data were copied", move || {
             let server = server.copied()?;
+            let database = open(&server.target, seed, false)?;
+            Ok(Site { database, server: Some(server) })
+        })
+    }
+
+    /// The same site after its server was started again with the same settings and data; unchanged
+    /// where there is no server of ours.
+    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<Site, Trouble> {
+        let Some(server) = self.server else { return Ok(self) };
+        quietly(stop, "interrupted while the server was restarted", move || {
+            let server = server.restarted()?;
             let database = open(&server.target, seed, false)?;
             Ok(Site { database, server: Some(server) })
         })

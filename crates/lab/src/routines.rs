@@ -19,8 +19,8 @@ pub fn install(opened: &Opened) -> Result<usize, Trouble> {
     if routines.is_empty() || missing(&mut Desk::at(database)?, database, &routines)?.is_empty() {
         return Ok(0);
     }
-    let _alone = Alone::at(database, A_WHILE, &|| false)?;
-    let mut desk = Desk::at(database)?;
+    let mut alone = Alone::at(database, A_WHILE, &|| false)?;
+    let (mut desk, _) = alone.desk_beside(database)?;
     // Somebody else may have made them while we waited.
     let missing = missing(&mut desk, database, &routines)?;
     for routine in &missing {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{GroupJob, Job, Ran, Share, Stop, Tap};
+use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
-    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Until, Workload,
+    NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Workload,
 };
 use results::Tally;
 use results::render::figures::{count, fixed};
@@ -22,15 +22,15 @@ use results::store::{self, Store, Summary, Writer};
 use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
-use crate::desk::Desk;
+use crate::desk::{Desk, is_full};
 use crate::disturb::Disturbers;
-use crate::facts::{self, Watch};
-use crate::heard::quietly;
+use crate::facts::{self, ThreadUse, ThreadWatch, Watch};
+use crate::heard::{heard, quietly};
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables};
+use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
 use crate::settings::{Hold, lost};
-use crate::{Trouble, check, commits, room, routines, wall};
+use crate::{Trouble, alone, check, commits, room, routines, wall};
 
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -88,6 +88,7 @@ pub fn run(
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Trouble> {
+    is_apart_from(options.store.as_deref(), &plan.target)?;
     let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
@@ -299,11 +300,13 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         measures: workload.measures().iter().map(measure).collect(),
         declarations: workload.declarations(),
         closed_form: closed_form(&group.load, group.clients, workload),
+        standard: workload.standard(),
     }
 }
 
 /// What rate keying and thinking alone allow: with shares p, a client does one transaction in
-/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time.
+/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time, less what
+/// is rolled back by design.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;
@@ -317,15 +320,17 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
         return None;
     }
     let headline = workload.headlines().into_iter().next();
-    let (title, share_of, per_ns) = match &headline {
-        Some(headline) => {
-            let of = |kind: &u16| share(&kinds[usize::from(*kind)]);
-            let shares: f64 = headline.kinds.iter().map(of).sum();
-            let shares = if headline.kinds.is_empty() { 1.0 } else { shares };
-            (headline.title, shares, headline.per_ns)
+    let committed =
+        |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
+    let all = 0..kinds.len() as u16;
+    let (title, of, per_ns) = match &headline {
+        Some(headline) if headline.kinds.is_empty() => {
+            (headline.title, all.collect(), headline.per_ns)
         }
-        None => ("TPS", 1.0, NS_PER_S),
+        Some(headline) => (headline.title, headline.kinds.clone(), headline.per_ns),
+        None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
+    let share_of: f64 = of.into_iter().map(committed).sum();
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
     let all = fixed(each * f64::from(clients), 1);
@@ -381,6 +386,10 @@ struct Recount<'w> {
     are_read: bool,
     watch: Option<Watch>,
     measured: Option<facts::Usage>,
+    /// Those of them on which clients live.
+    client_threads: ClientThreads,
+    thread_watch: Option<ThreadWatch>,
+    thread_use: ThreadUse,
 }
 
 /// What is done and read beside the load.
@@ -399,6 +408,9 @@ impl<'w> Recount<'w> {
             are_read: false,
             watch: None,
             measured: None,
+            client_threads: ClientThreads::default(),
+            thread_watch: None,
+            thread_use: ThreadUse::default(),
         }
     }
 
@@ -406,6 +418,7 @@ impl<'w> Recount<'w> {
         match &event {
             Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
                 self.watch = Some(Watch::over(&self.threads));
+                self.thread_watch = Some(ThreadWatch::begin(&self.threads, &self.client_threads));
             }
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
             // What a thread did is known only while it lives, so somebody looks every second.
@@ -424,6 +437,8 @@ impl<'w> Recount<'w> {
     fn take_usage(&mut self) {
         if self.measured.is_none() {
             self.measured = self.watch.as_mut().map(Watch::read);
+            let used = self.thread_watch.as_ref().map(|watch| watch.read(&self.threads));
+            self.thread_use = used.unwrap_or_default();
         }
     }
 
@@ -450,7 +465,8 @@ fn measure(
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall::now();
-    let job = job_of(plan, groups, placement, options);
+    let threads = recount.client_threads.clone();
+    let job = Job { threads, ..job_of(plan, groups, placement, options) };
     let (lookout, facts) = around::lookout(Surroundings {
         // In virtual time there is nothing of this machine.
         around: if placement == Placement::Simulated { Around::None } else { plan.around },
@@ -470,9 +486,10 @@ fn measure(
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
     });
-    for fact in facts_of(&ran, &usage, &recount.tally) {
+    for fact in facts_of(&ran, &usage, &recount.thread_use, &recount.tally) {
         recount.tell(Event::Fact(fact));
     }
+    wait_while_recovering(groups, stop, recount);
     let database = groups.first().map(|opened| &opened.database);
     let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
     let changed = changed.into_iter().map(Event::Fact);
@@ -501,6 +518,19 @@ fn measure(
         }
     }
     Ok(ran)
+}
+
+/// What is asked after the load is asked of a server that lets us in: one that was killed may
+/// recover for longer than anybody waits who connects.
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, recount: &mut Recount<'_>) {
+    let Some(opened) = groups.first() else { return };
+    let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
+    let mut hear = |why: &String| recount.watcher.doing(&format!("the server recovers: {why}"));
+    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    let _ = heard(stop, "interrupted while the server recovered", &mut hear, move |tell| {
+        alone::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+        Ok(())
+    });
 }
 
 /// The load itself, with what is done and counted beside it.
@@ -590,9 +620,7 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
 
 /// Why there was no load, with what the server allows where that is the reason.
 fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Trouble {
-    // MySQL's family and PostgreSQL: too many connections.
-    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
-        if refusal.code == 1040 || refusal.sqlstate == "53300");
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
     match tally.fact("database", "max_connections").filter(|_| is_full) {
         Some(limit) => Trouble::Failed(format!("{error}; its max_connections is {limit}")),
         None => Trouble::failed(error),
@@ -609,23 +637,6 @@ fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     });
     let told: Vec<String> = told.collect();
     (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
-}
-
-/// The share of closed clients' time, in percent, that lies outside of any transaction; none
-/// unless all groups are closed and timed.
-fn outside_percent(tally: &Tally, measured_ns: u64) -> Option<f64> {
-    let told = &tally.description.as_ref()?.groups;
-    let closed =
-        |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
-    if !told.iter().all(closed) || measured_ns == 0 {
-        return None;
-    }
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let sum = results::Sum::of(tally, &groups);
-    let inside_ns = sum.response.sum() + sum.failures.sum() + sum.unfinished.sum();
-    let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
-    let all_ns = measured_ns as f64 * clients as f64;
-    Some((1.0 - inside_ns as f64 / all_ns).max(0.0) * 100.0)
 }
 
 fn say(result: &CheckResult) -> String {
@@ -757,12 +768,13 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         share: Share::WHOLE,
         pin: plan.pin,
         workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        threads: ClientThreads::default(),
         tap: options.tap.clone(),
     }
 }
 
 /// What became known of the generator while it ran.
-fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
+fn facts_of(ran: &Ran, usage: &facts::Usage, thread_use: &ThreadUse, tally: &Tally) -> Vec<Fact> {
     let mut list = Vec::new();
     let told = tally.description.as_ref();
     if told.is_some_and(|told| told.placement == Placement::Simulated) {
@@ -787,15 +799,14 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
     if ran.n_left_behind > 0 {
         list.push(Fact::new("client", "left_behind", ran.n_left_behind));
     }
-    let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
-    // Elsewhere threads sleep between transactions, and being woken late is lag.
-    let is_closed = told.is_some_and(|told| told.groups.iter().all(|g| g.load == Load::Closed));
-    if let (Some(run_delay_ns), true) = (usage.run_delay_ns, is_closed && service_ns > 0.0) {
-        let share = (run_delay_ns as f64 / service_ns).min(1.0);
-        list.push(Fact::new("client", "run_delay_share_percent", format!("{:.2}", share * 100.0)));
+    list.extend(thread_use.facts());
+    let share = run_delay_share_percent(thread_use, tally);
+    let share = share.map(|share| format!("{share:.2}"));
+    list.extend(share.map(|share| Fact::new("client", "run_delay_share_percent", share)));
+    if let Some(why) = &ran.no_reply_lag {
+        list.push(Fact::new("client", "no_reply_lag", why));
     }
-    if let Some(percent) = outside_percent(tally, ran.measured_ns) {
+    if let Some(percent) = tally.outside_percent() {
         list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
     }
     if let Some(steal) = usage.steal_share {
@@ -805,6 +816,19 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, tally: &Tally) -> Vec<Fact> {
         list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
     }
     list
+}
+
+/// For how much of the service time clients' own threads were ready and had no CPU, in percent.
+/// Where they sleep until a transaction is due, being woken late is lag and no service: as much is
+/// taken off, so that this is a lower bound. None where clients live on event loops.
+fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
+    let run_delay_ns = thread_use.run_delay_ns()? as f64;
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
+    let lags = tally.groups.iter().filter_map(|group| group.measured.lag.as_ref());
+    let lag_ns: f64 = lags.map(|lag| lag.sum() as f64).sum();
+    let share = (run_delay_ns - lag_ns).max(0.0) / service_ns;
+    (service_ns > 0.0).then(|| share.min(1.0) * 100.0)
 }
 
 /// How long all clients took to connect, and how many connections there were then on either side.
@@ -896,4 +920,27 @@ fn kept(report: &Report) -> (store::Status, Summary) {
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settings;
+
+    use super::*;
+
+    #[test]
+    fn what_is_rolled_back_by_design_is_in_no_rate_that_key_think_load_allows() {
+        let entry = workloads::by_name("tpcc").expect("it is in the list");
+        let check = |written: &[(&str, &str)], expect: &str| {
+            let settings = Settings::decide("tpcc", entry.parameters, written.iter().copied());
+            let settings = settings.expect("valid");
+            let make = workloads::Make { settings: &settings, seed: 1, data: None };
+            let workload = (entry.make)(&make).expect("valid");
+            let told = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
+            let told = told.expect("there are pauses");
+            assert!(told.contains(expect), "{told}");
+        };
+        check(&[], "12,479.0 for 10,000 clients");
+        check(&[("rollback_percent", "0")], "12,605.0 for 10,000 clients");
+    }
 }

@@ -3,6 +3,8 @@
 //! Every item runs the whole tool on `sim`, whose service times are known draws, so that the
 //! truth is a recursion and not another measurement. Not here: any database.
 
+mod tcp;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +20,8 @@ use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 
 use crate::Trouble;
 use crate::build::Progress;
+pub use tcp::{TcpAccuracy, accuracy_over_tcp};
+
 use crate::run::{RunOptions, RunResult, Watcher, run};
 
 /// How an item came out.
@@ -82,7 +86,10 @@ pub fn selfcheck(
     if stop.is_asked() {
         return Err(Trouble::Interrupted("the selfcheck was interrupted".to_owned()));
     }
-    add(accuracy()?);
+    for placement in [Placement::Thread, Placement::Loop] {
+        add(accuracy(placement)?);
+        add(accuracy_tcp(placement)?);
+    }
     add(overhead()?);
     add(start_lag()?);
     add(crossover()?);
@@ -318,7 +325,7 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Trouble> {
 }
 
 /// Real time: what was measured against what the recursion says for the same arrivals.
-fn accuracy() -> Result<Item, Trouble> {
+fn accuracy(placement: Placement) -> Result<Item, Trouble> {
     let plan = Calibration {
         seed: 1,
         sim: "servers=4&service=exponential:2ms&draws=key".to_owned(),
@@ -328,7 +335,7 @@ fn accuracy() -> Result<Item, Trouble> {
         queue: 10_000,
         measure_ns: 5 * NS_PER_S,
         drain_ns: 5 * NS_PER_S,
-        placement: Placement::Thread,
+        placement,
     };
     let (arrivals, truth) = (plan.arrivals_ns(), truth(&plan, 4, 2e6));
     let ran = calibrate(&plan, true)?;
@@ -341,9 +348,12 @@ fn accuracy() -> Result<Item, Trouble> {
     let is_whole = ran.samples.len() == truth.len();
     let us = |ns: Option<u64>| ns.unwrap_or(0) as f64 / 1e3;
     Ok(Item {
-        id: "accuracy",
-        what: "|measured - recursion| of response times in real time, 1,000 arrivals/s, 64 clients"
-            .to_owned(),
+        id: if placement == Placement::Loop { "accuracy_loop" } else { "accuracy" },
+        what: format!(
+            "|measured - recursion| of response times in real time, 1,000 arrivals/s, 64 clients \
+             on {}",
+            places(placement)
+        ),
         figures: vec![
             ("samples".to_owned(), errors.count() as f64),
             ("error_p50_us".to_owned(), us(errors.quantile(0.5))),
@@ -355,6 +365,46 @@ fn accuracy() -> Result<Item, Trouble> {
             (false, _) => Verdict::Broken,
             (true, p99) if p99 > 1000.0 => Verdict::Missed,
             _ => Verdict::Good,
+        },
+    })
+}
+
+fn places(placement: Placement) -> &'static str {
+    if placement == Placement::Loop { "event loops" } else { "threads" }
+}
+
+/// Over TCP: when clients had their replies against when a scripted server wrote them.
+fn accuracy_tcp(placement: Placement) -> Result<Item, Trouble> {
+    let TcpAccuracy { n_arrivals, n_measured, errors, n_too_early, reply_lag } =
+        accuracy_over_tcp(placement, 5 * NS_PER_S)?;
+    let us = |ns: Option<u64>| ns.unwrap_or(0) as f64 / 1e3;
+    let p99_us = us(errors.quantile(0.99));
+    Ok(Item {
+        id: match placement {
+            Placement::Loop => "accuracy_tcp_loop",
+            Placement::Thread | Placement::Simulated => "accuracy_tcp_thread",
+        },
+        what: format!(
+            "from when a scripted server wrote a reply until it was recorded, over TCP, 1,000 \
+             arrivals/s, 64 clients on {}",
+            places(placement)
+        ),
+        figures: vec![
+            ("samples".to_owned(), errors.count() as f64),
+            ("error_p50_us".to_owned(), us(errors.quantile(0.5))),
+            ("error_p99_us".to_owned(), p99_us),
+            ("error_max_us".to_owned(), us(Some(errors.max()))),
+            ("reply_lag_samples".to_owned(), reply_lag.count() as f64),
+            ("reply_lag_p50_us".to_owned(), us(reply_lag.quantile(0.5))),
+            ("reply_lag_p99_us".to_owned(), us(reply_lag.quantile(0.99))),
+        ],
+        target: "every arrival measured, no reply before it was written; p99 at most 1 ms on an \
+                 idle machine"
+            .to_owned(),
+        verdict: match n_measured == n_arrivals && n_too_early == 0 {
+            false => Verdict::Broken,
+            true if p99_us > 1000.0 => Verdict::Missed,
+            true => Verdict::Good,
         },
     })
 }
@@ -458,7 +508,9 @@ fn crossover() -> Result<Item, Trouble> {
         what: "CPU per transaction of waiting clients, a thread each against event loops"
             .to_owned(),
         figures,
-        target: "for information: `auto` takes loops beyond 512 clients".to_owned(),
+        target: "for information: `auto` takes loops for more closed clients than cores, and for \
+                 more than 512 of other loads"
+            .to_owned(),
         verdict: Verdict::Good,
     })
 }

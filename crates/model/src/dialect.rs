@@ -1,6 +1,6 @@
 //! What a database can do and how it is spelled: capabilities, not a list of products.
 
-use crate::{Column, ColumnType, Counters, Index, SettingsBySql, Table};
+use crate::{Column, ColumnType, Counters, Index, Refusal, SettingsBySql, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +112,8 @@ pub struct Dialect {
     /// The query for how many whole seconds ago the server was started: the last column of its
     /// row. None where nobody tells.
     pub started_ago: Option<&'static str>,
+    /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
+    pub is_recovering: fn(&Refusal) -> bool,
     /// How the server itself counts its connections, where it does.
     pub connection_counter: Option<ConnectionCounter>,
     /// It keeps what is written: tables can be built, checked and counted in it.
@@ -149,6 +151,7 @@ impl Dialect {
         sees_other_hosts: None,
         commit_counter: None,
         started_ago: None,
+        is_recovering: |_| false,
         connection_counter: None,
         keeps_data: true,
         routines: None,

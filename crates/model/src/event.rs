@@ -63,6 +63,7 @@ pub struct ClientMoments {
 /// One thing that happened in a run. Stored with its version; only ever added to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most events of a run are seconds")]
 pub enum Event {
     /// The run exists. `plan` is the plan as decided, in TOML, without secrets.
     Begun {
@@ -96,6 +97,17 @@ pub enum Event {
     },
     /// A part of a second. Parts are added up.
     Second(Second),
+    /// How late the heartbeats of an event loop of the generator were in the measured phase.
+    Heartbeats {
+        /// Which loop, from 0.
+        loop_index: u32,
+        /// When the latest of them was due, in nanoseconds from the beginning of the measured
+        /// phase.
+        latest_at_ns: i64,
+        /// How late each was, those that were missed too.
+        #[serde(with = "crate::second::as_bytes", default)]
+        lag: Option<Histogram>,
+    },
     /// What clients did, at the end.
     Clients {
         /// Which group.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dice, Stream};
+use crate::{Nesting, StopRule};
 
 /// The order in which trials are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +94,14 @@ pub struct Experiment {
     pub axes: Vec<Axis>,
     /// All combinations; those of the last axis follow each other.
     pub points: Vec<Point>,
-    /// Trials of each point.
+    /// Trials of each point in all; at most, where a rule may end them.
     pub repeats: u32,
+    /// The levels above runs that are repeated.
+    #[serde(default, skip_serializing_if = "is_flat")]
+    pub nesting: Nesting,
+    /// When repeats end before there are as many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopRule>,
     /// In which order.
     pub order: Order,
     /// What becomes of the data.
@@ -115,6 +121,10 @@ pub struct Experiment {
     pub labels: Vec<(String, String)>,
 }
 
+fn is_flat(nesting: &Nesting) -> bool {
+    *nesting == Nesting::default()
+}
+
 /// What a run is of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
@@ -131,24 +141,7 @@ pub struct Trial {
 impl Experiment {
     /// Point and repeat of every trial, in the order in which they are made: always the same.
     pub fn order(&self) -> Vec<(u32, u32)> {
-        let points = || 0..self.points.len() as u32;
-        let mut trials = Vec::with_capacity(self.points.len() * self.repeats as usize);
-        if self.order == Order::Sequential {
-            trials.extend(points().flat_map(|p| (0..self.repeats).map(move |repeat| (p, repeat))));
-            return trials;
-        }
-        for repeat in 0..self.repeats {
-            let mut round: Vec<u32> = points().collect();
-            match self.order {
-                Order::Random => {
-                    Dice::new(self.seed, Stream::Order, repeat.into()).shuffle(&mut round);
-                }
-                _ if repeat % 2 == 1 => round.reverse(),
-                _ => {}
-            }
-            trials.extend(round.into_iter().map(|point| (point, repeat)));
-        }
-        trials
+        self.rounds().into_iter().flat_map(|round| round.trials).collect()
     }
 
     /// What the run of a point's repeat is.
@@ -185,6 +178,7 @@ pub fn combinations(axes: &[Axis]) -> Vec<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Goal, Level};
 
     fn experiment(order: Order, n_points: usize, repeats: u32) -> Experiment {
         let values: Vec<String> = (0..n_points).map(|n| n.to_string()).collect();
@@ -197,6 +191,8 @@ mod tests {
             points: combinations(&axes).into_iter().map(point).collect(),
             axes,
             repeats,
+            nesting: Nesting::default(),
+            stop: None,
             order,
             data: DataPolicy::Keep,
             pause_ns: 0,
@@ -236,6 +232,58 @@ mod tests {
         };
         assert_eq!(points(Order::Interleaved), [0, 1, 2, 2, 1, 0, 0, 1, 2]);
         assert_eq!(points(Order::Sequential), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn nested_trials_of_a_start_follow_each_other_and_every_trial_is_made_once() {
+        for order in Order::ALL {
+            let mut made = experiment(order, 2, 12);
+            made.nesting = Nesting { restarts: Some(3), rebuilds: Some(2) };
+            assert_eq!((made.level(), made.units(), made.runs_together()), (Level::Rebuild, 2, 2));
+            let mut trials = made.order();
+            for of_start in trials.chunks(2) {
+                let [(one, first), (other, second)] = of_start else { panic!("they are two") };
+                assert_eq!((one, first + 1), (other, *second), "{order:?}");
+                assert_eq!(made.build_and_start(*first), made.build_and_start(*second));
+            }
+            trials.sort_unstable();
+            let all: Vec<(u32, u32)> = (0..2).flat_map(|p| (0..12).map(move |r| (p, r))).collect();
+            assert_eq!(trials, all);
+        }
+        let mut made = experiment(Order::Interleaved, 2, 12);
+        made.nesting = Nesting { restarts: Some(3), rebuilds: Some(2) };
+        let places: Vec<(u32, u32)> = (0..6).map(|k| made.build_and_start(2 * k)).collect();
+        assert_eq!(places, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+        made.nesting = Nesting { restarts: Some(4), rebuilds: None };
+        assert_eq!((made.level(), made.units(), made.unit_of(11)), (Level::Restart, 4, 3));
+    }
+
+    #[test]
+    fn a_round_is_a_repeat_of_the_highest_level() {
+        let mut made = experiment(Order::Interleaved, 3, 8);
+        let rounds = made.rounds();
+        assert_eq!(rounds.len(), 8);
+        assert!(rounds.iter().all(|round| round.point.is_none() && round.trials.len() == 3));
+        made.nesting = Nesting { restarts: Some(4), rebuilds: None };
+        let units: Vec<u32> = made.rounds().iter().map(|round| round.unit).collect();
+        assert_eq!(units, [0, 1, 2, 3]);
+        let one_by_one = experiment(Order::Sequential, 2, 3).rounds();
+        let of: Vec<(Option<u32>, u32)> = one_by_one.iter().map(|r| (r.point, r.unit)).collect();
+        assert_eq!(
+            of,
+            [(Some(0), 0), (Some(0), 1), (Some(0), 2), (Some(1), 0), (Some(1), 1), (Some(1), 2)]
+        );
+    }
+
+    #[test]
+    fn a_rule_is_shown_as_it_is_written() {
+        let rule = |goal, figure: Option<&str>| {
+            StopRule { goal, figure: figure.map(str::to_owned), min: 4 }.to_string()
+        };
+        assert_eq!(rule(Goal::Precise { share: 7.0 / 100.0 }, None), "until=7%,min=4");
+        let decided = Goal::Decided { min_effect: 0.005 };
+        let words = "until=decided,min_effect=0.5%,figure=p99_ms,min=4";
+        assert_eq!(rule(decided, Some("p99_ms")), words);
     }
 
     /// What a drift of 20 % over the whole experiment adds to the last of two equal points,

@@ -23,11 +23,13 @@ mod objective;
 mod parameter;
 mod plan;
 mod refusal;
+mod repeats;
 mod run;
 mod sample;
 mod second;
 mod server_setting;
 mod session;
+mod standard;
 mod statement;
 mod table;
 mod target;
@@ -66,6 +68,7 @@ pub use plan::{
     Retry, Until,
 };
 pub use refusal::{Refusal, RefusalKind};
+pub use repeats::{Goal, Level, Nesting, Round, StopRule};
 pub use run::{
     CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
     MeasureDescription, PROBE_SECONDS, RunId,
@@ -77,7 +80,10 @@ pub use second::{
 pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
 };
-pub use session::{Call, Reply, Request, Session, Traffic, Visit, execute, load, query, reconnect};
+pub use session::{
+    Call, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query, reconnect,
+};
+pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};

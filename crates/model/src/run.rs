@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Trial, Until};
+use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Standard, Trial, Until};
 
 /// A run's name for ever: a UUID of version 7, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -114,6 +114,9 @@ pub struct GroupDescription {
     pub declarations: Vec<String>,
     /// What rate the plan itself allows, in key/think load: a sentence.
     pub closed_form: Option<String>,
+    /// What the standard that the workload is derived from requires, where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
 }
 
 /// A kind of transaction as it is told.

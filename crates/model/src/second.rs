@@ -73,6 +73,13 @@ pub struct KindSecond {
     pub commits: u64,
     /// Of those intended in this second: finished (or unfinished) after the phase they belong to.
     pub carried: u64,
+    /// How long these went on within the next phase, in nanoseconds, all together.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_ns: u64,
+    /// The longest response time of these (or age, of what never ended), in nanoseconds; 0 where
+    /// there is none, and in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_max_ns: u64,
     /// What the transactions that ended in this second moved, failed ones too; none after the
     /// measured window.
     pub traffic: Traffic,
@@ -102,6 +109,8 @@ impl KindSecond {
             counts: Counts::default(),
             commits: 0,
             carried: 0,
+            carried_ns: 0,
+            carried_max_ns: 0,
             traffic: Traffic::default(),
             response: None,
             failures: None,
@@ -116,6 +125,8 @@ impl KindSecond {
         self.counts.add(&other.counts);
         self.commits += other.commits;
         self.carried += other.carried;
+        self.carried_ns += other.carried_ns;
+        self.carried_max_ns = self.carried_max_ns.max(other.carried_max_ns);
         self.traffic += other.traffic;
         add_histogram(&mut self.response, &other.response);
         add_histogram(&mut self.failures, &other.failures);
@@ -166,6 +177,10 @@ pub struct Second {
     /// The generator's own lateness within the window that this second begins.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
+    /// How long replies lay in the socket before they were read, of a sample of the round trips
+    /// that ended within the window that this second begins.
+    #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
+    pub reply_lag: Option<Histogram>,
     /// The workload's measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureSecond>,
@@ -187,6 +202,7 @@ impl Second {
             kinds: Vec::new(),
             commits_tenths: [0; 10],
             lag: None,
+            reply_lag: None,
             measures: Vec::new(),
             errors: Vec::new(),
             waiting: None,
@@ -218,6 +234,7 @@ impl Second {
             *mine += other;
         }
         add_histogram(&mut self.lag, &other.lag);
+        add_histogram(&mut self.reply_lag, &other.reply_lag);
         for measure in &other.measures {
             match self.measures.iter_mut().find(|mine| mine.measure == measure.measure) {
                 Some(mine) => {
@@ -259,6 +276,10 @@ impl ErrorCount {
             last.count += error.count;
         }
     }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn add_histogram(mine: &mut Option<Histogram>, other: &Option<Histogram>) {

@@ -4,6 +4,7 @@
 
 use std::future::{Future, poll_fn};
 use std::ops::{AddAssign, Sub};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -167,6 +168,26 @@ pub trait Session {
 
     /// A hand on this session for another thread: ends what is under way.
     fn canceller(&self) -> Arc<dyn Cancel>;
+
+    /// From now on measures how long replies lie in its socket before it reads them, of a sample
+    /// of its round trips, through reconnects too. Whoever cannot says why.
+    fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        lags.unavailable("the database is not reached through a socket");
+    }
+}
+
+/// Takes in how long replies lay in a session's socket before the session read them. The kernel
+/// stamps what it receives with the real time of the day, so the lag is measured against that.
+pub trait ReplyLags {
+    /// How long ago something came: `arrived_unix_ns` is in nanoseconds of `CLOCK_REALTIME`, and
+    /// the end is now. None where that clock was set meanwhile.
+    fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64>;
+
+    /// Records the reply lag of one round trip.
+    fn record(&self, lag_ns: u64);
+
+    /// There is nothing to record on this connection, for this reason.
+    fn unavailable(&self, why: &str);
 }
 
 /// Asks, and drops what rows come.

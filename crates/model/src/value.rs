@@ -103,6 +103,10 @@ pub trait Row {
                 Some(power(has - scale).map_or(0, |unit| unscaled / unit))
             }
             Value::Int(whole) => power(scale).and_then(|unit| whole.checked_mul(unit)),
+            Value::Float(number) => match exact_decimal(number, scale) {
+                Some(unscaled) => Some(unscaled),
+                None => return Err(shape(column, "a decimal", Value::Float(number))),
+            },
             other => return Err(shape(column, "a decimal", other)),
         };
         fits.ok_or_else(|| {
@@ -117,11 +121,13 @@ pub trait Row {
 }
 
 impl dyn Row + '_ {
-    /// The column as an integer. A null is a refusal.
+    /// The column as an integer; of another type it must be one exactly. A null is a refusal.
     pub fn int(&self, column: usize) -> Result<i64, Refusal> {
         match self.value(column) {
             Value::Int(value) => Ok(value),
             Value::Decimal { unscaled, scale: 0 } => Ok(unscaled),
+            // Some servers have sums of another type than what was summed up.
+            Value::Float(number) if exact_decimal(number, 0).is_some() => Ok(number as i64),
             other => Err(shape(column, "an integer", other)),
         }
     }
@@ -149,6 +155,17 @@ impl dyn Row + '_ {
     pub fn cents(&self, column: usize) -> Result<i64, Refusal> {
         self.decimal(column, 2)
     }
+}
+
+/// A float as the decimal of `scale` digits that it stands for, unscaled: the float that is
+/// nearest to that decimal. None if there is no such one, or if there would be several.
+fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
+    // Above this not every integer is a float of its own.
+    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    let unit = 10f64.powi(i32::from(scale));
+    let unscaled = (number * unit).round();
+    let is_exact = unscaled.abs() < WHOLE_MAX && unscaled / unit == number;
+    is_exact.then_some(unscaled as i64)
 }
 
 fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
@@ -187,5 +204,27 @@ mod tests {
         check(Value::Int(1), 19, None);
         check(decimal(i64::MAX, 200), 2, Some(0));
         check(Value::Null, 2, None);
+        check(Value::Float(1_234.56), 2, Some(123_456));
+        check(Value::Float(-0.29), 2, Some(-29));
+        check(Value::Float(0.1 + 0.2), 2, None);
+        check(Value::Float(1.005), 2, None);
+        check(Value::Float(f64::NAN), 2, None);
+    }
+
+    #[test]
+    fn what_is_exactly_an_integer_is_read_as_one_whatever_its_type() {
+        let check = |value, expect: Option<i64>| {
+            let row: &dyn Row = &One(value);
+            assert_eq!(row.int(0).ok(), expect, "{value:?}");
+        };
+        check(Value::Int(7), Some(7));
+        check(Value::Decimal { unscaled: 7, scale: 0 }, Some(7));
+        check(Value::Float(30_000.0), Some(30_000));
+        check(Value::Float(-0.0), Some(0));
+        check(Value::Float(9_007_199_254_740_991.0), Some(9_007_199_254_740_991));
+        check(Value::Float(9_007_199_254_740_992.0), None);
+        check(Value::Float(0.5), None);
+        check(Value::Float(f64::INFINITY), None);
+        check(Value::Text("7"), None);
     }
 }

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Clock, Dialect, Dice, Identity, Number, Places, Refusal, Session, Statement, Table, Value,
-    fnv1a,
+    Clock, Dialect, Dice, Identity, Number, Places, Refusal, Session, Standard, Statement, Table,
+    Value, fnv1a,
 };
 
 /// A kind of transaction's place in its workload's list.
@@ -182,6 +182,16 @@ pub trait Workload: Send + Sync {
     /// Deviations from the standard it is derived from, and what else a reader must know.
     fn declarations(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// What the standard that it is derived from requires of a run.
+    fn standard(&self) -> Option<Standard> {
+        None
+    }
+
+    /// The share of a kind, from 0 to 1, that is rolled back by design, and so in no rate.
+    fn rolled_back_share(&self, _kind: KindIndex) -> f64 {
+        0.0
     }
 
     /// What its standard allows at most, in words, for a reader of key/think load.

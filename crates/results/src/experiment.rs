@@ -5,9 +5,12 @@
 
 use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
-use stats::{Mean, NoFit, Scalability};
+use stats::{Mean, NoFit, NoPeak, Scalability};
 
 use crate::findings::{in_short, judge_order};
+use crate::repeats::{
+    LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
+};
 use crate::report::{Latency, Named, Report, Status};
 use crate::seek::{achieved, keeps_up};
 use crate::store;
@@ -85,6 +88,12 @@ pub struct ExperimentReport {
     /// The plan with its axes that makes it once more, in TOML; null where there is none.
     #[serde(default)]
     pub plan: Option<String>,
+    /// What became of the rule that ends its repeats; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilReport>,
+    /// Where the variation is; absent where no level above runs is repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsReport>,
 }
 
 /// A point and what was measured there.
@@ -122,7 +131,9 @@ pub struct RateReport {
 pub struct Figure {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of its 95 % interval; null of one run.
+    /// Half the width of its 95 % interval; null of one run. It is that of repeats of the highest
+    /// level: of restarts or rebuilds, where these are repeated. Where a rule ends repeats, it is
+    /// that of its sequential method.
     pub half_width: Option<f64>,
     /// The lowest of a run.
     pub min: f64,
@@ -171,40 +182,44 @@ pub struct ScalabilityReport {
     pub sigma: [f64; 3],
     /// Coherency: value, low and high.
     pub kappa: [f64; 3],
-    /// Clients at the highest throughput; null if it only levels off.
+    /// Clients at the highest throughput; null where that is not known.
     pub peak_clients: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_clients_interval: Option<(f64, f64)>,
     /// The throughput there.
     pub peak: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_interval: Option<(f64, f64)>,
+    /// Why there is no peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_peak: Option<String>,
     /// Root mean square of the residuals, as a share.
     pub residual: f64,
     /// The largest residual as a share, and at how many clients.
     pub worst: (f64, u32),
     /// False: the residuals are too large to believe it.
     pub fits: bool,
+    /// The chance that points lie as far from the law, against how repeats scatter, if it holds;
+    /// null without repeats. Below 0.01 intervals are as wide as the points' own distance from the
+    /// law makes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack_of_fit: Option<f64>,
 }
 
 impl ScalabilityReport {
     /// The law's throughput at so many clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
-        let law = Scalability {
-            lambda,
-            sigma,
-            kappa,
-            intervals: [self.lambda, self.sigma, self.kappa].map(|[_, low, high]| (low, high)),
-            residual: self.residual,
-            worst: self.worst,
-        };
-        law.throughput(clients)
+        Scalability::throughput_of([lambda, sigma, kappa], clients)
     }
 }
 
-/// The times of a run that count: where users of some group arrive at a rate, what was lost counts
-/// as well.
+/// The times of a run that are judged: of all that was offered, so that what was lost counts. A
+/// database that refuses what it is slow at gets no better by it.
 fn times_of(report: &Report) -> &Latency {
-    let is_open = |load: &Load| matches!(load, Load::Open { .. });
-    let any = report.load.iter().chain(report.groups.iter().map(|group| &group.load)).any(is_open);
-    if any { &report.block.offered_ms } else { &report.block.response_ms }
+    &report.block.offered_ms
 }
 
 /// Why quantiles are not known, by the names of their figures.
@@ -294,6 +309,7 @@ impl ExperimentReport {
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
             .map(|point| point_report(experiment, point, trials))
             .collect();
+        let measured = Measured::of_all(trials);
         let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
         let curve = curve(experiment, &points, primary);
         let rate = if is_time(primary) { rate_kept(experiment, trials) } else { None };
@@ -312,7 +328,7 @@ impl ExperimentReport {
             axes: experiment.axes.clone(),
             order: experiment.order,
             data: experiment.data,
-            trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
+            trials: trials_of_points(experiment, &measured).iter().sum(),
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
             points,
@@ -325,6 +341,8 @@ impl ExperimentReport {
                 .collect(),
             damaged: Vec::new(),
             plan: None,
+            until: until(experiment, &measured),
+            levels: levels(experiment, &measured),
         }
     }
 }
@@ -373,7 +391,10 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
     let is_whole = |name: &str| values_of(name).len() == counted.len();
     let of = |name: &&'static str| {
         let values = Some(values_of(name)).filter(|_| is_whole(name))?;
-        figure(&values).map(|figure| ((*name).to_owned(), figure))
+        let repeats = counted.iter().map(|trial| trial.repeat);
+        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
+        let figure = figure_of(&values, mean_of(experiment, &by_repeat)?);
+        Some(((*name).to_owned(), figure))
     };
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
@@ -398,14 +419,18 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
 }
 
 pub(crate) fn figure(values: &[f64]) -> Option<Figure> {
-    let Mean { value, half_width, count, .. } = stats::mean(values, CONFIDENCE)?;
-    Some(Figure {
+    Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
+}
+
+/// The figure of these runs, with a mean that may be of repeats of another level.
+fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
+    Figure {
         mean: value,
         half_width: half_width.filter(|half_width| half_width.is_finite()),
         min: values.iter().copied().fold(f64::INFINITY, f64::min),
         max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        count: count as u64,
-    })
+        count: values.len() as u64,
+    }
 }
 
 fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
@@ -493,12 +518,24 @@ fn scalability(
         let found = figures_of(&trial.report).into_iter().find(|(name, _)| *name == primary)?;
         Some((trial.report.clients, found.1))
     };
+    // Runs of one start of a server are no repeats of the law's.
+    let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();
+    for trial in trials.iter().filter(|trial| counts(&trial.report)) {
+        let Some((clients, figure)) = throughput(trial) else { continue };
+        let unit = (trial.point, experiment.unit_of(trial.repeat));
+        match by_unit.iter_mut().find(|(known, ..)| *known == unit) {
+            Some((.., of)) => of.push(figure),
+            None => by_unit.push((unit, clients, vec![figure])),
+        }
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
     let points: Vec<(u32, f64)> =
-        trials.iter().filter(|trial| counts(&trial.report)).filter_map(throughput).collect();
+        by_unit.iter().map(|(_, clients, of)| (*clients, mean(of))).collect();
     Some(match Scalability::fit(&points, bits) {
         Ok(law) => Ok(law_report(&law)),
         Err(NoFit::TooFewPoints(n)) => Err(format!(
-            "the scalability law takes at least 4 different numbers of clients, and there are {n}"
+            "the scalability law takes at least {} different numbers of clients, and there are {n}",
+            Scalability::POINTS_MIN
         )),
         Err(NoFit::NoThroughput) => {
             Err("the scalability law needs throughput at every point".to_owned())
@@ -507,17 +544,33 @@ fn scalability(
 }
 
 fn law_report(law: &Scalability) -> ScalabilityReport {
-    let peak_clients = law.peak_clients();
     let [lambda, sigma, kappa] = law.intervals;
+    let fits = law.residual <= RESIDUAL_MOST;
+    let peak = law.peak.ok().filter(|_| fits);
+    let no_peak = match law.peak {
+        _ if !fits => Some("no peak: the law does not fit".to_owned()),
+        Ok(_) => None,
+        Err(NoPeak::LevelsOff) => {
+            Some("no peak: within the error, throughput only levels off".to_owned())
+        }
+        Err(NoPeak::Beyond(clients)) => Some(format!(
+            "no peak within what was measured: the law has one at about {clients:.0} clients; \
+             measure there"
+        )),
+    };
     ScalabilityReport {
         lambda: [law.lambda, lambda.0, lambda.1],
         sigma: [law.sigma, sigma.0, sigma.1],
         kappa: [law.kappa, kappa.0, kappa.1],
-        peak_clients,
-        peak: peak_clients.map(|clients| law.throughput(clients)),
+        peak_clients: peak.map(|peak| peak.clients),
+        peak_clients_interval: peak.map(|peak| peak.clients_interval),
+        peak: peak.map(|peak| peak.throughput),
+        peak_interval: peak.map(|peak| peak.throughput_interval),
+        no_peak,
         residual: law.residual,
         worst: law.worst,
-        fits: law.residual <= RESIDUAL_MOST,
+        fits,
+        lack_of_fit: law.lack_of_fit,
     }
 }
 
@@ -540,7 +593,7 @@ mod tests {
     fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
         let why = "n too small: p99 needs 473, has 410";
         let few = report(|trials| {
-            let times = &mut trials[1].report.block.response_ms;
+            let times = &mut trials[1].report.block.offered_ms;
             times.p99 = None;
             times.reasons.push("p99", why.to_owned());
         });

@@ -14,6 +14,8 @@ mod known;
 mod offered;
 mod outcomes;
 mod samples;
+mod saturation;
+mod seconds;
 mod steadiness;
 mod surroundings;
 
@@ -58,7 +60,9 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
     let whole = [
         data::look(tally),
         steadiness::look(tally),
+        seconds::look(tally),
         surroundings::look(tally),
+        saturation::look(tally),
         disturbances::look(tally),
     ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));

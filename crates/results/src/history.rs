@@ -1,30 +1,73 @@
 //! A figure over the builds of what is measured: where its level has changed, and the last one.
 //!
-//! Runs that bear a label are put by its values, in the order of versions. Each point has a series
-//! of its own, one figure a build: the geometric mean of its runs. Levels are found on logarithms
-//! (`stats::change_points`), so that changes are ratios. A pure function of reports. Not here:
-//! which runs there are (lab), and how it looks (render).
+//! Runs that bear a label are put by its values, in an order. Each point has a series of its own,
+//! one figure a build: the geometric mean of its runs. Levels are found on logarithms
+//! (`stats::levels`), so that changes are ratios. Another machine or setting begins a series again,
+//! and only the last of these is judged. What is judged in all points is judged together: the more
+//! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
+//! (lab), and how it looks (render).
+
+mod environment;
+mod judge;
+mod order;
 
 use serde::{Deserialize, Serialize};
-use stats::{ChangePoint, SERIES_MAX, SERIES_MIN, change_points, newcomer};
+use stats::{Build, SERIES_MIN};
 
-use crate::comparison::{Judge, Side, SidePoint, is_worse, matters, values_of};
-use crate::experiment::{Figure, figure, is_time};
+use crate::comparison::{Difference, Judge, Side, SidePoint, matters, values_of};
+use crate::experiment::{Figure, figure};
 use crate::report::{Named, Report};
+
+pub use environment::Start;
+pub use order::{Order, Ordered, commits_of};
 
 /// The schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
-/// The chance that a change of level is told where there is none.
-const ERROR: f64 = 0.01;
-/// Of the interval in which the last figure of a short series is expected.
-const CONFIDENCE: f64 = 0.99;
+/// The chance that any point has a change of level told where there is none; and the same for a
+/// last build that is told to lie outside.
+const ERROR: f64 = 0.005;
 /// A running mean is of so many builds.
 const OF_LAST: usize = 10;
 /// Where the last build could be so much worse and still be as expected, that it is so says
 /// nothing: a tenth is more than most regressions that people look for. Not below the floor.
 const NOISY_FROM: f64 = 0.1;
-/// A change counts as a regression while it is no older than so many builds.
+/// The present level is held against that of so many builds ago.
 const RECENT: usize = 10;
+/// Builds of a year: one on each working day.
+const YEAR: u32 = 250;
+
+/// What is asked of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The label whose values are the builds.
+    pub by: String,
+    /// The figure, and from where on a change matters.
+    pub judge: Judge,
+    /// What orders the builds; decided by their names if nothing is said.
+    pub order: Option<Order>,
+    /// A build that the last one is held against besides.
+    pub baseline: Option<String>,
+    /// Changes that are no alarms.
+    pub acknowledged: Vec<Acknowledged>,
+}
+
+impl Question {
+    /// That of a label, and nothing besides.
+    pub fn of(by: impl Into<String>, judge: Judge) -> Question {
+        Question { by: by.into(), judge, order: None, baseline: None, acknowledged: Vec::new() }
+    }
+}
+
+/// A change that somebody has seen and accepts: from this build on the level is what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acknowledged {
+    /// The first build of the new level.
+    pub build: String,
+    /// The point, such as `clients=8`; every one if empty.
+    pub point: String,
+    /// Why it is accepted.
+    pub reason: String,
+}
 
 /// The history of a label's values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,17 +76,40 @@ pub struct HistoryReport {
     pub schema: String,
     /// The label whose values are the builds.
     pub by: String,
+    /// What orders the builds.
+    #[serde(default)]
+    pub ordered: Ordered,
     /// The figure.
     pub figure: String,
     /// The change from which on a change matters, as a share.
     pub floor: f64,
+    /// How often there are alarms where nothing has changed.
+    #[serde(default)]
+    pub false_alarms: FalseAlarms,
+    /// The build that the last one is held against besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
     /// A series for each point.
     pub points: Vec<PointHistory>,
-    /// Builds of which no run counts, in the order of versions.
+    /// Builds of which no run counts, in the order of the builds.
     pub left_out: Vec<LeftOut>,
+    /// Builds that the list of commits does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+}
+
+/// How often there is an alarm, over all points together, where nothing has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FalseAlarms {
+    /// The share of builds with an alarm, at most.
+    pub share: f64,
+    /// Builds of a year.
+    pub builds: u32,
+    /// Alarms to be expected in these, at most.
+    pub expected: f64,
 }
 
 /// A build without a run that counts.
@@ -62,16 +128,25 @@ pub struct LeftOut {
 pub struct PointHistory {
     /// Which point; empty where there is one.
     pub values: Named<String>,
-    /// Its builds, in the order of versions.
+    /// Its builds, in their order.
     pub builds: Vec<BuildReport>,
+    /// Where a new series begins, on another machine or with other settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Start>,
     /// Where the level changed by as much as matters; null of a series that is too short.
     pub changes: Option<Vec<Change>>,
+    /// The present level against that of ten builds ago, where it is worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fall: Option<Fall>,
     /// The last build against the ones before it, of the same level where levels are known.
     pub last: Option<Last>,
+    /// The last build against the pinned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Last>,
     /// The last of all builds, where it has no run that counts at this point.
     pub lacks: Option<LeftOut>,
     /// The last build is worse than it should be: a recent change for the worse, or outside of
-    /// what was expected.
+    /// what was expected; and nobody has acknowledged that.
     pub has_regressed: bool,
 }
 
@@ -87,7 +162,7 @@ pub struct BuildReport {
     /// The geometric mean of its runs: its place in the series. A time that lost work has made
     /// infinite has none; in JSON it is null.
     pub value: f64,
-    /// The mean of it and up to nine before it.
+    /// The mean of it and up to nine before it, of the same series.
     pub mean_of_ten: f64,
 }
 
@@ -106,16 +181,37 @@ pub struct Change {
     pub ratio: f64,
     /// Whether it is for the worse.
     pub is_worse: bool,
-    /// The share of random orders of the same figures that can be divided as well.
+    /// The chance of as clear a change where there is none.
+    pub p: f64,
+    /// What else is different from the build before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Difference>,
+    /// Why it is no alarm, where somebody has acknowledged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
+}
+
+/// The present level, which is worse than that of ten builds ago.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fall {
+    /// The build whose level it is held against.
+    pub since: String,
+    /// The level there.
+    pub before: f64,
+    /// The present one.
+    pub now: f64,
+    /// It over the one before.
+    pub ratio: f64,
+    /// The chance that two levels lie as far apart if they are one.
     pub p: f64,
 }
 
 /// The last build of a series.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
-    /// The geometric mean of the ones before.
+    /// The geometric mean of the ones before, or the pinned build's.
     pub before: f64,
-    /// Where it was to be expected, with 99 %.
+    /// Where it was to be expected, all points together, with 99.5 %.
     pub expected: (f64, f64),
     /// It over the mean before; in JSON null where it is infinite.
     pub ratio: f64,
@@ -127,26 +223,41 @@ pub struct Last {
     pub seen_from: f64,
     /// Whether that is so much that a last build as expected says nothing.
     pub is_noisy: bool,
+    /// Why it is no alarm, where somebody has acknowledged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
 }
 
-impl PointHistory {
-    /// The last change of level, if it is recent and for the worse.
-    pub fn recent_regression(&self) -> Option<&Change> {
-        let last = self.changes.iter().flatten().last();
-        last.filter(|change| change.is_worse && change.at + RECENT >= self.builds.len())
+impl Last {
+    fn is_alarm(&self) -> bool {
+        self.is_outside && self.is_worse && self.acknowledged.is_none()
     }
 }
 
+/// The builds of a point with all that is known of them, while they are judged.
+struct Series<'s> {
+    values: &'s Named<String>,
+    builds: Vec<(&'s str, &'s SidePoint)>,
+    reports: Vec<BuildReport>,
+    /// Of the builds that have a figure: index and logarithms.
+    finite: Vec<(usize, Build)>,
+    /// The last one, whether it has one or not.
+    newest: Build,
+    starts: Vec<Start>,
+    lacks: Option<LeftOut>,
+    /// Whether its last build is among the last of all.
+    is_recent: bool,
+}
+
 impl HistoryReport {
-    /// The history of builds that are given as sides, in whatever order; runs of builds that say
-    /// the same as versions stand by their time. `bits` are random and decide nothing but
-    /// p-values. A `Err` says in a sentence why there is none.
+    /// The history of builds that are given as sides, in whatever order. `bits` are random and
+    /// decide nothing but p-values. A `Err` says in a sentence why there is none.
     pub fn new(
-        by: &str,
+        question: &Question,
         builds: &[Side],
-        judge: &Judge,
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<HistoryReport, String> {
+        let by = &question.by;
         let all: Vec<&Report> = builds
             .iter()
             .flat_map(|build| &build.points)
@@ -155,30 +266,42 @@ impl HistoryReport {
         if all.is_empty() {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
-        let primary = judge.primary_of(&all);
+        let primary = question.judge.primary_of(&all);
+        let found = order::in_order(builds, question.order.as_ref());
+        if found.builds.is_empty() {
+            return Err(format!(
+                "the list of commits has none of the builds, such as {}: write it with 'git log \
+                 --reverse --format=%H'",
+                found.unlisted.first().map_or("", String::as_str)
+            ));
+        }
+        is_build(question, &found.builds)?;
         let mut points: Vec<&Named<String>> = Vec::new();
         for point in builds.iter().flat_map(|build| &build.points) {
             if !points.contains(&&point.values) {
                 points.push(&point.values);
             }
         }
-        let mut builds: Vec<&Side> = builds.iter().collect();
-        builds.sort_by(|a, b| in_order(&place_of(a), &place_of(b)));
-        let history = |values: &Named<String>| {
-            let told = told(values, series(&builds, values, &primary), &primary, judge.floor, bits);
-            told.map(|point| PointHistory { lacks: lacks(&point, builds.last()), ..point })
-        };
-        let points: Vec<PointHistory> = points.into_iter().filter_map(history).collect();
-        if points.is_empty() {
+        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, &primary));
+        let mut all: Vec<Series<'_>> = all.collect();
+        if all.is_empty() {
             return Err(format!("no run with the label {by} has the figure {primary}"));
         }
+        follow(&mut all, &found.builds);
+        let points = judge::judged(all, question, &primary, bits);
+        let n_judged = if question.baseline.is_some() { 3.0 } else { 2.0 };
+        let share = n_judged * ERROR;
         Ok(HistoryReport {
             schema: SCHEMA.to_owned(),
-            by: by.to_owned(),
+            by: by.clone(),
+            ordered: found.ordered,
             figure: primary,
-            floor: judge.floor,
+            floor: question.judge.floor,
+            false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
+            baseline: question.baseline.clone(),
             points,
-            left_out: left_out(&builds),
+            left_out: left_out(&found.builds),
+            unlisted: found.unlisted,
             damaged: Vec::new(),
         })
     }
@@ -192,6 +315,109 @@ impl HistoryReport {
         self.points.iter().any(|point| point.has_regressed || is_lost(point))
             || self.left_out.iter().any(|build| build.is_last)
     }
+
+    /// With which chance the last build lies where it was to be expected, as a share.
+    pub fn confidence(&self) -> f64 {
+        1.0 - ERROR
+    }
+}
+
+/// Refuses builds by name that there are not.
+fn is_build(question: &Question, builds: &[&Side]) -> Result<(), String> {
+    match &question.baseline {
+        Some(name) if !builds.iter().any(|build| build.name == *name) => {
+            let (by, last) = (&question.by, builds.last().map_or("", |build| &build.name));
+            Err(format!("no run has the label {by}={name}: name a build such as {last}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl<'s> Series<'s> {
+    /// The builds that have the figure at a point; none where no build has.
+    fn of(values: &'s Named<String>, all: &[&'s Side], primary: &str) -> Option<Series<'s>> {
+        let at = |build: &&'s Side| {
+            let point = build.points.iter().find(|point| point.values == *values)?;
+            let figures = values_of(&point.reports, primary);
+            let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
+            is_known.then_some((build.name.as_str(), point, figures))
+        };
+        let known: Vec<(&str, &SidePoint, Vec<f64>)> = all.iter().filter_map(at).collect();
+        let first_runs: Vec<(&str, &Report)> = known
+            .iter()
+            .filter_map(|(name, point, _)| Some((*name, point.reports.first()?)))
+            .collect();
+        let starts = environment::starts(&first_runs);
+        let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
+        let mut newest = None;
+        for (index, (build, point, figures)) in known.iter().enumerate() {
+            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
+            let of_build = Build::of(&logarithms);
+            if of_build.mean.is_finite() {
+                finite.push((index, of_build));
+            }
+            newest = Some(of_build);
+            let value = of_build.mean.exp();
+            let start = starts.iter().map(|start| start.at).rfind(|at| *at <= index).unwrap_or(0);
+            let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
+            let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
+            reports.push(BuildReport {
+                build: (*build).to_owned(),
+                runs: point.reports.iter().map(|report| report.run_id.clone()).collect(),
+                figure: figure(figures)?,
+                value,
+                mean_of_ten: sum / (before.len() + 1) as f64,
+            });
+        }
+        let last = known.last()?.0;
+        let from_end = all.iter().rev().position(|build| build.name == last)?;
+        let lacks = lacks(last, all.last());
+        let builds = known.into_iter().map(|(name, point, _)| (name, point)).collect();
+        let is_recent = from_end < RECENT;
+        Some(Series { values, builds, reports, finite, newest: newest?, starts, lacks, is_recent })
+    }
+
+    /// Its present series: from which index of `finite` on it goes.
+    fn from(&self) -> usize {
+        let start = self.starts.last().map_or(0, |start| start.at);
+        self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
+    }
+
+    fn finite_before_last(&self) -> usize {
+        self.finite.len() - usize::from(self.newest.mean.is_finite())
+    }
+}
+
+/// Where a point begins that follows on another one, which has ended before: what it differs in
+/// begins a new series.
+fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
+    let place = |name: &str| builds.iter().position(|build| build.name == name);
+    let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
+        .iter()
+        .map(|series| {
+            let end = |one: Option<&(&str, &SidePoint)>| one.and_then(|(name, _)| place(name));
+            (end(series.builds.first()), end(series.builds.last()), series.values.clone())
+        })
+        .collect();
+    for (series, (first, _, values)) in all.iter_mut().zip(&ends) {
+        let before = ends.iter().filter(|(_, last, _)| last < first);
+        let differing = |other: &Named<String>| -> Vec<Difference> {
+            let pairs = values.iter().zip(other.iter()).filter(|(a, b)| a != b);
+            let one =
+                |((name, after), (_, before)): ((&str, &String), (&str, &String))| Difference {
+                    about: "plan".to_owned(),
+                    name: name.to_owned(),
+                    values: vec![Some(before.clone()), Some(after.clone())],
+                };
+            pairs.map(one).collect()
+        };
+        let nearest = before
+            .map(|(_, last, other)| (differing(other), *last))
+            .min_by_key(|(changed, last)| (changed.len(), std::cmp::Reverse(*last)));
+        if let (Some((changed, _)), Some((name, _))) = (nearest, series.builds.first()) {
+            series.starts.insert(0, Start { build: (*name).to_owned(), at: 0, changed });
+        }
+    }
 }
 
 /// The builds of which no run counts, of all in their order.
@@ -201,144 +427,13 @@ fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
 }
 
 /// The last of all builds, if it has runs that count, and none at a point.
-fn lacks(point: &PointHistory, newest: Option<&&Side>) -> Option<LeftOut> {
+fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
-    let is_here = point.builds.last().is_some_and(|build| build.build == newest.name);
-    (!is_here).then(|| left_out_of(newest, true))
+    (last_here != newest.name).then(|| left_out_of(newest, true))
 }
 
 fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
     LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
-}
-
-/// A build by its version and the time of its first run.
-type Place<'s> = (&'s str, &'s str);
-
-fn in_order(a: &Place<'_>, b: &Place<'_>) -> std::cmp::Ordering {
-    libversion::version_compare2(a.0, b.0).then_with(|| a.1.cmp(b.1))
-}
-
-fn place_of(build: &Side) -> Place<'_> {
-    let all = build.points.iter().flat_map(|point| &point.reports);
-    (&build.name, all.map(|report| report.started.as_str()).min().unwrap_or_default())
-}
-
-/// The builds that have the figure at a point.
-fn series<'s>(
-    builds: &[&'s Side],
-    values: &Named<String>,
-    primary: &str,
-) -> Vec<(&'s str, &'s SidePoint, Vec<f64>)> {
-    let at = |build: &&'s Side| {
-        let point = build.points.iter().find(|point| point.values == *values)?;
-        let figures = values_of(&point.reports, primary);
-        let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
-        is_known.then_some((build.name.as_str(), point, figures))
-    };
-    builds.iter().filter_map(at).collect()
-}
-
-fn told(
-    values: &Named<String>,
-    series: Vec<(&str, &SidePoint, Vec<f64>)>,
-    primary: &str,
-    floor: f64,
-    bits: &mut dyn FnMut() -> u64,
-) -> Option<PointHistory> {
-    let mut builds: Vec<BuildReport> = Vec::new();
-    // Of the builds that have one: index and logarithm.
-    let mut finite: Vec<(usize, f64)> = Vec::new();
-    for (index, (build, point, figures)) in series.into_iter().enumerate() {
-        let sum = figures.iter().map(|value| value.ln()).sum::<f64>();
-        let logarithm = sum / figures.len() as f64;
-        if logarithm.is_finite() {
-            finite.push((index, logarithm));
-        }
-        let value = logarithm.exp();
-        let before = &builds[builds.len().saturating_sub(OF_LAST - 1)..];
-        let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
-        builds.push(BuildReport {
-            build: build.to_owned(),
-            runs: point.reports.iter().map(|report| report.run_id.clone()).collect(),
-            figure: figure(&figures)?,
-            value,
-            mean_of_ten: sum / (before.len() + 1) as f64,
-        });
-    }
-    let newest = builds.last()?;
-    let change = |found: ChangePoint| {
-        let ratio = (found.after - found.before).exp();
-        let at = finite[found.at].0;
-        Change {
-            build: builds[at].build.clone(),
-            at,
-            before: found.before.exp(),
-            after: found.after.exp(),
-            ratio,
-            is_worse: is_worse(primary, ratio),
-            p: found.p,
-        }
-    };
-    let logarithms: Vec<f64> = finite.iter().map(|(_, logarithm)| *logarithm).collect();
-    let found = changes_in(&logarithms, SERIES_MAX, bits);
-    let since = found.iter().flatten().last().map_or(0, |change| change.at);
-    let last = last(newest.value.ln(), &logarithms[since..], primary, floor);
-    let changes = found.map(|found| {
-        found
-            .into_iter()
-            .map(change)
-            .filter(|change| matters(change.ratio, floor))
-            .collect::<Vec<_>>()
-    });
-    let is_last_worse = last.as_ref().is_some_and(|last| last.is_outside && last.is_worse);
-    let values = values.clone();
-    let lacks = None;
-    let mut point =
-        PointHistory { values, builds, changes, last, lacks, has_regressed: is_last_worse };
-    point.has_regressed |= point.recent_regression().is_some();
-    Some(point)
-}
-
-/// The last build, by its logarithm, against those of its level, it among them if it is finite.
-/// Up to two right before it that are as strange are not what it is held against: a change of
-/// level is found from three builds on.
-fn last(newest: f64, level: &[f64], primary: &str, floor: f64) -> Option<Last> {
-    let mut before = if newest.is_finite() { level.split_last()?.1 } else { level };
-    for _ in 0..2 {
-        match before.split_last() {
-            Some((one, rest))
-                if newcomer(rest, *one, CONFIDENCE).is_some_and(|one| one.is_outside) =>
-            {
-                before = rest;
-            }
-            _ => break,
-        }
-    }
-    let known = newcomer(before, newest, CONFIDENCE)?;
-    let ratio = (newest - known.before).exp();
-    // A rise of times, a fall of rates.
-    let worst = if is_time(primary) { known.expected.1 } else { known.expected.0 };
-    let seen_from = (worst - known.before).exp_m1().abs().max(floor);
-    Some(Last {
-        before: known.before.exp(),
-        expected: (known.expected.0.exp(), known.expected.1.exp()),
-        ratio,
-        is_outside: known.is_outside && matters(ratio, floor),
-        is_worse: is_worse(primary, ratio),
-        seen_from,
-        is_noisy: seen_from > NOISY_FROM.max(floor),
-    })
-}
-
-/// The changes of level in the last `most` figures of a series: what came before is history.
-fn changes_in(
-    series: &[f64],
-    most: usize,
-    bits: &mut dyn FnMut() -> u64,
-) -> Option<Vec<ChangePoint>> {
-    let n_passed = series.len().saturating_sub(most);
-    let found = change_points(&series[n_passed..], ERROR, bits).ok()?;
-    Some(found.into_iter().map(|one| ChangePoint { at: one.at + n_passed, ..one }).collect())
 }
 
 /// Why a series has no levels, in a sentence.
@@ -359,7 +454,8 @@ mod tests {
     fn history(sides: &[Side]) -> HistoryReport {
         let mut dice = Dice::new(1, Stream::Order, 0);
         let judge = Judge { primary: None, floor: 0.02 };
-        HistoryReport::new("build", sides, &judge, &mut || dice.bits()).expect("they have runs")
+        let question = Question::of("build", judge);
+        HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
     }
 
     #[test]
@@ -401,17 +497,186 @@ mod tests {
         assert_eq!(history(&long(30, 30)).points[0].changes, Some(Vec::new()));
     }
 
-    #[test]
-    fn levels_of_a_long_series_are_those_of_its_last_builds() {
-        let mut dice = Dice::new(1, Stream::Order, 0);
-        let level = |n: usize| if (10..50).contains(&n) { 7.0 } else { 6.0 };
-        let series: Vec<f64> = (0..60).map(|n| level(n) + 0.01 * (n % 4) as f64).collect();
-        let mut at = |most: usize| -> Vec<usize> {
-            let found = changes_in(&series, most, &mut || dice.bits()).expect("long enough");
-            found.iter().map(|change| change.at).collect()
+    fn series(tps: impl IntoIterator<Item = f64>) -> Vec<Side> {
+        let side = |(n, tps): (usize, f64)| {
+            made::side(&format!("1.{n}"), &[("8", &[tps * (1.0 + wobble(n))], n)])
         };
-        assert_eq!(at(60), [10, 50]);
-        assert_eq!(at(30), [50]);
+        tps.into_iter().enumerate().map(side).collect()
+    }
+
+    /// One percent of noise, without a pattern that ends.
+    fn wobble(n: usize) -> f64 {
+        let bits = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        0.035 * ((bits >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
+    }
+
+    fn levels(parts: &[(usize, f64)]) -> Vec<f64> {
+        parts.iter().flat_map(|(n, level)| vec![*level; *n]).collect()
+    }
+
+    fn ack(build: &str, point: &str) -> Acknowledged {
+        Acknowledged { build: build.into(), point: point.into(), reason: "known".into() }
+    }
+
+    #[test]
+    fn a_regression_that_is_mended_in_part_is_one() {
+        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (5, 880.0)])));
+        let point = &told.points[0];
+        let fall = point.fall.as_ref().expect("it is worse than ten builds ago");
+        assert_eq!(fall.since, "1.29");
+        assert!((fall.ratio - 0.88).abs() < 0.02 && told.has_regressed(), "{fall:?}");
+        let places: Vec<usize> = point.changes.iter().flatten().map(|change| change.at).collect();
+        assert_eq!(places, [30, 35]);
+        // Mended in whole it is history, and told.
+        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
+        assert!(!told.has_regressed(), "{:?}", told.points[0]);
+        assert_eq!(told.points[0].changes.as_ref().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
+        let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let question = Question { acknowledged, ..Question::of("build", judge) };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
+        };
+        let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
+        assert!(of(&sides, Vec::new()).has_regressed());
+        let told = of(&sides, vec![ack("1.30", "")]);
+        assert!(!told.has_regressed(), "{told:?}");
+        let [change] = &told.points[0].changes.as_ref().expect("long enough")[..] else {
+            panic!("{told:?}")
+        };
+        assert_eq!(change.acknowledged.as_deref(), Some("known"));
+        assert!(!of(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
+        assert!(of(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
+        assert!(of(&sides, vec![ack("1.12", "")]).has_regressed());
+        let worse = series(levels(&[(30, 1000.0), (6, 880.0), (4, 800.0)]));
+        let told = of(&worse, vec![ack("1.30", "")]);
+        assert!(told.has_regressed(), "{told:#?}");
+        // Before there is a level: the build itself, and the next ones that are as slow.
+        for n in 1..3 {
+            let sides = series(levels(&[(30, 1000.0), (n, 880.0)]));
+            assert!(of(&sides, Vec::new()).has_regressed(), "{n}");
+            assert!(!of(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
+        }
+        let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
+        let told = of(&worse, vec![ack("1.30", "")]);
+        assert!(told.has_regressed(), "{:#?} {:?}", told.points[0].last, told.points[0].changes);
+    }
+
+    #[test]
+    fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
+        let of = |baseline: Option<&str>| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let baseline = baseline.map(str::to_owned);
+            let question = Question { baseline, ..Question::of("build", judge) };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
+            HistoryReport::new(&question, &sides, &mut || dice.bits())
+        };
+        assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
+        let told = of(Some("1.5")).expect("runs");
+        let held = told.points[0].baseline.as_ref().expect("it is there");
+        assert!(held.is_outside && held.is_worse && told.has_regressed(), "{held:?}");
+        assert!(!of(Some("1.20")).expect("runs").has_regressed());
+        assert!(of(Some("7")).expect_err("there is none").contains("build=7"));
+    }
+
+    #[test]
+    fn another_machine_or_setting_begins_a_series_and_another_version_does_not() {
+        let with = |from: usize, change: &dyn Fn(&mut Report)| {
+            let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+            for side in &mut sides[from..] {
+                side.points[0].reports.iter_mut().for_each(change);
+            }
+            let told = history(&sides);
+            (told.has_regressed(), told.points[0].starts.clone())
+        };
+        let fact = |run: &mut Report, about: &str, name: &str, value: &str| {
+            let facts = run.facts.entry(about.to_owned()).or_default();
+            facts.insert(name.to_owned(), value.to_owned());
+        };
+        let machine = |run: &mut Report| fact(run, "cpu", "model", "another");
+        let (has_regressed, starts) = with(20, &machine);
+        let [start] = &starts[..] else { panic!("{starts:?}") };
+        assert_eq!((has_regressed, start.build.as_str(), start.at), (false, "1.20", 20));
+        assert_eq!(start.changed[0].values[1].as_deref(), Some("another"));
+        let kernel = |run: &mut Report| {
+            let release = run.facts.get("os").and_then(|os| os.get("kernel_release")).cloned();
+            fact(run, "os", "kernel_release", &format!("{}-2", release.unwrap_or_default()));
+        };
+        assert_eq!(with(20, &kernel), (true, Vec::new()), "a small step of the kernel is none");
+        let version = |run: &mut Report| run.database = "MariaDB 99".to_owned();
+        assert_eq!(with(20, &version), (true, Vec::new()));
+        let old = |run: &mut Report| machine(run);
+        let (has_regressed, starts) = with(10, &old);
+        assert!(has_regressed && starts.len() == 1, "the fall is in the new series");
+    }
+
+    #[test]
+    fn settings_begin_a_series_unless_a_version_brings_them() {
+        let of = |is_newer: bool| {
+            let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+            for (n, side) in sides.iter_mut().enumerate() {
+                let run = &mut side.points[0].reports[0];
+                let size = if n < 20 { "134217728" } else { "1073741824" };
+                run.settings.push("innodb_buffer_pool_size", size.to_owned());
+                run.settings.push("pid_file", format!("/tmp/{n}"));
+                if is_newer && n >= 20 {
+                    run.database = "MariaDB 99".to_owned();
+                }
+            }
+            history(&sides)
+        };
+        let told = of(false);
+        let starts = &told.points[0].starts;
+        assert_eq!((starts.len(), starts[0].changed.len(), told.has_regressed()), (1, 1, false));
+        assert_eq!(starts[0].changed[0].name, "innodb_buffer_pool_size");
+        let page = crate::render::history(&told);
+        let named = "New series since build 1.20: innodb_buffer_pool_size 134217728 → 1073741824";
+        assert!(page.contains(named), "{page}");
+        // A new version is what is tested; what it brings stands beside the change.
+        let told = of(true);
+        assert!(told.points[0].starts.is_empty() && told.has_regressed());
+        let changes = told.points[0].changes.as_ref().expect("long enough");
+        assert!(changes[0].changed.iter().any(|one| one.name == "innodb_buffer_pool_size"));
+    }
+
+    #[test]
+    fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
+        let mut dice = Dice::new(7, Stream::Order, 0);
+        // The sum of twelve even figures is nearly normal.
+        let mut noise = || {
+            let all = (0..12).map(|_| (dice.bits() >> 11) as f64 / (1_u64 << 53) as f64);
+            0.02 * (all.sum::<f64>() - 6.0)
+        };
+        let mut n_alarms = 0;
+        for _ in 0..200 {
+            let mut build = |n: usize| {
+                let tps: Vec<f64> =
+                    (0..if n < 20 { 5 } else { 1 }).map(|_| 1000.0 * (1.0 + noise())).collect();
+                made::side(&format!("1.{n}"), &[("8", &tps, n)])
+            };
+            let sides: Vec<Side> = (0..21).map(&mut build).collect();
+            n_alarms += usize::from(history(&sides).has_regressed());
+        }
+        assert!(n_alarms <= 2, "{n_alarms} of 200");
+    }
+
+    fn last_of(newest: f64, level: &[f64], figure: &str, floor: f64) -> Option<Last> {
+        let sides: Vec<Side> = level
+            .iter()
+            .chain([&newest])
+            .enumerate()
+            .map(|(n, value)| made::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
+            .collect();
+        let judge = Judge { primary: Some(figure.to_owned()), floor };
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || dice.bits());
+        told.expect("they have runs").points.swap_remove(0).last
     }
 
     #[test]
@@ -421,11 +686,11 @@ mod tests {
         assert_eq!(point.changes.as_deref(), Some(&[][..]));
         assert!(point.has_regressed, "{:?}", point.last);
         // A second one is not held against the first.
-        let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 5.0, 5.01];
-        let last = super::last(5.0, &level, "tps", 0.02).expect("six before");
+        let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 6.5, 6.51];
+        let last = last_of(6.5, &level, "tps", 0.02).expect("six before");
         assert!(last.is_outside && last.is_worse && (last.before.ln() - 7.0).abs() < 0.01);
         level.truncate(6);
-        assert!(super::last(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
+        assert!(last_of(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
         let steady = history(&long(40, 40)).points.swap_remove(0);
         assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
     }
@@ -434,7 +699,7 @@ mod tests {
     fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
         let last = |spread: f64, figure: &str, floor: f64| {
             let level = [7.0, 7.0 + spread, 7.0 - spread, 7.0, 7.0 + spread, 7.0 - spread, 7.0];
-            super::last(7.0, &level, figure, floor).expect("six before")
+            last_of(7.0, &level, figure, floor).expect("six before")
         };
         let quiet = last(0.01, "tps", 0.01);
         assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
@@ -452,13 +717,14 @@ mod tests {
     fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
         let mut sides = long(8, 8);
         for report in &mut sides[7].points[0].reports {
-            report.block.response_ms.p99 = None;
-            report.block.response_ms.infinite = vec!["p99".to_owned()];
+            report.block.offered_ms.p99 = None;
+            report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
         let mut dice = Dice::new(1, Stream::Order, 0);
         let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02 };
         let mut of = |sides: &[Side]| {
-            HistoryReport::new("build", sides, &judge, &mut || dice.bits()).expect("runs")
+            let question = Question::of("build", judge.clone());
+            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("runs")
         };
         let told = of(&sides);
         let point = &told.points[0];
@@ -485,18 +751,18 @@ mod tests {
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
         let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };
-        let none = HistoryReport::new("build", &sides, &nopm, &mut || dice.bits());
+        let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || dice.bits());
         assert!(none.expect_err("no new orders").contains("has the figure"));
     }
 
     #[test]
     fn the_last_build_of_a_short_series_is_held_against_the_ones_before() {
-        let told = history(&long(12, 11));
+        let told = history(&long(9, 8));
         let point = &told.points[0];
         assert_eq!(point.changes, None);
-        let last = point.last.as_ref().expect("eleven before");
+        let last = point.last.as_ref().expect("eight before");
         assert!(last.is_outside && point.has_regressed && (last.ratio - 0.9).abs() < 0.02);
-        assert!(!history(&long(12, 12)).points[0].has_regressed);
+        assert!(!history(&long(9, 9)).points[0].has_regressed);
         assert_eq!(history(&long(3, 3)).points[0].last, None);
     }
 }

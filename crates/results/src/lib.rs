@@ -4,6 +4,7 @@
 
 pub mod charts;
 pub mod comparison;
+pub mod condition;
 pub mod experiment;
 pub mod findings;
 pub mod history;
@@ -12,6 +13,7 @@ mod interval_log;
 #[cfg(test)]
 mod made_up;
 pub mod render;
+pub mod repeats;
 pub mod report;
 pub mod seek;
 pub mod store;

@@ -13,10 +13,12 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod disclosure;
 mod disturbances;
 mod gauges;
 mod named;
 mod probes;
+mod reply_lag;
 mod times;
 
 use std::collections::BTreeMap;
@@ -25,11 +27,13 @@ use model::{Finding, Load, Until};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
 pub(crate) use gauges::{points, whose};
 pub use named::Named;
 pub use probes::ProbeReport;
+pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -106,6 +110,9 @@ pub struct Report {
     /// The figures of all groups together.
     #[serde(flatten)]
     pub block: Block,
+    /// How late the generator's event loops were; empty where clients live on threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<LoopReport>,
     /// What the run cost the generator; null while running.
     pub client: Option<ClientCost>,
     /// Checks of the data.
@@ -133,6 +140,10 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.
     pub declarations: Vec<String>,
+    /// What the standard that a workload is derived from requires itself, and whether it holds:
+    /// one for each group whose workload has one.
+    #[serde(default)]
+    pub disclosures: Vec<Disclosure>,
     /// The plan as decided, in TOML.
     pub plan: String,
     /// The groups.
@@ -150,8 +161,17 @@ impl Report {
     /// whole runs are compared by.
     pub const AT_LENGTH: [Field; 4] =
         [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
-    /// What was set up, for those who ask for figures alone.
-    pub const SET_UP: [Field; 3] = [("settings", "{}"), ("facts", "{}"), ("plan", "\"\"")];
+    /// All settings of the server, for those who ask for the plan and its facts alone.
+    pub const SETTINGS: [Field; 1] = [("settings", "{}")];
+}
+
+/// The heartbeats of an event loop of the generator: how late it came to what was due every 10 ms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoopReport {
+    /// How late, in microseconds.
+    pub heartbeat_lag_us: LagTimes,
+    /// When the latest was due, in seconds of the measured phase.
+    pub latest_at_s: f64,
 }
 
 /// How long each phase was to last.
@@ -215,6 +235,10 @@ pub struct Block {
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
+    /// The longest response time of what was carried in from the ramp-up (its age, if it never
+    /// ended), which is in no figure of the measured phase; null if nothing was.
+    #[serde(default)]
+    pub backlog_at_start_max_ms: Option<f64>,
     /// From the intended instant to the last reply, of finished transactions.
     pub response_ms: Latency,
     /// Time with the database, all attempts included, of finished transactions.
@@ -228,6 +252,9 @@ pub struct Block {
     pub failed_ms: Latency,
     /// The generator's own lateness.
     pub lag_us: LagTimes,
+    /// How long replies lay in the generator's sockets before it read them.
+    #[serde(default)]
+    pub reply_lag_us: ReplyLagReport,
     /// How long connecting took.
     pub connect_ms: ConnectTimes,
     /// What a transaction takes on average, over all kinds.
@@ -255,6 +282,10 @@ pub struct Ci95 {
     pub half_width: f64,
     /// How many independent slots of 100 ms would tell as much as those of the run.
     pub n_effective: f64,
+    /// How long a run like this one would have to be for an interval of ±1 %, in seconds; absent
+    /// in older reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_to_1_percent: Option<f64>,
     /// What it does not contain.
     pub note: String,
 }
@@ -266,6 +297,13 @@ pub struct HeadlineReport {
     pub title: String,
     /// Its value; null if nothing was measured.
     pub value: Option<f64>,
+    /// Half the width of its 95 % interval within this run, in its own unit; null where `reason`
+    /// says why.
+    #[serde(default)]
+    pub half_width: Option<f64>,
+    /// Why it has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// What became of transactions: offered = finished + failed + dropped + unfinished.

@@ -5,17 +5,21 @@
 //! what is to be thought of it (findings).
 
 mod series;
+mod stretches;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use model::{
     CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding, Gauge,
     GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
-    Second, StopReason, Traffic,
+    Second, StopReason, Traffic, Until,
 };
-use stats::{Histogram, Stability, stability, stability_against};
+use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
 pub use series::{Quantiles, SecondTally, Series};
+pub(crate) use stretches::InTime;
+use stretches::{Intervals, Stretches, together};
 
 /// Lines of output kept; a run that says more is talking to itself.
 const OUTPUT_LINES_MOST: usize = 1000;
@@ -36,6 +40,17 @@ pub struct Ended {
     pub cpu_ns: u64,
     /// The most memory that it has had resident, in bytes.
     pub max_rss_bytes: u64,
+}
+
+/// How late the heartbeats of an event loop were in the measured phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopHeartbeats {
+    /// Which loop, from 0.
+    pub loop_index: u32,
+    /// When the latest of them was due, in nanoseconds from the beginning of the measured phase.
+    pub latest_at_ns: i64,
+    /// How late each was.
+    pub lag: Histogram,
 }
 
 /// The database's own count of commits, against ours.
@@ -80,10 +95,33 @@ pub struct GroupTally {
     pub series: Series,
     /// What each client did.
     pub clients: Vec<ClientMoments>,
+    /// The times of each kind in the order of time.
+    in_time: Vec<KindInTime>,
+    /// How many seconds share a window of service and wait.
+    window_seconds: i64,
+}
+
+/// The times of a kind, stretch by stretch.
+#[derive(Clone, Debug)]
+struct KindInTime {
+    response: Stretches,
+    service: Stretches,
+    wait: Stretches,
+}
+
+/// Which times of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// From the intended start to the end.
+    Response,
+    /// With the database. In closed load, where nobody waits, that is the response.
+    Service,
+    /// For a free client.
+    Wait,
 }
 
 impl GroupTally {
-    fn new(group: u16) -> GroupTally {
+    fn new(group: u16, window_seconds: i64) -> GroupTally {
         GroupTally {
             connected: 0,
             connect_failed: 0,
@@ -92,6 +130,8 @@ impl GroupTally {
             measured: Second::new(group, 0),
             series: Series::default(),
             clients: Vec::new(),
+            in_time: Vec::new(),
+            window_seconds,
         }
     }
 
@@ -101,6 +141,21 @@ impl GroupTally {
         phase.commits_tenths = [0; 10];
         phase.waiting = None;
         self.series.add(part);
+        for kind in &part.kinds {
+            let index = usize::from(kind.kind);
+            while self.in_time.len() <= index {
+                self.in_time.push(KindInTime {
+                    response: Stretches::new(1),
+                    service: Stretches::new(self.window_seconds),
+                    wait: Stretches::new(self.window_seconds),
+                });
+            }
+            let times = &mut self.in_time[index];
+            let count = |times: &Option<Histogram>| times.as_ref().map_or(0, Histogram::count);
+            times.response.add(part.second, kind.counts.offered(), kind.response.as_ref());
+            times.service.add(part.second, count(&kind.service), kind.service.as_ref());
+            times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
+        }
     }
 
     /// What one kind did in the measured phase.
@@ -116,6 +171,23 @@ impl GroupTally {
     /// What was intended in the ramp-up and ended after it, or not at all.
     pub fn carried_in(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
+    }
+
+    /// The longest response time of these, in nanoseconds; 0 where there is none.
+    pub fn carried_in_max_ns(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
+    }
+
+    /// How long clients were busy within the measured phase, in nanoseconds, all together: with
+    /// what was intended in it, less what that took beyond its end, and with what was carried in.
+    fn busy_ns(&self) -> f64 {
+        let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
+        let within = self.measured.kinds.iter().map(|kind| {
+            let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
+            all - kind.carried_ns as f64
+        });
+        let carried_in = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
+        within.chain(carried_in).sum()
     }
 
     /// Commits of a kind that finished within `seconds`.
@@ -149,6 +221,8 @@ pub struct Tally {
     pub phases: Vec<(Phase, i64)>,
     /// The sums of each group, by index.
     pub groups: Vec<GroupTally>,
+    /// How late the generator's event loops were; none where clients live on threads.
+    pub heartbeats: Vec<LoopHeartbeats>,
     /// How it ended; none while it goes on.
     pub ended: Option<Ended>,
     /// The checks before the load, if there were any.
@@ -171,6 +245,8 @@ pub struct Tally {
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
     pub output_lost: u64,
+    /// The response times of the report's intervals.
+    intervals: Intervals,
 }
 
 impl Tally {
@@ -203,7 +279,19 @@ impl Tally {
                     (_, None) => {}
                 }
             }
-            Event::Second(part) => self.group(part.group).add(part),
+            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+                let (loop_index, latest_at_ns) = (*loop_index, *latest_at_ns);
+                let lag = lag.clone().unwrap_or_default();
+                self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
+            }
+            Event::Second(part) => {
+                self.group(part.group).add(part);
+                if part.second >= 0 {
+                    let from = part.second - part.second % self.interval_seconds();
+                    let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());
+                    times.for_each(|times| self.intervals.add(from, times));
+                }
+            }
             Event::Clients { group, moments } => self.group(*group).clients.extend(moments),
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
@@ -233,6 +321,12 @@ impl Tally {
         }
     }
 
+    /// The length of the report's intervals, in seconds.
+    fn interval_seconds(&self) -> i64 {
+        let seconds = self.description.as_ref().map_or(model::PROBE_SECONDS, |d| d.probe_seconds);
+        i64::from(seconds.max(1))
+    }
+
     /// The end of a disturbance stands for its beginning.
     fn disturbed(&mut self, told: &DisturbanceTold) {
         let same =
@@ -246,7 +340,9 @@ impl Tally {
     fn group(&mut self, index: u16) -> &mut GroupTally {
         while self.groups.len() <= usize::from(index) {
             let next = u16::try_from(self.groups.len()).expect("at most index, a u16");
-            self.groups.push(GroupTally::new(next));
+            let window = self.description.as_ref().map(|told| told.window_seconds.max(1));
+            let window_seconds = window.map_or(model::WINDOW_SECONDS, i64::from);
+            self.groups.push(GroupTally::new(next, window_seconds));
         }
         &mut self.groups[usize::from(index)]
     }
@@ -299,6 +395,21 @@ impl Tally {
         self.groups.iter().filter_map(|group| group.series.last()).max()
     }
 
+    /// The share of closed clients' time, in percent, that lies outside of any transaction; none
+    /// unless all groups are closed and timed.
+    pub fn outside_percent(&self) -> Option<f64> {
+        let told = &self.description.as_ref()?.groups;
+        let closed =
+            |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
+        let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
+        let all_ns = self.measured_ns() as f64 * clients as f64;
+        if !told.iter().all(closed) || all_ns == 0.0 {
+            return None;
+        }
+        let busy_ns: f64 = self.groups.iter().map(GroupTally::busy_ns).sum();
+        Some((1.0 - busy_ns / all_ns).max(0.0) * 100.0)
+    }
+
     /// Commits of `groups` in slots of 100 ms: those that lie in the measured window as a whole.
     pub fn commits_100ms(&self, groups: &[usize]) -> Vec<u64> {
         let n_slots = usize::try_from(self.measured_ns() / SLOT_NS).unwrap_or(usize::MAX);
@@ -334,6 +445,32 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
+    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind of
+    /// them. None where the groups do not record them alike.
+    pub fn in_time(
+        &self,
+        groups: &[usize],
+        kind: Option<KindIndex>,
+        times: Times,
+    ) -> Option<InTime> {
+        let mut all = Vec::new();
+        for index in groups {
+            let Some(group) = self.groups.get(*index) else { continue };
+            let kinds = match kind {
+                Some(kind) => group.in_time.get(usize::from(kind)..=usize::from(kind)),
+                None => Some(&group.in_time[..]),
+            };
+            all.extend(kinds.into_iter().flatten().map(|kind| match times {
+                Times::Service if self.is_closed(*index) => &kind.response,
+                Times::Response => &kind.response,
+                Times::Service => &kind.service,
+                Times::Wait => &kind.wait,
+            }));
+        }
+        let in_time = together(&all, self.seconds().end)?;
+        Some(if times == Times::Response { in_time } else { in_time.finished() })
+    }
+
     /// Commits of `groups` in each of `seconds`, none where nothing happened.
     pub fn commits_per_second(&self, groups: &[usize], seconds: Range<i64>) -> Vec<u64> {
         let groups = || groups.iter().filter_map(|index| self.groups.get(*index));
@@ -366,7 +503,7 @@ impl Tally {
             figures.max_ns = figures.max_ns.max(tally.max_ns);
             match (&mut response, tally.response()) {
                 (Some(mine), Some(other)) => mine.add(&other),
-                (None, other) => response = other,
+                (None, other) => response = other.map(Cow::into_owned),
                 (Some(_), None) => {}
             }
         }
@@ -384,10 +521,21 @@ impl Tally {
     /// Several seconds of all groups together.
     pub fn span(&self, seconds: Range<i64>) -> Span {
         let mut span = Span { is_whole: true, ..Span::default() };
+        let length = self.interval_seconds();
+        let is_interval = seconds.start >= 0
+            && seconds.start % length == 0
+            && seconds.end == (seconds.start + length).min(self.seconds().end);
+        let of_interval = is_interval.then(|| self.intervals.get(seconds.start)).flatten();
+        if let Some(times) = &of_interval {
+            span.response = times.clone().into_owned();
+        }
         for group in &self.groups {
             for second in seconds.clone().filter_map(|second| group.series.get(second)) {
                 span.counts.add(&second.counts);
                 span.commits += second.commits();
+                if of_interval.is_some() {
+                    continue;
+                }
                 match second.response() {
                     Some(times) => span.response.add(&times),
                     None => span.is_whole &= second.counts.finished() == 0,
@@ -395,6 +543,17 @@ impl Tally {
             }
         }
         span
+    }
+
+    /// The same in the order of time, of what finished.
+    pub fn seconds_in_time(&self, seconds: Range<i64>) -> InTime {
+        let stretch = |second: i64| {
+            let mut finished = Histogram::default();
+            let within = self.groups.iter().filter_map(|group| group.series.get(second));
+            within.filter_map(SecondTally::response).for_each(|times| finished.add(&times));
+            Stretch { offered: finished.count(), finished }
+        };
+        InTime { stretches: seconds.map(stretch).collect(), width_s: 1 }
     }
 
     /// Commits in each second from the first of the ramp-up through `last`, all groups together,
@@ -560,6 +719,36 @@ mod tests {
         assert_eq!((slots.len(), slots.iter().sum::<u64>()), (22, 120));
         assert_eq!((tally.seconds(), tally.whole_seconds()), (0..3, 0..2));
         assert_eq!(tally.commits_per_second(&[0], tally.seconds()), [100, 0, 100]);
+    }
+
+    #[test]
+    fn what_is_carried_in_fills_the_time_of_closed_clients_and_what_is_carried_out_does_not() {
+        let mut made = Made::closed();
+        made.measured_ns = 3 * NS_PER_S;
+        // 8 clients: each is busy from -1 s to 1.5 s and from there to 4 s.
+        let times = |count, ns| {
+            let mut times = Histogram::default();
+            times.record_n(ns, count);
+            Some(times)
+        };
+        let part = |second, carried_ns| {
+            let mut part = Second::new(0, second);
+            let kind = part.kind(0);
+            kind.counts.committed = 8;
+            kind.response = times(8, 2_500 * NS_PER_MS);
+            (kind.carried, kind.carried_ns) = (8, 8 * carried_ns);
+            kind.carried_max_ns = 2_500 * NS_PER_MS;
+            part
+        };
+        made.seconds = vec![part(-1, 1_500 * NS_PER_MS), part(1, NS_PER_S)];
+        let tally = made.tally();
+        assert_eq!(tally.outside_percent(), Some(0.0));
+        assert_eq!(tally.groups[0].carried_in_max_ns(), 2_500 * NS_PER_MS);
+        // One of eight did nothing until the window was half over.
+        made.seconds[0].kind(0).carried_ns -= 1_500 * NS_PER_MS;
+        let outside = made.tally().outside_percent().expect("all are closed");
+        assert!((outside - 6.25).abs() < 1e-9, "{outside}");
+        assert_eq!(Made::open_overloaded().tally().outside_percent(), None);
     }
 
     #[test]

@@ -1,11 +1,19 @@
 //! Two handfuls of runs: how much the second differs from the first, and how surely.
 //!
-//! The test is Mann and Whitney's (Ann. Math. Stat. 18, 50, 1947), exact also with ties: the
-//! distribution of the rank sum over all ways of dealing the same figures to two sides. The
-//! effect is the median of all differences of a pair, with the interval that the same test gives
-//! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963), so that it leaves out zero where the test
-//! says so. Figures of one run depend on each other; these are for figures that are each of a
-//! whole run. Not here: which way is better, or from which size on a difference matters.
+//! Two tests have to agree. That of ranks is exact and needs no model of the errors: Mann and
+//! Whitney's (Ann. Math. Stat. 18, 50, 1947), with ties over all ways of dealing the same figures
+//! to two sides; of pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80, 1945), over all signs.
+//! That of means allows each side a spread of its own: Welch's (Biometrika 34, 28, 1947), of pairs
+//! Student's. The p-value is the larger of both: few figures that vary much, beside many that do
+//! not, lie outside of them often, which ranks alone take for a difference.
+//!
+//! The effect is the median of all differences of a pair, or of all means of two differences
+//! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963). Its interval holds those of both tests,
+//! and so leaves out zero where both do. Figures of one run depend on each other; these are for
+//! figures that are each of a whole run. Not here: which way is better, or from which size on a
+//! difference matters.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::students_t;
 
@@ -64,20 +72,143 @@ impl Comparison {
             let have = n.min(m);
             return Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have });
         };
-        let difference = |a: f64, b: f64| if a == b { 0.0 } else { b - a };
-        let mut differences: Vec<f64> =
+        let mut all: Vec<f64> =
             first.iter().flat_map(|a| second.iter().map(move |b| difference(*a, *b))).collect();
-        differences.sort_by(f64::total_cmp);
-        let last = differences.len() - 1;
-        let (low, high) = (differences[last / 2], differences[last.div_ceil(2)]);
-        let shift = if low == high { low } else { f64::midpoint(low, high) };
-        Ok(Comparison {
-            shift,
-            interval: (differences[cut], differences[last - cut]),
-            confidence: 1.0 - 2.0 * tail,
-            p: p_value(first, second),
-        })
+        all.sort_by(f64::total_cmp);
+        let is_finite = all.iter().all(|one| one.is_finite());
+        let means =
+            if is_finite { Means::of(first, second) } else { Means::of_ranks(first, second) };
+        let p = p_value(first, second).max(means.p());
+        let of_means = is_finite.then(|| means.interval(confidence));
+        Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
+
+    /// The same of pairs, such as repeats within which the sides took turns: what all runs of a
+    /// repeat have in common, like a drift, is in none of the differences. They are those of the
+    /// second from the first. Of fewer than [`pairs_needed`] no signs are surprising.
+    pub fn of_pairs(differences: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
+        assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
+        if differences.iter().any(|difference| difference.is_nan()) {
+            return Err(Incomparable::NoNumber);
+        }
+        let n = differences.len();
+        if n > FIGURES_MAX {
+            return Err(Incomparable::TooMany);
+        }
+        let ranks: Vec<usize> = (1..=n).collect();
+        let Some((cut, tail)) = cut(&signed(&ranks), (1.0 - confidence) / 2.0) else {
+            return Err(Incomparable::TooFew { needed: pairs_needed(1.0 - confidence), have: n });
+        };
+        let mut all: Vec<f64> = Vec::with_capacity(n * (n + 1) / 2);
+        for (index, a) in differences.iter().enumerate() {
+            let mean = |b: &f64| if a == b { *a } else { f64::midpoint(*a, *b) };
+            // Of two infinite ones that differ in sign nothing is known: they outweigh each other.
+            let known = |mean: f64| if mean.is_nan() { 0.0 } else { mean };
+            all.extend(differences[index..].iter().map(|b| known(mean(b))));
+        }
+        all.sort_by(f64::total_cmp);
+        let is_finite = all.iter().all(|one| one.is_finite());
+        let means = Means::of_one(&if is_finite {
+            differences.to_vec()
+        } else {
+            signed_ranks(differences)
+        });
+        let p = signs_p_value(differences).max(means.p());
+        let of_means = is_finite.then(|| means.interval(confidence));
+        Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
+    }
+
+    /// What both tests say. Of `all` those at `cut` from either end are the ends of the interval of
+    /// ranks, which has twice the `tail` outside. Means of infinite figures have none.
+    fn agreed(
+        all: &[f64],
+        (cut, tail): (usize, f64),
+        p: f64,
+        of_means: Option<(f64, f64)>,
+    ) -> Comparison {
+        let last = all.len() - 1;
+        let (low, high) = (all[last / 2], all[last.div_ceil(2)]);
+        let of_ranks = (all[cut], all[last - cut]);
+        let of_means = of_means.unwrap_or(of_ranks);
+        Comparison {
+            shift: if low == high { low } else { f64::midpoint(low, high) },
+            interval: (of_means.0.min(of_ranks.0), of_means.1.max(of_ranks.1)),
+            confidence: 1.0 - 2.0 * tail,
+            p,
+        }
+    }
+}
+
+/// The difference of two figures, which is nothing of two that are infinite alike.
+pub fn difference(a: f64, b: f64) -> f64 {
+    if a == b { 0.0 } else { b - a }
+}
+
+/// A difference of means with its error.
+#[derive(Clone, Copy, Debug)]
+struct Means {
+    shift: f64,
+    error: f64,
+    freedom: f64,
+}
+
+impl Means {
+    /// Of two sides with spreads of their own (Welch).
+    fn of(first: &[f64], second: &[f64]) -> Means {
+        let (a, b) = (moments(first), moments(second));
+        let [v, w] = [a.1 / first.len() as f64, b.1 / second.len() as f64];
+        let below = |v: f64, n: usize| v * v / (n as f64 - 1.0).max(1.0);
+        let freedom = (v + w).powi(2) / (below(v, first.len()) + below(w, second.len()));
+        let freedom = if freedom.is_nan() { 1.0 } else { freedom.max(1.0) };
+        Means { shift: b.0 - a.0, error: (v + w).sqrt(), freedom }
+    }
+
+    /// The same of the ranks among all figures: those that are infinite have one as well.
+    fn of_ranks(first: &[f64], second: &[f64]) -> Means {
+        let rank = |x: &f64| {
+            let all = || first.iter().chain(second);
+            let (below, same) =
+                (all().filter(|y| *y < x).count(), all().filter(|y| *y == x).count());
+            below as f64 + (same as f64 + 1.0) / 2.0
+        };
+        let ranks = |side: &[f64]| side.iter().map(rank).collect::<Vec<f64>>();
+        Means::of(&ranks(first), &ranks(second))
+    }
+
+    /// Of differences (Student).
+    fn of_one(differences: &[f64]) -> Means {
+        let n = differences.len() as f64;
+        let (mean, variance) = moments(differences);
+        Means { shift: mean, error: (variance / n).sqrt(), freedom: (n - 1.0).max(1.0) }
+    }
+
+    fn p(&self) -> f64 {
+        let t = (self.shift / self.error).abs();
+        match StudentsT::new(0.0, 1.0, self.freedom) {
+            _ if self.shift == 0.0 => 1.0,
+            _ if self.error == 0.0 => 0.0,
+            Ok(distribution) if t.is_finite() => 2.0 * distribution.sf(t),
+            _ => 1.0,
+        }
+    }
+
+    fn interval(&self, confidence: f64) -> (f64, f64) {
+        let distribution = StudentsT::new(0.0, 1.0, self.freedom);
+        let t = distribution.map_or(0.0, |t| t.inverse_cdf(1.0 - (1.0 - confidence) / 2.0));
+        (self.shift - t * self.error, self.shift + t * self.error)
+    }
+}
+
+/// The mean, and the variance as estimated of all that there might be.
+fn moments(figures: &[f64]) -> (f64, f64) {
+    // Sums of equal figures are rounded: their variance is exactly nothing.
+    if figures.windows(2).all(|two| two[0] == two[1]) {
+        return (figures.first().copied().unwrap_or(f64::NAN), 0.0);
+    }
+    let n = figures.len() as f64;
+    let mean = figures.iter().sum::<f64>() / n;
+    let squares = figures.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>();
+    (mean, squares / (n - 1.0).max(1.0))
 }
 
 /// The p-values such that all that lie below an error rate may be believed together with no more
@@ -211,8 +342,62 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
     (beyond / whole).min(1.0)
 }
 
-/// The shift that would have been found with a chance of [`POWER`] by a test of the given error,
-/// given how much the figures of a side vary and as if they were normal: that of Student's t,
+/// How many pairs it takes until signs that are all alike are as surprising as `error`.
+pub fn pairs_needed(error: f64) -> usize {
+    let is_enough = |n: &usize| 2.0 * 0.5_f64.powi(*n as i32) <= error * (1.0 + 1e-9);
+    (1..=FIGURES_MAX).find(is_enough).unwrap_or(FIGURES_MAX)
+}
+
+/// The chance of each sum of the ranks that have a positive sign, if signs are as chance has it.
+fn signed(ranks: &[usize]) -> Vec<f64> {
+    let mut chances = vec![1.0];
+    for &rank in ranks {
+        let mut next = vec![0.0; chances.len() + rank];
+        for (sum, chance) in chances.iter().enumerate() {
+            next[sum] += chance / 2.0;
+            next[sum + rank] += chance / 2.0;
+        }
+        chances = next;
+    }
+    chances
+}
+
+/// Twice the rank of each difference by its size, among those that are any.
+fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
+    let sizes = || differences.iter().map(|one| one.abs()).filter(|size| *size > 0.0);
+    let rank = |size: f64| {
+        let below = sizes().filter(|other| *other < size).count();
+        let same = sizes().filter(|other| *other == size).count();
+        2 * below + same + 1
+    };
+    sizes().map(rank).collect()
+}
+
+/// The rank of each difference by its size, with its sign.
+fn signed_ranks(differences: &[f64]) -> Vec<f64> {
+    let mut ranks = doubled_ranks(differences).into_iter();
+    let of = |one: &f64| match *one == 0.0 {
+        true => 0.0,
+        false => one.signum() * ranks.next().expect("one for each") as f64 / 2.0,
+    };
+    differences.iter().map(of).collect()
+}
+
+/// The exact two-sided p-value over all signs of these differences.
+fn signs_p_value(differences: &[f64]) -> f64 {
+    let ranks = doubled_ranks(differences);
+    let signs = differences.iter().filter(|one| **one != 0.0);
+    let observed: usize =
+        ranks.iter().zip(signs).filter(|(_, one)| **one > 0.0).map(|(rank, _)| rank).sum();
+    let mean = ranks.iter().sum::<usize>() as f64 / 2.0;
+    let far = (observed as f64 - mean).abs() - 1e-6;
+    let is_as_far = |sum: usize| (sum as f64 - mean).abs() >= far;
+    let chances = signed(&ranks).into_iter().enumerate();
+    chances.filter(|(sum, _)| is_as_far(*sum)).map(|(_, chance)| chance).sum::<f64>().min(1.0)
+}
+
+/// The shift that would have been found with a chance of [`POWER`] by tests of the given error,
+/// given how much the figures of a side vary and as if they were normal: that of Welch's t,
 /// widened by the efficiency of ranks. None where no order of so few is as surprising, or figures
 /// are not finite.
 pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
@@ -221,14 +406,23 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
         return None;
     }
     let (_, tail) = cut(&untied(n, m), error / 2.0)?;
-    let squares = |side: &[f64]| {
-        let mean = side.iter().sum::<f64>() / side.len() as f64;
-        side.iter().map(|figure| (figure - mean).powi(2)).sum::<f64>()
-    };
-    let freedom = n + m - 2;
-    let variance = (squares(first) + squares(second)) / freedom.max(1) as f64;
+    found_from(&Means::of(first, second), tail)
+}
+
+/// The same of pairs.
+pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
+    let n = differences.len();
+    if n > FIGURES_MAX {
+        return None;
+    }
+    let (_, tail) = cut(&signed(&(1..=n).collect::<Vec<usize>>()), error / 2.0)?;
+    found_from(&Means::of_one(differences), tail)
+}
+
+fn found_from(means: &Means, tail: f64) -> Option<f64> {
+    let freedom = means.freedom.round() as usize;
     let t = students_t(1.0 - tail, freedom) + students_t(POWER, freedom);
-    let shift = t * (variance * (1.0 / n as f64 + 1.0 / m as f64) / EFFICIENCY).sqrt();
+    let shift = t * means.error / EFFICIENCY.sqrt();
     Some(shift).filter(|shift| shift.is_finite())
 }
 
@@ -249,6 +443,7 @@ mod tests {
         // 2 of 252 orders are as extreme; U <= 2 has 4 of 252 in each tail.
         assert!((found.p - 2.0 / 252.0).abs() < 1e-12, "{found:?}");
         assert!((found.confidence - (1.0 - 8.0 / 252.0)).abs() < 1e-12, "{found:?}");
+        // That of means is 2.60 to either side, within that of ranks.
         assert_eq!((found.shift, found.interval), (10.0, (7.0, 13.0)));
     }
 
@@ -345,8 +540,67 @@ mod tests {
             let share = |count: u32| f64::from(count) / f64::from(rounds);
             assert_eq!(wrong + covered, rounds, "the interval leaves out zero where p is small");
             assert!(share(wrong) < 0.06 && share(wrong) > 0.02, "{n}: {}", share(wrong));
-            assert!((share(found) - POWER).abs() < 0.05, "{n}: {}", share(found));
+            assert!((share(found) - POWER).abs() < 0.07, "{n}: {}", share(found));
         }
+    }
+
+    #[test]
+    fn a_small_side_that_varies_more_is_told_from_one_that_differs() {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(12);
+        let mut bits = || source.next_u64();
+        for (n, m, spread) in [(4, 12, 3.0), (3, 12, 10.0), (6, 10, 5.0), (5, 5, 10.0)] {
+            let (mut wrong, rounds) = (0, 4000);
+            for _ in 0..rounds {
+                let wide: Vec<f64> =
+                    normals(n, 0.0, &mut bits).iter().map(|x| x * spread).collect();
+                let found = Comparison::of(&wide, &normals(m, 0.0, &mut bits), 0.95);
+                wrong += u32::from(found.expect("enough").p < 0.05);
+            }
+            let share = f64::from(wrong) / f64::from(rounds);
+            assert!(share < 0.07, "{n} of spread {spread} against {m}: {share}");
+        }
+    }
+
+    #[test]
+    fn what_repeats_have_in_common_hides_no_difference_within_them() {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(13);
+        let mut bits = || source.next_u64();
+        // A drift of 10 % over six repeats, a difference of 3 %, noise of 1 %.
+        let (mut found, mut wrong, rounds) = ([0, 0], 0, 2000);
+        for _ in 0..rounds {
+            let drift = |side: Vec<f64>| {
+                side.into_iter().enumerate().map(|(i, x)| x + 2.0 * i as f64).collect::<Vec<f64>>()
+            };
+            let first = drift(normals(6, 0.0, &mut bits));
+            let second = drift(normals(6, 3.0, &mut bits));
+            let same = drift(normals(6, 0.0, &mut bits));
+            let pairs = |second: &[f64]| {
+                let apart: Vec<f64> = first.iter().zip(second).map(|(a, b)| b - a).collect();
+                Comparison::of_pairs(&apart, 0.95).expect("six")
+            };
+            found[0] += u32::from(Comparison::of(&first, &second, 0.95).expect("six").p < 0.05);
+            let paired = pairs(&second);
+            found[1] += u32::from(paired.p < 0.05);
+            assert_eq!(paired.p < 0.05, paired.interval.0 > 0.0 || paired.interval.1 < 0.0);
+            wrong += u32::from(pairs(&same).p < 0.05);
+        }
+        let share = |count: u32| f64::from(count) / f64::from(rounds);
+        assert!(share(found[0]) < 0.05 && share(found[1]) > 0.8, "{found:?}");
+        assert!(share(wrong) < 0.05, "{wrong}");
+    }
+
+    #[test]
+    fn six_pairs_are_the_least_whose_signs_are_surprising() {
+        assert_eq!((pairs_needed(0.05), pairs_needed(0.05 / 3.0)), (6, 7));
+        let few = Comparison::of_pairs(&[1.0; 5], 0.95);
+        assert_eq!(few, Err(Incomparable::TooFew { needed: 6, have: 5 }));
+        let six = Comparison::of_pairs(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.95).expect("enough");
+        assert_eq!((six.p, six.shift), (2.0 / 64.0, 3.5));
+        // Three signs alike are 2 of 8; what does not differ has no sign.
+        assert_eq!(signs_p_value(&[1.0, 1.0, 0.0, 2.0]), 0.25);
+        let lost = [f64::INFINITY; 6];
+        assert_eq!(Comparison::of_pairs(&lost, 0.95).expect("six").shift, f64::INFINITY);
+        assert_eq!(Comparison::of_pairs(&[0.0; 6], 0.95).expect("six").p, 1.0);
     }
 
     proptest! {
@@ -371,7 +625,8 @@ mod tests {
             let there = Comparison::of(&first, &second, 0.95).expect("enough");
             let back = Comparison::of(&second, &first, 0.95).expect("enough");
             prop_assert_eq!(there.shift, -back.shift);
-            prop_assert_eq!(there.interval, (-back.interval.1, -back.interval.0));
+            prop_assert!((there.interval.0 + back.interval.1).abs() < 1e-9);
+            prop_assert!((there.interval.1 + back.interval.0).abs() < 1e-9);
             prop_assert!((there.p - back.p).abs() < 1e-9);
             prop_assert!(there.interval.0 <= there.shift && there.shift <= there.interval.1);
             prop_assert!(there.p > 0.0 && there.p <= 1.0);

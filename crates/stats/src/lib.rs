@@ -11,38 +11,48 @@ mod batches;
 mod change;
 mod comparison;
 mod crossing;
+mod dependence;
 mod disturbance;
 mod draw;
 mod histogram;
 mod intensity;
+mod levels;
 mod mean;
 mod median;
 mod moments;
+mod newcomer;
+mod outstanding;
 mod quantile;
 mod queueing;
 mod rate;
 mod scalability;
+mod sequential;
+mod series;
 mod share;
 mod trend;
+mod warm_up;
 
 pub use batches::ratio_error;
-pub use change::{
-    ChangePoint, Newcomer, NotDivided, SERIES_MAX, SERIES_MIN, change_points, newcomer,
+pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
+pub use comparison::{
+    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
+    hommel, needed, pairs_needed,
 };
-pub use comparison::{Comparison, FIGURES_MAX, Incomparable, POWER, detectable, hommel, needed};
 pub use crossing::{Crossing, RatioPoint};
+pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, residual_exponential_ns, truncated_exponential_ns, unit,
 };
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;
+pub use levels::{Component, Components, Design, LEVELS, Nested, components, cost_of, design_for};
 pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
-pub use quantile::{
-    Interval, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval, rank,
-};
+pub use newcomer::{Held, Newcomer, newcomers};
+pub use outstanding::{period, stands_out};
+pub use quantile::{Offered, OfferedInterval, OfferedQuantile, TooFew, enough, rank};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
@@ -50,6 +60,9 @@ pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability,
     stability_against, within_run,
 };
-pub use scalability::{NoFit, Scalability};
+pub use scalability::{NoFit, NoPeak, Peak, Scalability};
+pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
+pub use series::Build;
 pub use share::binomial_interval;
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
+pub use warm_up::{WarmUp, warm_up};

@@ -23,6 +23,12 @@ pub fn students_t(below: f64, freedom: usize) -> f64 {
     distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
 }
 
+/// The chance of more than `t`; at least one degree of freedom.
+pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
+    distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
+}
+
 /// The mean of `figures` with its interval of `confidence`, as if they were independent and
 /// normal. None of nothing.
 pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {

@@ -8,8 +8,8 @@ use std::fmt;
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-use crate::Histogram;
 use crate::histogram::bucket_low;
+use crate::{Histogram, Ranks};
 
 /// The smallest rank, counted from 1, with at least a share `q` of `count` samples at or below
 /// it: the ceiling of `q count`.
@@ -24,15 +24,6 @@ pub fn rank(q: f64, count: u64) -> u64 {
     let dust = 4.0 * f64::EPSILON * whole;
     let rank = if (product - whole).abs() <= dust { whole } else { product.ceil() };
     (rank as u64).clamp(1, count)
-}
-
-/// Two ends of an interval, both in it, in the unit of the samples (ns).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Interval {
-    /// The lower end.
-    pub low: u64,
-    /// The upper end.
-    pub high: u64,
 }
 
 /// A quantile has no finite interval at this sample size.
@@ -62,27 +53,20 @@ impl std::error::Error for TooFew {}
 /// outwards.
 const EXACT_VARIANCE_MAX: f64 = 1000.0;
 
-/// The distribution-free confidence interval of a quantile: two order statistics whose ranks
-/// bracket the quantile with at least the confidence asked for, the doubt split evenly.
+/// Whether `n` samples are enough for a quantile: whether it had a finite interval of this
+/// confidence if they were independent. Those of one run are not; [`crate::dependent_ranks`] has
+/// their intervals.
+pub fn enough(n: u64, q: f64, confidence: f64) -> Result<(), TooFew> {
+    interval_ranks(n, q, confidence).map(|_| ())
+}
+
+/// The ranks of the order statistics that bracket a quantile of independent samples with at least
+/// the confidence asked for, the doubt split evenly.
 ///
 /// The number of samples below the true quantile is Binomial(n, q), whatever the distribution
 /// of the samples (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2; Hahn and Meeker,
-/// Statistical Intervals, 5.2). The ends are the outer ends of their buckets.
-///
-/// It holds for independent samples. Those of one run follow each other and share its stalls,
-/// so it is the least error, within this run only: between runs it is usually larger.
-pub fn order_statistic_interval(
-    histogram: &Histogram,
-    q: f64,
-    confidence: f64,
-) -> Result<Interval, TooFew> {
-    let (low, high) = interval_ranks(histogram.count(), q, confidence)?;
-    let value = |rank: u64| histogram.value_at_rank(rank).expect("a rank in 1..=n has a value");
-    Ok(Interval { low: outer_low(histogram, value(low)), high: value(high) })
-}
-
-/// The ranks of the order statistics that bracket a quantile, both in 1..=n.
-fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<(u64, u64), TooFew> {
+/// Statistical Intervals, 5.2).
+fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<Ranks, TooFew> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let tail = (1.0 - confidence) / 2.0;
     let needed = samples_needed(q, tail);
@@ -90,7 +74,7 @@ fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<(u64, u64), TooFew>
         return Err(TooFew { needed, have: n });
     }
     let (low, high) = ranks(n, q, tail);
-    Ok((low.clamp(1, n), high.clamp(1, n)))
+    Ok(Ranks { low: low.clamp(1, n), high: high.clamp(1, n) })
 }
 
 /// The lower end of the bucket of a value.
@@ -189,16 +173,15 @@ impl Offered<'_> {
         }
     }
 
-    /// The interval of a quantile of all offered work: that of [`order_statistic_interval`], with
-    /// lost work as infinite. Unfinished work counts its age at the lower end and as infinite at
-    /// the upper one, so the interval holds however it ends.
-    pub fn interval(&self, q: f64, confidence: f64) -> Result<OfferedInterval, TooFew> {
-        let (low, high) = interval_ranks(self.count(), q, confidence)?;
+    /// The times at two ranks of all offered work, with lost work as infinite. Unfinished work
+    /// counts its age at the lower end and as infinite at the upper one, so an interval holds
+    /// however that ends.
+    pub fn between(&self, ranks: Ranks) -> OfferedInterval {
         let ages = self.at_their_age();
-        Ok(OfferedInterval {
-            low: ages.value_at_rank(low).map(|value| outer_low(&ages, value)),
-            high: self.finished.value_at_rank(high),
-        })
+        OfferedInterval {
+            low: ages.value_at_rank(ranks.low).map(|value| outer_low(&ages, value)),
+            high: self.finished.value_at_rank(ranks.high),
+        }
     }
 
     /// All but what was lost, as if unfinished work had ended with the run.
@@ -218,6 +201,23 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    struct Interval {
+        low: u64,
+        high: u64,
+    }
+
+    /// The interval of independent samples.
+    fn order_statistic_interval(
+        histogram: &Histogram,
+        q: f64,
+        confidence: f64,
+    ) -> Result<Interval, TooFew> {
+        let Ranks { low, high } = interval_ranks(histogram.count(), q, confidence)?;
+        let value = |rank: u64| histogram.value_at_rank(rank).expect("a rank in 1..=n");
+        Ok(Interval { low: outer_low(histogram, value(low)), high: value(high) })
+    }
 
     fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = Histogram::default();
@@ -308,6 +308,11 @@ mod tests {
         }
     }
 
+    /// The interval of samples that do not depend on each other.
+    fn independent(offered: &Offered, q: f64) -> Result<OfferedInterval, TooFew> {
+        Ok(offered.between(interval_ranks(offered.count(), q, 0.95)?))
+    }
+
     fn offered(finished: &[u64], ages: &[u64], lost: u64, q: f64) -> OfferedQuantile {
         let finished = of(finished.iter().copied());
         let unfinished = of(ages.iter().copied());
@@ -362,7 +367,7 @@ mod tests {
         let interval = |finished: &[u64], ages: &[u64], lost| {
             let (finished, unfinished) = (of(finished.to_vec()), of(ages.to_vec()));
             let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
-            offered.interval(0.5, 0.95).map(|OfferedInterval { low, high }| (low, high))
+            independent(&offered, 0.5).map(|OfferedInterval { low, high }| (low, high))
         };
         // Of twenty, ranks 6 and 15 (Conover, as above), however many of them were lost.
         assert_eq!(interval(&twenty, &[], 0), Ok((Some(6), Some(15))));
@@ -398,7 +403,7 @@ mod tests {
                 }
                 let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
                 let OfferedInterval { low, high } =
-                    offered.interval(q, 0.95).expect("enough samples");
+                    independent(&offered, q).expect("enough samples");
                 let is_above = low.is_none_or(|low| low as f64 > truth);
                 let is_below = high.is_some_and(|high| (high as f64) < truth);
                 covered += u32::from(!is_above && !is_below);
@@ -426,7 +431,7 @@ mod tests {
         ) {
             let (finished, unfinished) = (of(finished), of(ages));
             let offered = Offered { finished: &finished, unfinished: &unfinished, lost };
-            let Ok(OfferedInterval { low, high }) = offered.interval(q, 0.95) else {
+            let Ok(OfferedInterval { low, high }) = independent(&offered, q) else {
                 return Ok(());
             };
             match offered.quantile(q) {

@@ -3,12 +3,19 @@
 //! X(N) = λ N / (1 + σ (N - 1) + κ N (N - 1)) (N. J. Gunther, "Guerrilla Capacity Planning", 2007,
 //! chapter 4): λ is what one client gets, σ the share that is done one after the other, κ what
 //! clients cost each other by keeping things coherent. Errors of throughputs are shares of them,
-//! so the fit is least squares of logarithms. Not here: which runs the points come from.
+//! so the fit is least squares of logarithms. Intervals are those of a parametric bootstrap that
+//! draws the variance of the residuals too: for a linear law they would be Student's, so they
+//! hold with few points as well. Where repeats show that the law itself is off, the number of
+//! points, and not that of runs, decides how wide they are. Not here: which runs the points come
+//! from.
 
-use crate::unit;
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-/// Fewer different numbers of clients than this say nothing about three parameters.
-const POINTS_MIN: usize = 4;
+use crate::draw::normal;
+
+/// Fewer different numbers of clients than this say too little about three parameters: with four,
+/// an interval rests on a single degree of freedom.
+const POINTS_MIN: usize = 6;
 /// Refits of the bootstrap.
 const RESAMPLES: usize = 400;
 /// Gauss-Newton steps; a handful is enough where it converges at all.
@@ -23,33 +30,70 @@ pub struct Scalability {
     pub sigma: f64,
     /// κ: coherency, not negative.
     pub kappa: f64,
-    /// 90 % intervals of λ, σ and κ, by resampling residuals.
+    /// 90 % intervals of λ, σ and κ.
     pub intervals: [(f64, f64); 3],
+    /// Where throughput is highest, or why that is not known.
+    pub peak: Result<Peak, NoPeak>,
     /// The root of the mean square of the residuals' logarithms: 0.05 is about 5 %.
     pub residual: f64,
     /// The largest of the residuals, as a share, and at how many clients.
     pub worst: (f64, u32),
+    /// The chance that points lie as far from the law, against how repeats scatter, if it holds
+    /// (the F test of lack of fit); none without repeats.
+    pub lack_of_fit: Option<f64>,
+}
+
+/// Where throughput is highest, with 90 % intervals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peak {
+    /// At how many clients.
+    pub clients: f64,
+    /// The interval of that.
+    pub clients_interval: (f64, f64),
+    /// The throughput there.
+    pub throughput: f64,
+    /// The interval of that.
+    pub throughput_interval: (f64, f64),
+}
+
+/// Why no peak is told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoPeak {
+    /// Throughput may as well only level off: κ is not surely above 0.
+    LevelsOff,
+    /// It would lie beyond the largest number of clients that was measured, at about so many.
+    Beyond(f64),
 }
 
 /// Why no law is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoFit {
-    /// It takes four different numbers of clients at least; so many there are.
+    /// It takes [`Scalability::POINTS_MIN`] different numbers of clients at least; so many there
+    /// are.
     TooFewPoints(usize),
     /// Throughputs must be above zero.
     NoThroughput,
 }
 
 impl Scalability {
+    /// The fewest different numbers of clients of which a law is fitted.
+    pub const POINTS_MIN: usize = POINTS_MIN;
+    /// Below this chance, repeats show that the law itself is off.
+    pub const LACK_OF_FIT: f64 = 0.01;
+
     /// The throughput at so many clients.
     pub fn throughput(&self, clients: f64) -> f64 {
-        self.lambda * shape(clients, self.sigma, self.kappa)
+        Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }
 
-    /// The number of clients at which throughput is highest; none where it only levels off.
-    pub fn peak_clients(&self) -> Option<f64> {
-        let is_falling = self.kappa > 0.0 && self.sigma < 1.0;
-        is_falling.then(|| ((1.0 - self.sigma) / self.kappa).sqrt().max(1.0))
+    /// The same of a law of these λ, σ and κ.
+    pub fn throughput_of([lambda, sigma, kappa]: [f64; 3], clients: f64) -> f64 {
+        lambda * shape(clients, sigma, kappa)
+    }
+
+    /// Whether repeats show that the law itself is off, and not only the runs.
+    pub fn lacks_fit(&self) -> bool {
+        self.lack_of_fit.is_some_and(|p| p < Scalability::LACK_OF_FIT)
     }
 
     /// The law of points of clients and throughput; several of the same number are repeats.
@@ -69,27 +113,97 @@ impl Scalability {
         let best = fit_logs(&measured);
         let fitted = |n: f64| best[0].ln() + shape(n, best[1], best[2]).ln();
         let residuals: Vec<f64> = measured.iter().map(|&(n, ln_x)| ln_x - fitted(n)).collect();
-        let n_free = (points.len() - 3).max(1) as f64;
-        let residual = (residuals.iter().map(|r| r * r).sum::<f64>() / n_free).sqrt();
+        let squares = residuals.iter().map(|r| r * r).sum::<f64>();
         let worst = residuals.iter().zip(points).map(|(r, point)| (r.exp() - 1.0, point.0));
         let worst = worst.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs())).unwrap_or((0.0, 0));
-        // Residuals of a fit are too small by the parameters that it took.
-        let widening = (points.len() as f64 / n_free).sqrt();
-        let mut drawn: [Vec<f64>; 3] = Default::default();
-        for _ in 0..RESAMPLES {
-            let pick = |bits: u64| residuals[(unit(bits) * residuals.len() as f64) as usize];
-            let again: Vec<(f64, f64)> =
-                measured.iter().map(|&(n, _)| (n, fitted(n) + widening * pick(bits()))).collect();
-            let fit = fit_logs(&again);
-            drawn.iter_mut().zip(fit).for_each(|(list, value)| list.push(value));
-        }
+        let means = means_of(&measured);
+        let lack_of_fit = lack_of_fit(&measured, &means, squares);
         let [lambda, sigma, kappa] = best;
-        let intervals = drawn.map(|mut list| {
+        let mut law = Scalability {
+            lambda,
+            sigma,
+            kappa,
+            intervals: [(f64::NAN, f64::NAN); 3],
+            peak: Err(NoPeak::LevelsOff),
+            residual: (squares / (points.len() - 3) as f64).sqrt(),
+            worst,
+            lack_of_fit,
+        };
+        // Runs of the same number of clients share what the law is off by there.
+        let (of, squares): (Vec<f64>, f64) = match law.lacks_fit() {
+            true => (
+                means.iter().map(|mean| mean.0).collect(),
+                means.iter().map(|&(n, ln_x)| (ln_x - fitted(n)).powi(2)).sum(),
+            ),
+            false => (measured.iter().map(|point| point.0).collect(), squares),
+        };
+        law.draw_intervals(&of, squares, bits);
+        Ok(law)
+    }
+
+    /// Refits made-up points at so many clients each, whose residuals have this sum of squares.
+    fn draw_intervals(&mut self, clients: &[f64], squares: f64, bits: &mut dyn FnMut() -> u64) {
+        let n_free = clients.len() - 3;
+        let mut drawn: [Vec<f64>; 5] = Default::default();
+        for _ in 0..RESAMPLES {
+            let chi_square: f64 = (0..n_free).map(|_| normal(bits).powi(2)).sum();
+            let sd = (squares / chi_square).sqrt();
+            let mut again = |&n: &f64| (n, self.throughput(n).ln() + sd * normal(bits));
+            let again: Vec<(f64, f64)> = clients.iter().map(&mut again).collect();
+            let [lambda, sigma, kappa] = fit_logs(&again);
+            let peak = peak_clients(sigma, kappa);
+            let top = lambda * peak.map_or(f64::INFINITY, |peak| shape(peak, sigma, kappa));
+            let all = [lambda, sigma, kappa, peak.unwrap_or(f64::INFINITY), top];
+            drawn.iter_mut().zip(all).for_each(|(list, value)| list.push(value));
+        }
+        let [lambda, sigma, kappa, peak, top] = drawn.map(|mut list| {
             list.sort_by(f64::total_cmp);
             (list[RESAMPLES / 20], list[RESAMPLES - 1 - RESAMPLES / 20])
         });
-        Ok(Scalability { lambda, sigma, kappa, intervals, residual, worst })
+        self.intervals = [lambda, sigma, kappa];
+        let most = clients.iter().copied().fold(0.0, f64::max);
+        self.peak = match peak_clients(self.sigma, self.kappa) {
+            Some(at) if at > most => Err(NoPeak::Beyond(at)),
+            Some(at) if peak.1.is_finite() => Ok(Peak {
+                clients: at,
+                clients_interval: peak,
+                throughput: self.throughput(at),
+                throughput_interval: top,
+            }),
+            _ => Err(NoPeak::LevelsOff),
+        };
     }
+}
+
+/// The number of clients at which throughput is highest; none where it only levels off.
+fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
+    let is_falling = kappa > 0.0 && sigma < 1.0;
+    is_falling.then(|| ((1.0 - sigma) / kappa).sqrt().max(1.0))
+}
+
+/// The mean at each number of clients.
+fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sorted = measured.to_vec();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let of = |same: &[(f64, f64)]| {
+        (same[0].0, same.iter().map(|point| point.1).sum::<f64>() / same.len() as f64)
+    };
+    sorted.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+}
+
+/// The p-value of the F test: what residuals have beyond the scatter of repeats, against that
+/// scatter (N. R. Draper and H. Smith, "Applied Regression Analysis", 1998, section 2.1).
+fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> Option<f64> {
+    let (of_means, of_repeats) = (means.len() - 3, measured.len() - means.len());
+    let mean = |n: f64| means.iter().find(|mean| mean.0 == n).map_or(f64::NAN, |mean| mean.1);
+    let pure: f64 = measured.iter().map(|&(n, ln_x)| (ln_x - mean(n)).powi(2)).sum();
+    if of_repeats == 0 || pure <= 0.0 {
+        return None;
+    }
+    let lack = (squares - pure).max(0.0) / of_means as f64;
+    let ratio = lack / (pure / of_repeats as f64);
+    let distribution = FisherSnedecor::new(of_means as f64, of_repeats as f64).ok()?;
+    Some(distribution.sf(ratio))
 }
 
 /// The law where one client gets 1.
@@ -222,33 +336,101 @@ mod tests {
 
     #[test]
     fn the_peak_is_where_the_law_says() {
-        let found = fit(&points(1000.0, 0.02, 0.0005), 1);
-        assert!((found.peak_clients().unwrap() - 44.27).abs() < 0.01);
-        assert_eq!(fit(&points(1000.0, 0.1, 0.0), 1).peak_clients(), None);
+        let found = fit(&points(1000.0, 0.02, 0.0005), 1).peak.expect("it is measured");
+        assert!((found.clients - 44.27).abs() < 0.01, "{found:?}");
+        assert_eq!(fit(&points(1000.0, 0.1, 0.0), 1).peak, Err(NoPeak::LevelsOff));
+        // √(0.98 / 10^-5) = 313 clients, and 256 were measured.
+        let beyond = fit(&points(1000.0, 0.02, 0.000_01), 1).peak;
+        assert!(
+            matches!(beyond, Err(NoPeak::Beyond(at)) if (at - 313.0).abs() < 1.0),
+            "{beyond:?}"
+        );
+    }
+
+    #[test]
+    fn a_peak_that_noise_may_have_made_is_refused() {
+        // Points level off; a few percent of noise bend them down or up.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let laws = (0..60).map(|trial| {
+            let mut noisy = points(1000.0, 0.1, 0.0);
+            noisy.iter_mut().for_each(|(_, x)| {
+                *x *= (0.05 * normal(&mut || random.next_u64())).exp();
+            });
+            fit(&noisy, trial)
+        });
+        let told = laws.filter(|law| law.peak.is_ok()).count();
+        // κ > 0 at 95 % one-sided: 3 of 60 are expected.
+        assert!(told <= 8, "{told} of 60");
+    }
+
+    /// How often the 90 % intervals of λ, σ, κ and the peak hold the truth, of so many trials, and
+    /// of how many a peak is told.
+    fn held(clients: &[u32], repeats: usize, noise: f64, n_trials: u64) -> ([u64; 4], u64) {
+        let (lambda, sigma, kappa) = (1000.0, 0.05, 0.0004);
+        let peak = peak_clients(sigma, kappa).expect("it falls");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
+        let (mut n_held, mut n_peaks) = ([0; 4], 0);
+        for trial in 0..n_trials {
+            let mut noisy = Vec::new();
+            for &n in clients {
+                for _ in 0..repeats {
+                    let error = noise * normal(&mut || random.next_u64());
+                    noisy.push((n, lambda * shape(f64::from(n), sigma, kappa) * error.exp()));
+                }
+            }
+            let found = fit(&noisy, trial);
+            let holds =
+                |(low, high): (f64, f64), truth: f64| u64::from(low <= truth && truth <= high);
+            for (held, (interval, truth)) in
+                n_held.iter_mut().zip(found.intervals.iter().zip([lambda, sigma, kappa]))
+            {
+                *held += holds(*interval, truth);
+            }
+            if let Ok(told) = found.peak {
+                n_peaks += 1;
+                n_held[3] += holds(told.clients_interval, peak);
+            }
+        }
+        (n_held, n_peaks)
     }
 
     #[test]
     fn intervals_hold_the_truth_as_often_as_they_say() {
-        let (lambda, sigma, kappa) = (1000.0, 0.05, 0.0004);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(9);
-        let mut n_held = [0; 3];
-        let n_trials = 200;
-        for trial in 0..n_trials {
-            let mut normal = || (0..12).map(|_| unit(random.next_u64())).sum::<f64>() - 6.0;
-            let noisy: Vec<(u32, f64)> = points(lambda, sigma, kappa)
-                .iter()
-                .flat_map(|&(n, x)| [(n, x), (n, x)])
-                .map(|(n, x)| (n, x * (0.03 * normal()).exp()))
-                .collect();
-            let found = fit(&noisy, trial);
-            for (held, (interval, truth)) in
-                n_held.iter_mut().zip(found.intervals.iter().zip([lambda, sigma, kappa]))
-            {
-                *held += usize::from(interval.0 <= truth && truth <= interval.1);
-            }
-        }
         // 90 % of 200 is 180; four standard errors of that are 17.
-        assert!(n_held.iter().all(|n| (163..=197).contains(n)), "{n_held:?}");
+        for (clients, repeats) in
+            [(&CLIENTS[..], 2), (&CLIENTS[..], 1), (&[1, 4, 16, 48, 128, 256][..], 1)]
+        {
+            let (n_held, n_peaks) = held(clients, repeats, 0.03, 200);
+            let [lambda, sigma, kappa, peak] = n_held;
+            assert!([lambda, sigma, kappa].iter().all(|n| *n >= 163), "{n_held:?}");
+            assert!(n_peaks > 150 && peak as f64 >= 0.815 * n_peaks as f64, "{peak} of {n_peaks}");
+        }
+    }
+
+    #[test]
+    fn a_law_that_is_off_by_more_than_repeats_scatter_lacks_fit() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut noise = |sd: f64| (sd * normal(&mut || random.next_u64())).exp();
+        let mut n_lack = 0;
+        for trial in 0..100 {
+            let straight: Vec<(u32, f64)> = points(1000.0, 0.05, 0.0004)
+                .into_iter()
+                .flat_map(|point| [point, point, point])
+                .map(|(n, x)| (n, x * noise(0.02)))
+                .collect();
+            n_lack += u32::from(fit(&straight, trial).lacks_fit());
+        }
+        // One of a hundred by chance.
+        assert!(n_lack <= 5, "{n_lack}");
+        // A jump of 8 % from 16 clients on, and repeats within 1 %.
+        let bent: Vec<(u32, f64)> = points(1000.0, 0.05, 0.0004)
+            .into_iter()
+            .flat_map(|point| [point, point, point])
+            .map(|(n, x)| (n, x * noise(0.01) * if n < 16 { 1.0 } else { 1.08 }))
+            .collect();
+        let found = fit(&bent, 1);
+        assert!(found.lacks_fit(), "{found:?}");
+        assert_eq!(fit(&points(1000.0, 0.05, 0.0004), 1).lack_of_fit, None);
     }
 
     #[test]
@@ -262,9 +444,9 @@ mod tests {
     #[test]
     fn too_few_points_are_refused() {
         let mut bits = || 0;
-        let few = [(1, 10.0), (1, 11.0), (2, 19.0), (4, 30.0)];
-        assert_eq!(Scalability::fit(&few, &mut bits), Err(NoFit::TooFewPoints(3)));
-        let none = [(1, 10.0), (2, 0.0), (4, 30.0), (8, 40.0)];
+        let few = [(1, 10.0), (1, 11.0), (2, 19.0), (4, 30.0), (8, 50.0), (16, 60.0)];
+        assert_eq!(Scalability::fit(&few, &mut bits), Err(NoFit::TooFewPoints(5)));
+        let none = [(1, 10.0), (2, 0.0), (4, 30.0), (8, 40.0), (16, 50.0), (32, 50.0)];
         assert_eq!(Scalability::fit(&none, &mut bits), Err(NoFit::NoThroughput));
     }
 }

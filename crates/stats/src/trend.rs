@@ -2,7 +2,7 @@
 //!
 //! Not here: where it changes level (`change.rs`), and what change is too much.
 
-use crate::rate::Scatter;
+use crate::batches::Scatter;
 
 /// A series is added up to at most this many stretches first: 30,000 pairs of them are compared
 /// in a millisecond, and their neighbours resemble each other less than those of seconds.
@@ -161,7 +161,7 @@ fn variance_of_s(mut series: Vec<f64>) -> f64 {
     of(series.len()) - ties
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {

@@ -49,11 +49,12 @@ impl Program {
         dbdyno: &Path,
         server: &Server,
         workload: &str,
-        clients: u32,
-        seconds: u32,
+        (clients, seconds): (u32, u32),
+        placement: &str,
     ) -> Program {
         let (clients, duration) = (clients.to_string(), format!("{seconds}s"));
         let mut options = vec![workload, "--clients", &clients, "--duration", &duration];
+        options.extend(["--placement", placement]);
         options.extend(["--ramp-up", "0s", "--check", "off", "--no-build", "--no-store"]);
         options.extend(["--output", "json"]);
         if workload.starts_with("oltp") {

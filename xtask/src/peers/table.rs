@@ -16,6 +16,8 @@ const CONFIDENCE: f64 = 0.90;
 pub(super) struct Row {
     pub(super) case: &'static Case,
     pub(super) clients: u32,
+    /// Where our clients live.
+    pub(super) placement: String,
     pub(super) server: String,
     pub(super) rounds: Vec<[Measured; 2]>,
 }
@@ -41,10 +43,10 @@ pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
 /// The rows as a table in Markdown.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = vec![
-        "| server | workload | clients | peer | queries/s: peer | ours | ratio | \
+        "| server | workload | clients | placement | peer | queries/s: peer | ours | ratio | \
          client CPU µs/query: peer | ours | ratio | memory MiB: peer | ours |"
             .to_owned(),
-        "| --- | --- | ---: | --- | ---: | ---: | --- | ---: | ---: | --- | ---: | ---: |"
+        "| --- | --- | ---: | --- | --- | ---: | ---: | --- | ---: | ---: | --- | ---: | ---: |"
             .to_owned(),
     ];
     lines.extend(rows.iter().map(row));
@@ -65,11 +67,12 @@ fn row(row: &Row) -> String {
     let cpu: &dyn Fn(&Measured) -> f64 = &Measured::cpu_us_per_query;
     let memory: &dyn Fn(&Measured) -> f64 = &|one| one.resident_bytes as f64 / f64::from(1 << 20);
     format!(
-        "| {} {} | {} | {} | {} | {:.0} | {:.0} | {} | {:.1} | {:.1} | {} | {:.0} | {:.0} |",
+        "| {} {} | {} | {} | {} | {} | {:.0} | {:.0} | {} | {:.1} | {:.1} | {} | {:.0} | {:.0} |",
         row.case.place.product(),
         short(&row.server),
         row.case.workload,
         row.clients,
+        row.placement,
         row.case.peer.name(),
         each(rate, 0),
         each(rate, 1),
@@ -107,8 +110,9 @@ mod tests {
         let round = |n: f64| [measured(100.0 * n, 1.0), measured(200.0 * n, 1.0)];
         let rounds = (1..=5).map(|n| round(f64::from(n))).collect();
         let version = "10.11.19-MariaDB".to_owned();
-        let text = markdown(&[Row { case: &CASES[0], clients: 8, server: version, rounds }]);
-        let expect = "| MariaDB 10.11.19 | oltp-point-select | 8 | sysbench oltp_point_select | \
+        let (case, placement) = (&CASES[0], "loop".to_owned());
+        let text = markdown(&[Row { case, clients: 8, placement, server: version, rounds }]);
+        let expect = "| MariaDB 10.11.19 | oltp-point-select | 8 | loop | sysbench oltp_point_select | \
                       150 | 300 | 2.00 (2.00 to 2.00) | 3333.3 | 1666.7 | 0.50 (0.50 to 0.50) | \
                       3 | 3 |";
         assert_eq!(text.lines().last(), Some(expect));

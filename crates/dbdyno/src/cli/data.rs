@@ -3,9 +3,12 @@
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::build::{
     Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
+    unmarked_tables,
 };
 use lab::managed::is_managed;
-use lab::open::{Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables};
+use lab::open::{
+    Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables, is_apart_from,
+};
 use lab::run::Watcher;
 use lab::{Stop, Trouble};
 use model::{CheckResult, Target};
@@ -13,7 +16,9 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::{add_parameters, make_data_folder};
-use super::{DONE, FAILED, Outcome, flags, named, password, print, variable, workload_argument};
+use super::{
+    DONE, FAILED, Outcome, confirm, flags, named, password, print, variable, workload_argument,
+};
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
     let shared = |name: &'static str, about: &'static str| -> Result<Command, Trouble> {
@@ -41,13 +46,18 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
     let force = Arg::new("force")
         .long("force")
         .action(ArgAction::SetTrue)
-        .help("Also drop tables that dbdyno did not build");
+        .help("Also drop tables that dbdyno did not build, once you have confirmed it");
+    let confirm = Arg::new("confirm")
+        .long("confirm")
+        .value_name("DATABASE")
+        .requires("force")
+        .help("Confirms --force without a question: the name of the database");
     Ok(vec![
         shared("build", "Builds a workload's data; goes on with an interrupted build")?
             .arg(loaders)
             .arg(flags::load_method_of(&["bulk", "insert", "both"])),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),
-        shared("drop", "Drops a workload's tables")?.arg(force),
+        shared("drop", "Drops a workload's tables")?.args([force, confirm]),
     ])
 }
 
@@ -85,6 +95,7 @@ fn opened(
                    the load";
         return Err(Trouble::Usage(why.to_owned()));
     }
+    is_apart_from(flags::store_path(matches).ok().as_deref(), &target)?;
     password::give(&mut target, matches)?;
     let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
@@ -131,6 +142,7 @@ fn built_json(target: &Target, built: &Built) -> Value {
         "method": built.method.name(),
         "loaders": built.loaders,
         "reconnects": built.reconnects,
+        "bulk_refused": built.bulk_refused,
     })
 }
 
@@ -223,7 +235,15 @@ pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     if opened.data == Data::None {
         return Err(Trouble::Usage(format!("{name} has no data to drop")));
     }
-    let dropped = drop_tables(&opened, matches.get_flag("force"))?;
+    let is_forced = matches.get_flag("force");
+    if is_forced {
+        live.doing("counting the rows of tables that dbdyno did not build");
+        let tables = unmarked_tables(&opened, &stop)?;
+        live.end();
+        let named = matches.get_one::<String>("confirm").map(String::as_str);
+        confirm::is_to_be_dropped(&target, &tables, named, &stop)?;
+    }
+    let dropped = drop_tables(&opened, is_forced)?;
     if flags::is_json(matches) {
         let value = json!({"target": target.to_string(), "dropped": dropped});
         return print(&format!("{value:#}\n"));

@@ -93,8 +93,10 @@ pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
 }
 
 fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
-    if planned.experiment.data == DataPolicy::Rebuild && matches.get_flag("no_build") {
-        let why = "--no-build: data that are built anew before each trial (--data rebuild) must \
+    let is_built = planned.experiment.data == DataPolicy::Rebuild
+        || planned.experiment.nesting.rebuilds.is_some();
+    if is_built && matches.get_flag("no_build") {
+        let why = "--no-build: data that are built again (--data rebuild, --repeat-rebuild) must \
                    be built: leave one of them out";
         return Err(Trouble::Usage(why.to_owned()));
     }
@@ -139,7 +141,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
 pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble> {
     let checks = matches.get_one::<String>("check").map(String::as_str);
     Ok(ExperimentOptions {
-        store: flags::store_path(matches)?,
+        store: flags::store_to_write(matches)?,
         check_before: matches!(checks, Some("both" | "before")),
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),

@@ -164,7 +164,7 @@ fn refused(error: StoreError) -> Trouble {
 
 pub(super) fn import(matches: &ArgMatches) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
-    let ours = flags::store_path(matches)?;
+    let ours = flags::store_to_write(matches)?;
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
     let imported = store.import(&path).map_err(refused)?;

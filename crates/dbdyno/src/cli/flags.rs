@@ -155,6 +155,23 @@ pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
     output_of(matches) == format
 }
 
+/// The store's file, for a command that makes it if it is not there. The folders of the default
+/// one are made too; those of one that the user names must be there, but for the last.
+pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
+    let path = store_path(matches)?;
+    let is_named = matches.contains_id("store") || variable("DBDYNO_STORE").is_some();
+    if let Some(folder) = path.parent().filter(|_| !is_named) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            let folder = folder.display();
+            Trouble::Failed(format!(
+                "the folder {folder} for the store cannot be made ({error}): name another file \
+                 with --store"
+            ))
+        })?;
+    }
+    Ok(path)
+}
+
 /// The store's file.
 pub(crate) fn store_path(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
     if let Some(path) = matches.get_one::<String>("store") {

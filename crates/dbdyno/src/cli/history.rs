@@ -1,25 +1,48 @@
 //! `dbdyno history`: a figure over the builds of what is measured.
 
+use std::io::Read as _;
+
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::compare::history as hold;
+use lab::Trouble;
+use lab::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
+use results::history::{Acknowledged, Order, Question, commits_of};
 use results::render::{as_json, history as page, history_csv, history_markdown};
+use results::store::Store;
+use serde_json::json;
 
 use super::compare::{judge, judged};
-use super::runs::store;
+use super::runs::{said, store};
 use super::{DONE, FAILED, Outcome, flags, print};
 
+/// The longest list of commits: a million of them.
+const COMMITS_BYTES_MAX: u64 = 64 << 20;
+
 pub(crate) fn command() -> Command {
+    let value = |name: &'static str, of: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(of).help(help)
+    };
     Command::new("history")
         .about("Shows a figure over builds, and where its level has changed")
-        .after_help("Builds are the values of a label, in the order of versions: dbdyno runs label RUN build=1.2")
-        .arg(
-            Arg::new("by")
-                .long("by")
-                .value_name("LABEL")
-                .default_value("build")
-                .help("The label whose values are the builds"),
+        .after_help(
+            "Builds are the values of a label, in the order of versions: dbdyno runs label RUN \
+             build=1.2. Commit hashes stand by time; --commits orders them by commit.",
         )
+        .args_conflicts_with_subcommands(true)
+        .subcommand(ack())
+        .subcommand(baseline())
+        .arg(by())
         .args(judged())
+        .arg(
+            value("order", "version|time|commit", "Order of the builds [default: by their names]")
+                .value_parser(["version", "time", "commit"])
+                .hide_possible_values(true),
+        )
+        .arg(value(
+            "commits",
+            "FILE",
+            "Commits, the oldest first (git log --reverse --format=%H); - is the standard input",
+        ))
+        .arg(value("baseline", "BUILD", "Compare the last build with this one too"))
         .arg(
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")
@@ -28,9 +51,75 @@ pub(crate) fn command() -> Command {
         )
 }
 
+fn by() -> Arg {
+    Arg::new("by")
+        .long("by")
+        .value_name("LABEL")
+        .default_value("build")
+        .help("The label whose values are the builds")
+}
+
+fn ack() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("ack")
+        .about("Acknowledges a change of level, so that it is no longer an alarm")
+        .arg(
+            Arg::new("build")
+                .value_name("BUILD")
+                .required_unless_present("list")
+                .help("The first build of the new level"),
+        )
+        .arg(
+            Arg::new("reason")
+                .long("reason")
+                .value_name("TEXT")
+                .required_unless_present_any(["list", "undo"])
+                .help("Why the new level is accepted"),
+        )
+        .arg(
+            Arg::new("point")
+                .long("point")
+                .value_name("NAME=VALUE...")
+                .default_value("")
+                .hide_default_value(true)
+                .help("Only at this point, such as \"clients=8\" [default: every point]"),
+        )
+        .arg(by())
+        .arg(flag("undo", "Take the acknowledgement back").conflicts_with("reason"))
+        .arg(
+            flag("list", "List what is acknowledged")
+                .conflicts_with_all(["build", "reason", "undo", "point"]),
+        )
+}
+
+fn baseline() -> Command {
+    Command::new("baseline")
+        .about("Pins a build that the last build is always compared with")
+        .arg(
+            Arg::new("build")
+                .value_name("BUILD")
+                .conflicts_with("clear")
+                .help("The build; without it, the pinned one is shown"),
+        )
+        .arg(by())
+        .arg(Arg::new("clear").long("clear").action(ArgAction::SetTrue).help("Unpin the baseline"))
+}
+
 pub(crate) fn history(matches: &ArgMatches) -> Outcome {
+    match matches.subcommand() {
+        Some(("ack", matches)) => return acked(matches),
+        Some(("baseline", matches)) => return pinned(matches),
+        _ => {}
+    }
     let by = matches.get_one::<String>("by").expect("it has a default");
-    let report = hold(&store(matches)?, by, &judge(matches)?)?;
+    let question = Question {
+        order: order(matches)?,
+        baseline: matches.get_one::<String>("baseline").cloned(),
+        ..Question::of(by, judge(matches)?)
+    };
+    let report = hold(&store(matches)?, &question)?;
     match flags::output_of(matches) {
         "json" => print(&as_json(&report)),
         "markdown" => print(&history_markdown(&report)),
@@ -38,4 +127,91 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
         _ => print(&page(&report)),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
+}
+
+/// The order that is asked for; a list of commits asks for theirs.
+fn order(matches: &ArgMatches) -> Result<Option<Order>, Trouble> {
+    let order = matches.get_one::<String>("order").map(String::as_str);
+    match (order, matches.get_one::<String>("commits")) {
+        (None | Some("commit"), Some(file)) => Ok(Some(Order::Commits(commits(file)?))),
+        (Some(other), Some(_)) => {
+            Err(Trouble::Usage(format!("--commits is for --order commit, not {other}")))
+        }
+        (Some("commit"), None) => Err(Trouble::Usage(
+            "--order commit needs --commits FILE: git log --reverse --format=%H > commits.txt"
+                .to_owned(),
+        )),
+        (Some("time"), None) => Ok(Some(Order::Time)),
+        (Some(_), None) => Ok(Some(Order::Version)),
+        (None, None) => Ok(None),
+    }
+}
+
+fn commits(file: &str) -> Result<Vec<String>, Trouble> {
+    let mut text = String::new();
+    let read = match file {
+        "-" => std::io::stdin().lock().take(COMMITS_BYTES_MAX).read_to_string(&mut text),
+        file => std::fs::File::open(file)
+            .and_then(|opened| opened.take(COMMITS_BYTES_MAX).read_to_string(&mut text)),
+    };
+    read.map_err(|error| Trouble::Usage(format!("--commits {file} cannot be read: {error}")))?;
+    let commits = commits_of(&text);
+    match commits.is_empty() {
+        true => Err(Trouble::Usage(format!(
+            "--commits {file} is empty: write it with git log --reverse --format=%H"
+        ))),
+        false => Ok(commits),
+    }
+}
+
+fn acked(matches: &ArgMatches) -> Outcome {
+    let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+    let (by, point) = (text("by"), text("point").trim().to_owned());
+    let store = store(matches)?;
+    if matches.get_flag("list") {
+        return list(&store, &by, matches);
+    }
+    let build = text("build");
+    if matches.get_flag("undo") {
+        unacknowledge(&store, &by, &build, &point)?;
+        return print(&format!("{build} is no longer acknowledged\n"));
+    }
+    let reason = text("reason").trim().to_owned();
+    if reason.is_empty() {
+        return Err(Trouble::Usage("--reason is empty: write why it is accepted".to_owned()));
+    }
+    let said = format!("{build} is acknowledged: {reason}\n");
+    acknowledge(&store, &by, &Acknowledged { build, point, reason })?;
+    print(&said)
+}
+
+fn list(store: &Store, by: &str, matches: &ArgMatches) -> Outcome {
+    let all = store.acknowledged(by).map_err(said)?;
+    if flags::output_of(matches) == "json" {
+        return print(&format!("{:#}\n", json!(all)));
+    }
+    let line = |one: &Acknowledged| {
+        let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
+        format!("{}{point}: {}\n", one.build, one.reason)
+    };
+    match all.is_empty() {
+        true => print("nothing is acknowledged\n"),
+        false => print(&all.iter().map(line).collect::<String>()),
+    }
+}
+
+fn pinned(matches: &ArgMatches) -> Outcome {
+    let by = matches.get_one::<String>("by").expect("it has a default");
+    let store = store(matches)?;
+    if matches.get_flag("clear") {
+        pin_baseline(&store, by, None)?;
+        return print("no baseline is pinned\n");
+    }
+    if let Some(build) = matches.get_one::<String>("build") {
+        pin_baseline(&store, by, Some(build))?;
+    }
+    match store.baseline(by).map_err(said)? {
+        Some(build) => print(&format!("the baseline is {build}\n")),
+        None => print("no baseline is pinned\n"),
+    }
 }

@@ -3,7 +3,9 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 bad usage, 130 interrupted.
 
+mod aliases;
 mod compare;
+mod confirm;
 mod data;
 mod datagen;
 mod experiments;
@@ -22,18 +24,19 @@ mod run;
 mod runs;
 mod seek;
 mod selfcheck;
+mod signals;
 mod web;
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use lab::{Stop, Trouble};
+use lab::Trouble;
 
 pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
 pub(crate) use self::runs::run_list_json;
+pub(crate) use self::signals::stop_on_signals;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -79,8 +82,10 @@ fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
             if error.use_stderr() { USAGE } else { DONE }
         }
         _ => {
-            let sentence = sentence_of(&error.to_string());
             let help = path_of(&command, words);
+            let subcommand = help.split(' ').nth(1).unwrap_or_default();
+            let sentence = aliases::sentence_of(&error, subcommand);
+            let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
             tell(&Trouble::Usage(format!("{sentence}; '{help} --help' tells more")), words)
         }
     })
@@ -274,25 +279,6 @@ fn print_bytes(bytes: &[u8]) -> Outcome {
 pub(crate) fn variable(name: &str) -> Option<String> {
     #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// A stop word that Ctrl-C pulls: once to drain, twice to cut off, and then to leave at once.
-pub(crate) fn stop_on_signals() -> Arc<Stop> {
-    let stop = Arc::new(Stop::default());
-    let pulled = Arc::clone(&stop);
-    let count = std::sync::atomic::AtomicU32::new(0);
-    let handled = ctrlc::set_handler(move || {
-        match count.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
-            0 => say("\ninterrupted: ending what is under way (again: cut it off)"),
-            1 => say("\ncutting off what is under way"),
-            _ => std::process::exit(i32::from(INTERRUPTED)),
-        }
-        pulled.ask();
-    });
-    if let Err(error) = handled {
-        say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
-    }
-    stop
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:

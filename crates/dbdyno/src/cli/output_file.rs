@@ -3,21 +3,19 @@
 //!
 //! Not here: what is written, and results on the standard output (`print`).
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use lab::Trouble;
+use results::store::is_of_store;
 
 use super::flags;
 
 /// How every file of SQLite begins (sqlite.org/fileformat.html, section 1.3).
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
-/// Beside a store lie its log and the log's index.
-const ENDS_OF_A_STORE: [&str; 3] = ["", "-wal", "-shm"];
 /// What a file of the user's is made with; the user's mask takes from it.
 const MODE: u32 = 0o666;
 
@@ -101,27 +99,6 @@ pub(super) fn extension(name: &str) -> String {
     extension.unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Whether the file at `path` is one of those that make up the store, under whatever name.
-fn is_of_store(path: &Path, store: &Path) -> bool {
-    let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
-    let ours = ENDS_OF_A_STORE.map(|end| {
-        let mut name = OsString::from(store);
-        name.push(end);
-        PathBuf::from(name)
-    });
-    // A log that is not there now may be there when it is written.
-    let is_named_so = |ours: &PathBuf| placed(ours) == placed(path);
-    let is_same = |ours: &PathBuf| file(path).is_some_and(|file_| file(ours) == Some(file_));
-    ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
-}
-
-/// A path whose folder is the real one.
-fn placed(path: &Path) -> PathBuf {
-    let folder = fs::canonicalize(folder_of(path));
-    let name = path.file_name().unwrap_or_default();
-    folder.map_or_else(|_| path.to_owned(), |folder| folder.join(name))
-}
-
 fn is_of_sqlite(path: &Path) -> bool {
     // To open a pipe would wait for whoever writes to it.
     if !fs::metadata(path).is_ok_and(|there| there.is_file()) {
@@ -134,6 +111,8 @@ fn is_of_sqlite(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     fn files_in(folder: &Path) -> Vec<String> {
@@ -173,20 +152,5 @@ mod tests {
         }
         OutputFile { path: PathBuf::from("/dev/null") }.write(b"new").expect("it takes all");
         assert_eq!(files_in(folder.path()), ["a"]);
-    }
-
-    #[test]
-    fn the_store_is_known_under_any_name() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let at = |name: &str| folder.path().join(name);
-        let store = at("runs.sqlite");
-        fs::write(&store, "").expect("written");
-        fs::hard_link(&store, at("hard")).expect("a link");
-        std::os::unix::fs::symlink("runs.sqlite", at("soft")).expect("a link");
-        for name in ["runs.sqlite", "./runs.sqlite", "runs.sqlite-wal", "runs.sqlite-shm"] {
-            assert!(is_of_store(&at(name), &store), "{name}");
-        }
-        assert!(is_of_store(&at("hard"), &store) && is_of_store(&at("soft"), &store));
-        assert!(!is_of_store(&at("runs.json"), &store) && !is_of_store(&at("none/x"), &store));
     }
 }

@@ -40,8 +40,14 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
 
 /// Reads a plan file that was named on the command line.
 pub(crate) fn read_file(path: &str) -> Result<Draft, Trouble> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Trouble::Usage(format!("the plan {path} cannot be read: {error}")))?;
+    let bad = |why: &dyn std::fmt::Display| {
+        Trouble::Usage(format!("the plan {path} cannot be read: {why}"))
+    };
+    // To open a pipe would wait for whoever writes to it, and it could be read only once.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
+        return Err(bad(&"it is a pipe or a device: write the plan to a file"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
     // Whoever names a file here may run its commands too.
     Ok(Draft { is_local: true, ..read_toml(path, &text)? })
 }

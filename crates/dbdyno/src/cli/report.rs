@@ -7,6 +7,7 @@ use lab::compare::{Asked, compare, history};
 use lab::subject::Subject;
 use model::RunId;
 use results::charts::Chart;
+use results::history::Question;
 use results::ink::{Drawn, Theme};
 use results::render::html::{Ink, figure, page};
 use results::render::list::short_id;
@@ -117,7 +118,7 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
     let store = store(matches)?;
     let judge = judge(matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
-        return Ok(Subject::History(Box::new(history(&store, label, &judge)?)));
+        return Ok(Subject::History(Box::new(history(&store, &Question::of(label, judge))?)));
     }
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();

@@ -112,7 +112,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
             return Err(Trouble::Usage(why.to_owned()));
         }
         true => None,
-        false => Some(flags::store_path(matches)?),
+        false => Some(flags::store_to_write(matches)?),
     };
     let options = RunOptions {
         store,

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::run::told;
 use super::{DONE, Outcome, export, flags, print, say};
 
-/// Runs listed unless told otherwise.
-const LISTED: &str = "20";
+/// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
+const LISTED: usize = 20;
 
 /// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
 /// parts are told.
@@ -82,8 +82,7 @@ fn list_command() -> Command {
             Arg::new("limit")
                 .long("limit")
                 .value_name("N")
-                .default_value(LISTED)
-                .help("At most so many; 0 lists all"),
+                .help("At most N runs; 0 lists all [default: 20 as text, otherwise all]"),
         )
 }
 
@@ -128,7 +127,7 @@ pub(crate) fn runs(matches: &ArgMatches) -> Outcome {
         Some(("rm", sub)) => remove(sub),
         Some(("label", sub)) => label(sub),
         Some((_, sub)) => list(sub),
-        None => list_filtered(matches, &Filter { limit: Some(20), ..Filter::default() }),
+        None => list_filtered(matches, Filter::default(), None),
     }
 }
 
@@ -189,7 +188,8 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
 
 fn list(matches: &ArgMatches) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
-    let limit = flags::number(matches, "limit")?;
+    let limit = text("limit").map(|text| model::parse_count(&text)).transpose();
+    let limit = limit.map_err(|bad| Trouble::Usage(format!("--limit: {bad}")))?;
     let label = text("label").map(|label| match label.split_once('=') {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),
@@ -203,19 +203,35 @@ fn list(matches: &ArgMatches) -> Outcome {
         label,
         query: query.map_err(bad("--where"))?,
         sort: sort.map_err(bad("--sort"))?.unwrap_or_default(),
-        limit: (limit > 0).then_some(limit as usize),
         ..Filter::default()
     };
-    list_filtered(matches, &filter)
+    list_filtered(matches, filter, limit)
 }
 
-fn list_filtered(matches: &ArgMatches, filter: &Filter) -> Outcome {
-    let rows = store(matches)?.list(filter).map_err(said)?;
-    print(&match flags::output_of(matches) {
+/// Lists runs, at most as many as `--limit` says. A list that is shortened without being asked
+/// to be says so.
+fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -> Outcome {
+    let output = flags::output_of(matches);
+    let is_for_people = output == "text";
+    let most = match limit {
+        Some(0) => None,
+        Some(limit) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+        None => is_for_people.then_some(LISTED),
+    };
+    // One more shows that there are more.
+    filter.limit = most.map(|most| most.saturating_add(1));
+    let mut rows = store(matches)?.list(&filter).map_err(said)?;
+    let has_more = most.is_some_and(|most| rows.len() > most);
+    rows.truncate(most.unwrap_or(usize::MAX));
+    let more = match has_more && limit.is_none() {
+        true => format!("only {LISTED} runs are shown: --limit 0 lists all\n"),
+        false => String::new(),
+    };
+    print(&match output {
         "json" => format!("{:#}\n", run_list_json(&rows)),
         "csv" => run_list_csv(&rows),
         "markdown" => run_list_markdown(&rows),
-        _ => run_list(&rows),
+        _ => run_list(&rows) + &more,
     })
 }
 
@@ -371,7 +387,15 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trou
         (_, "") => Err(Trouble::Usage(format!("--label {label}: the value is missing"))),
         (key, value) => Ok((key.to_owned(), value.to_owned())),
     };
-    written.map(label).collect()
+    let labels: Vec<(String, String)> = written.map(label).collect::<Result<_, _>>()?;
+    for (place, (key, value)) in labels.iter().enumerate() {
+        if let Some((_, other)) = labels[..place].iter().find(|(earlier, _)| earlier == key) {
+            return Err(Trouble::Usage(format!(
+                "--label {key}={value}: '{key}' is '{other}' already: give each key one value"
+            )));
+        }
+    }
+    Ok(labels)
 }
 
 fn key_value(label: &str) -> Result<(&str, &str), Trouble> {

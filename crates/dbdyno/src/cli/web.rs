@@ -9,7 +9,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
@@ -17,6 +16,7 @@ use results::render::for_shell;
 use results::store::default_path;
 use tokio::sync::Notify;
 
+use super::signals::on_signals;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, say, variable};
 use crate::web::{Options, Presence, bind, log_path};
 
@@ -81,7 +81,7 @@ fn serve(matches: &ArgMatches) -> Outcome {
     }
     let serving = bind(Options {
         listen: listen(matches)?,
-        store: flags::store_path(matches)?,
+        store: flags::store_to_write(matches)?,
         password: given_password(matches)?,
         certificate: certificate(matches),
         stop: stop_command(&flags::store_path(matches)?),
@@ -99,9 +99,8 @@ fn serve(matches: &ArgMatches) -> Outcome {
 fn ended_by_signals() -> Arc<Notify> {
     let ended = Arc::new(Notify::new());
     let heard = Arc::clone(&ended);
-    let count = AtomicU32::new(0);
-    let handled = ctrlc::set_handler(move || match count.fetch_add(1, Ordering::SeqCst) {
-        0 => heard.notify_one(),
+    let handled = on_signals(move |nth| match nth {
+        1 => heard.notify_one(),
         _ => std::process::exit(i32::from(INTERRUPTED)),
     });
     if let Err(error) = handled {

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use results::comparison::Judge;
+use results::history::{Order, Question};
 use results::render::html::{Ink, Print, comparison_body, history_body, run_body};
 use results::store::{Store, StoreErrorKind, why_no_label};
 use results::{ComparisonReport, HistoryReport};
@@ -267,7 +268,17 @@ fn is_unknown(store: &Store, sides: &Asked) -> bool {
 /// The history that an address asks for.
 pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, NoPage> {
     let by = asked.get("by").unwrap_or("build");
-    Ok(hold_history(store, by, &judge(asked)?)?)
+    let order = match asked.get("order") {
+        None => None,
+        Some("version") => Some(Order::Version),
+        Some("time") => Some(Order::Time),
+        Some(other) => {
+            return Err(NoPage::bad(format!("order {other}: choose version or time")));
+        }
+    };
+    let baseline = asked.get("baseline").map(str::to_owned);
+    let question = Question { order, baseline, ..Question::of(by, judge(asked)?) };
+    Ok(hold_history(store, &question)?)
 }
 
 #[derive(Template)]
@@ -295,6 +306,8 @@ struct ComparePage {
 struct HistoryPage {
     frame: Frame,
     by: String,
+    order: String,
+    baseline: String,
     figure: String,
     floor: String,
     figures: [&'static str; 5],
@@ -394,6 +407,8 @@ pub(super) async fn history(
             &HistoryPage {
                 frame: Frame::new("History", "history", shared.door.is_some()).with_charts(),
                 by: asked.get("by").unwrap_or("build").to_owned(),
+                order: text("order"),
+                baseline: text("baseline"),
                 figure: text("figure"),
                 floor: text("floor"),
                 figures: FIGURES,

@@ -4,6 +4,7 @@
 //! Not here: what can be done (journey), and what somebody stops (interrupted).
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Stdio;
@@ -11,6 +12,7 @@ use std::process::Stdio;
 use rusqlite::Connection;
 
 use crate::home::{Home, Ran, at, number};
+use crate::password::on_a_terminal;
 use crate::waiting::Started;
 
 const USAGE: i32 = 2;
@@ -64,6 +66,50 @@ fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
     }
     refused(&home, &["run", "plan.tml"], USAGE, &["no workload 'plan.tml'", "ends with .toml"]);
     refused(&home, &["selfcheck", "--seeds=3"], USAGE, &["--seeds", "'3'", "1..20"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
+    let home = Home::new();
+    let check = |args: &[&str], expect: &[&str]| {
+        let ran = home.run(args).code(USAGE).warns(expect);
+        assert!(!ran.err.contains("similar"), "{}", ran.err);
+        ran.is_a_sentence();
+    };
+    check(&["run", "tpcc", "--threads=4"], &["'--threads'", "write --clients"]);
+    check(&["run", "tpcc", "--threads", "4"], &["write --clients"]);
+    check(&["run", "tpcc", "-c", "4", "-T", "60"], &["'-c'", "write --clients"]);
+    check(&["run", "tpcc", "-T60"], &["'-T'", "write --duration"]);
+    check(&["run", "tpcc", "--time=60"], &["write --duration"]);
+    check(&["run", "tpcc", "--vu=4"], &["write --clients"]);
+    check(&["run", "tpcc", "--host=db1"], &["write --target"]);
+    check(&["run", "tpcc", "--mysql-user=me"], &["write --target"]);
+    check(&["run", "tpcc", "--report-interval=1"], &["write --probe"]);
+    check(&["run", "tpcc", "--isolation=serializable"], &["--vary server."]);
+    check(&["run", "tpcc", "-j", "2"], &["write nothing"]);
+    check(&["build", "tpcc", "--scale=4"], &["--warehouses for tpcc"]);
+    check(&["build", "tpcc", "--threads=4"], &["write --loaders"]);
+    check(&["prepare", "tpcc"], &["write dbdyno build"]);
+    check(&["tpcc", "cleanup"], &["write dbdyno run tpcc"]);
+    check(&["oltp_read_only", "--threads=4", "run"], &["write dbdyno run oltp-read-only"]);
+    check(&["run", "tpcc", "prepare"], &["write dbdyno build"]);
+    nothing_was_made(&home);
+}
+
+#[test]
+fn a_plan_is_not_waited_for_at_a_pipe() {
+    let home = Home::new();
+    home.run_other("mkfifo", &["plan.toml"]).good();
+    let words = &["the plan plan.toml cannot be read", "write the plan to a file"];
+    refused(&home, &["run", "plan.toml"], USAGE, words);
+}
+
+#[test]
+fn a_label_has_one_value() {
+    let home = Home::new();
+    let twice = [&QUICK[..], &["--label=k=1", "--label=k=2"]].concat();
+    refused(&home, &twice, USAGE, &["--label k=2", "'k' is '1' already"]);
     nothing_was_made(&home);
 }
 
@@ -376,17 +422,113 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
     let shop = Connection::open(&file).unwrap();
     shop.execute_batch("CREATE TABLE warehouse (x); INSERT INTO warehouse VALUES (7)").unwrap();
     let target = "--target=sqlite:shop.db";
-    let held = &["no dbdyno_meta", "--force"];
-    refused(&home, &["build", "tpcc", target], FAILED, held);
-    refused(&home, &["drop", "tpcc", target], FAILED, held);
-    refused(&home, &["build", "tpcc", target], FAILED, &["another target"]);
+    let held = &["dbdyno did not build the tables that are there (warehouse; no dbdyno_meta)"];
+    for command in ["build", "drop"] {
+        let ran = home.run(&[command, "tpcc", target]).code(FAILED).warns(held);
+        assert!(!ran.err.contains("force"), "{}", ran.err);
+    }
+    refused(&home, &["build", "tpcc", target], FAILED, &["name another database with --target"]);
     let words = &["did not build, and no table", "a database of its own"];
     refused(&home, &["run", "tpcc", target], FAILED, words);
     refused(&home, &["check", "tpcc", target], FAILED, words);
     let count = || shop.query_row("SELECT sum(x) FROM warehouse", [], |row| row.get(0));
     assert_eq!(count(), Ok(7));
-    home.run(&["drop", "tpcc", target, "--force"]).good().says(&["dropped warehouse"]);
+    let forced = ["drop", "tpcc", target, "--force", "--quiet"];
+    let words = &["warehouse (1 row)", "no terminal to ask on", "--confirm shop.db"];
+    refused(&home, &forced, FAILED, words);
+    let wrong = [&forced[..], &["--confirm=shop"]].concat();
+    refused(&home, &wrong, USAGE, &["the database is 'shop.db'", "warehouse (1 row)"]);
+    refused(&home, &["drop", "tpcc", target, "--confirm=shop.db"], USAGE, &["--force"]);
+    assert_eq!(count(), Ok(7));
+    let right = [&forced[..], &["--confirm=shop.db"]].concat();
+    home.run(&right).good().says(&["dropped warehouse"]);
     assert!(count().is_err());
+}
+
+#[test]
+fn a_terminal_is_asked_before_tables_of_somebody_else_are_dropped() {
+    let home = Home::new();
+    let file = home.path("shop.db");
+    let shop = Connection::open(&file).unwrap();
+    shop.execute_batch("CREATE TABLE orders (x); INSERT INTO orders VALUES (7), (8)").unwrap();
+    let count = || shop.query_row("SELECT sum(x) FROM orders", [], |row| row.get(0));
+    let answered = |typed: &[u8]| {
+        let words = ["drop", "tpcc", "--target=sqlite:shop.db", "--force", "--quiet"];
+        let (mut terminal, command, _theirs) = on_a_terminal(&home, &words);
+        let mut asked = Started::new(command);
+        asked.wait_until("the question", |said| said.contains("Type the name of the database"));
+        terminal.write_all(typed).expect("it listens");
+        asked.end()
+    };
+    let ran = answered(b"yes\n").code(FAILED);
+    ran.warns(&["orders (2 rows)", "(shop.db) to drop them", "not confirmed: nothing was dropped"]);
+    answered(&[3]).code(130).warns(&["nothing was dropped"]);
+    assert_eq!(count(), Ok(15));
+    answered(b"shop.db\n").good().says(&["dropped orders"]);
+    assert!(count().is_err());
+}
+
+#[test]
+fn a_store_is_no_database_to_measure() {
+    let home = Home::new();
+    let run = ["run", "empty", "--target=sim:", "--placement=simulated", "--duration=1s"];
+    home.run(&[&run[..], &["--store=kept/runs.sqlite"]].concat());
+    home.run(&[&run[..], &["--store=other.sqlite"]].concat());
+    home.run(&["runs", "export", "last", "--store=other.sqlite", "-o", "one.dbdyno"]).good();
+    std::os::unix::fs::symlink("kept/runs.sqlite", home.path("soft.db")).unwrap();
+    fs::hard_link(home.path("kept/runs.sqlite"), home.path("hard.db")).unwrap();
+    let tables = |file: &str| {
+        let sql = "SELECT group_concat(name) FROM sqlite_master";
+        let store = Connection::open(home.path(file)).unwrap();
+        store.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap()
+    };
+    let before = ["kept/runs.sqlite", "other.sqlite"].map(tables);
+    let words = &["is a store of dbdyno, where runs are kept", "name another file"];
+    for file in ["kept/runs.sqlite", "soft.db", "hard.db", "other.sqlite", "one.dbdyno"] {
+        let target = format!("--target=sqlite:{file}");
+        let store = "--store=kept/runs.sqlite";
+        for command in ["run", "build", "check", "drop"] {
+            refused(&home, &[command, "tpcc", &target, store], USAGE, words);
+        }
+        let vary = ["run", "tpcc", "--vary=clients=1,2", &target, store];
+        home.run(&vary).code(USAGE).warns(words);
+        let varied = format!("--vary=target=sqlite:fine.db,sqlite:{file}");
+        home.run(&["run", "tpcc", &varied, store]).code(USAGE).warns(words);
+        let sought = ["--load=open", "--seek=rate=50..1000", "--objective=p99<1s"];
+        home.run(&[&["run", "tpcc", &target, store], &sought[..]].concat())
+            .code(USAGE)
+            .warns(words);
+    }
+    assert_eq!(["kept/runs.sqlite", "other.sqlite"].map(tables), before);
+    for store in ["--store=kept/runs.sqlite", "--store=other.sqlite"] {
+        let kept = home.json(&["runs", "list", store]);
+        assert_eq!(at(&kept, "runs").as_array().map(Vec::len), Some(1), "{kept}");
+    }
+    // One that is not there yet would become both.
+    for file in ["new.sqlite", "new.sqlite-wal"] {
+        let target = format!("--target=sqlite:{file}");
+        refused(&home, &["run", "tpcc", &target, "--store=new.sqlite"], USAGE, words);
+        refused(&home, &["build", "tpcc", &target, "--store=new.sqlite"], USAGE, words);
+        assert!(!home.path(file).exists() && !home.path("fine.db").exists());
+    }
+}
+
+#[test]
+fn a_store_is_not_made_where_a_disk_is_not_mounted() {
+    let home = Home::new();
+    let run = |store: &str| {
+        let sim = "--target=sim:?service=constant:1ms";
+        home.run(&["run", "empty", sim, "--placement=simulated", "--duration=10s", "-q", store])
+    };
+    let words = ["mnt/disk is not there: mount or make it, or name another file"];
+    run("--store=mnt/disk/bench/runs.sqlite").code(FAILED).warns(&words).is_a_sentence();
+    assert!(!home.path("mnt").exists());
+    fs::create_dir_all(home.path("mnt/disk")).unwrap();
+    run("--store=mnt/disk/bench/runs.sqlite").says(&["TPS"]);
+    assert!(home.path("mnt/disk/bench/runs.sqlite").exists());
+    // The default's folders are ours to make.
+    run("--name=default").says(&["TPS"]);
+    assert!(home.store().exists());
 }
 
 /// A database whose `dbdyno_meta` says what we want.

@@ -39,7 +39,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     }
     let differs = at(&told, "differences").as_array().expect("a list");
     let names: Vec<&str> = differs.iter().filter_map(|one| at(one, "name").as_str()).collect();
-    assert_eq!(names, ["target.url", "service"]);
+    assert_eq!(names, ["service"]);
     home.run(&["compare", &id, "--by=target"]).good().says(&["worse at 2", "took turns"]);
     let csv = home.run(&["compare", &id, "--by=target", "--output=csv"]).good();
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
@@ -65,7 +65,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
         at(list.iter().find(is_it).expect("five"), "run_id").as_str().expect("a text")
     });
     let words = ["compare", one, other, "--fail-if=tps<-1%"];
-    home.run(&words).good().says(&["cannot judge", "1 run of a side"]);
+    home.run(&words).good().says(&["cannot be judged", "of a side cannot show"]);
     home.run(&[&words[..], &["--undecided=fail"]].concat()).code(1);
 }
 
@@ -95,4 +95,73 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&all, "nothing falls by more than all of it");
     no(&["compare", &id, &id, "--by=target"], "name one");
     no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
+}
+
+/// A run of a simulated database with a label, and its id.
+fn labelled_run(home: &Home, service: &str, label: &str, more: &[&str]) -> String {
+    let target = format!("--target=sim:?service={service}&servers=4");
+    let label = format!("--label={label}");
+    let words = ["run", "empty", &target, &label, "--placement=simulated", "--ramp-up=0s"];
+    let report = home.report(&[&words[..], more].concat());
+    at(&report, "run_id").as_str().expect("a text").to_owned()
+}
+
+#[test]
+fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
+    let home = Home::new();
+    let run = |service: &str, clients: &str| {
+        labelled_run(&home, service, "of=test", &["--duration=2s", clients])
+    };
+    let (fast, slow) =
+        (run("exponential:2ms", "--clients=4"), run("exponential:3ms", "--clients=4"));
+    let many = run("exponential:2ms", "--clients=8");
+    let says = |one: &str, other: &str, words: &[&str]| {
+        home.run(&["compare", one, other]).good().says(words);
+    };
+    let words = "service=exponential:3ms against exponential:2ms: TPS cannot be judged";
+    says(&fast, &slow, &[words, "service: exponential:2ms → exponential:3ms"]);
+    says(&fast, &many, &["clients=8 against 4: TPS cannot", "plan.group.clients: 4 → 8"]);
+    // With two things that differ both are named.
+    says(&slow, &many, &["clients=8, service=exponential:2ms against"]);
+}
+
+#[test]
+fn runs_of_one_label_that_differ_are_not_pooled() {
+    let home = Home::new();
+    let mixture = |label: &str| {
+        for seed in ["--seed=1", "--seed=2"] {
+            labelled_run(&home, "exponential:2ms", label, &["--duration=2s", seed]);
+            labelled_run(&home, "exponential:3ms", label, &["--duration=2s", seed]);
+        }
+    };
+    mixture("build=1");
+    mixture("build=2");
+    let told = home.json(&["compare", "build=1", "build=2"]);
+    let points = at(&told, "pairs")[0]["points"].as_array().expect("a list").clone();
+    assert_eq!(points.len(), 2, "{points:#?}");
+    for point in &points {
+        assert_eq!(number(point, "primary.ratio.value"), 1.0, "{point:#}");
+    }
+    let page = home.run(&["compare", "build=1", "build=2"]).good();
+    page.says(&["service=exponential:2ms", "Plan, database, machine and build are the same"]);
+    // A side that mixes what the other one has none of is refused, with what to do.
+    labelled_run(&home, "exponential:4ms", "build=3", &["--duration=2s"]);
+    let why = "build=1 has runs of service exponential:2ms, exponential:3ms, and another side has \
+               none of these to hold against them: compare runs of one service a side";
+    home.run(&["compare", "build=1", "build=3"]).code(2).warns(&[why]);
+    // So does a history: each has a series of its own.
+    let told = home.json(&["history"]);
+    let series = at(&told, "points").as_array().map(Vec::len);
+    assert_eq!(series, Some(3), "{told:#}");
+}
+
+#[test]
+fn a_search_is_no_axis_to_compare_by() {
+    let home = Home::new();
+    let target = format!("--target={FAST}");
+    let mut words = vec!["run", "empty", &target, "--placement=simulated", "--clients=8"];
+    words.extend(["--seek=rate=50..1000", "--objective=p50<12ms", "--seek-budget=3m"]);
+    let told = home.json(&words);
+    let id = at(&told, "id").as_str().expect("a text");
+    home.run(&["compare", id, "--by=rate"]).code(2).warns(&["is a search, which has no values"]);
 }

@@ -29,12 +29,12 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let names: Vec<&str> = series.iter().filter_map(|one| at(one, "build").as_str()).collect();
     assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10", "1.11"]);
     assert!((number(point, "last.ratio") - 1.0 / 1.1).abs() < 0.03, "{point:#}");
-    home.run(&["history"]).good().says(&["the last is WORSE", "5 of the 20 builds"]);
+    home.run(&["history"]).good().says(&["the last is WORSE", "5 of the 10 builds"]);
     let csv = home.run(&["history", "--output=csv"]).good();
     csv.says(&["point,build,runs,figure,value", ",1.10-rc1,1,tps,"]);
     let markdown = home.run(&["history", "--output=markdown"]).good();
     let headline = "**TPS by build: 5 builds, the last is WORSE**";
-    let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "was to be expected (99 %)"];
+    let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "was to be expected (99.5 %)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
     home.run(&["history", "--by="]).code(2).warns(&["'' is no label: name the one whose"]);
@@ -81,4 +81,76 @@ fn a_damaged_run_is_left_out_and_told() {
     let web = Web::start(&home, &[]);
     let page = web.page("/history?by=build");
     assert!(page.contains("Left out: 2 runs") && page.contains(&second), "{page}");
+}
+
+/// So many builds of each speed, from `1.0` on.
+fn levels(home: &Home, parts: &[(usize, &'static str)]) {
+    let speeds: Vec<&str> = parts.iter().flat_map(|(n, speed)| vec![*speed; *n]).collect();
+    let names: Vec<String> = (0..speeds.len()).map(|n| format!("1.{n}")).collect();
+    builds(home, &names.iter().map(String::as_str).zip(speeds).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
+    let home = Home::new();
+    levels(&home, &[(12, "2ms"), (4, "2500us"), (4, "2270us")]);
+    let told = home.run(&["history", "--fail-on-regression"]).code(1);
+    let told = told.says(&["% WORSE than 1.9", "build=1.11", "build=1.12"]);
+    told.says(&["At 1.12", "service", "False alarms: at most 2.5"]);
+    home.run(&["history", "ack", "1.12"]).code(2).warns(&["--reason"]);
+    home.run(&["history", "ack", "9.9", "--reason=x"]).code(2).warns(&["no run has the label"]);
+    home.run(&["history", "ack", "1.16", "--reason=slower codec"]).good();
+    home.run(&["history", "ack", "--list"]).good().says(&["1.16: slower codec"]);
+    home.run(&["history", "--fail-on-regression"]).good().says(&["Acknowledged: slower codec"]);
+    home.run(&["history", "ack", "1.16", "--undo"]).good();
+    home.run(&["history", "ack", "1.16", "--undo"]).code(2).warns(&["is not acknowledged"]);
+    home.run(&["history", "--fail-on-regression"]).code(1);
+}
+
+#[test]
+fn a_pinned_baseline_is_compared_with_each_time() {
+    let home = Home::new();
+    levels(&home, &[(3, "2ms"), (14, "2200us")]);
+    home.run(&["history", "--fail-on-regression"]).good();
+    let words = ["history", "--baseline=1.1", "--fail-on-regression"];
+    home.run(&words).code(1).says(&["Against the baseline 1.1 the last is WORSE"]);
+    home.run(&["history", "baseline"]).good().says(&["no baseline is pinned"]);
+    home.run(&["history", "baseline", "7"]).code(2).warns(&["no run has the label build=7"]);
+    home.run(&["history", "baseline", "1.1"]).good();
+    home.run(&["history", "--fail-on-regression"]).code(1);
+    home.run(&["history", "baseline", "--clear"]).good();
+    home.run(&["history", "--fail-on-regression"]).good();
+}
+
+#[test]
+fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
+    let home = Home::new();
+    let hashes = ["f00dbab1", "0a1b2c3d", "deadbeef", "1234567a"];
+    builds(&home, &hashes.map(|hash| (hash, "2ms")));
+    let order = |words: &[&str]| -> Vec<String> {
+        let told = home.json(&[&["history"], words].concat());
+        let builds = at(&told, "points")[0]["builds"].as_array().expect("a list").clone();
+        builds.iter().filter_map(|one| at(one, "build").as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(order(&[]), hashes);
+    assert_ne!(order(&["--order=version"]), hashes);
+    home.run(&["history"]).good().says(&["their names are commit hashes"]);
+    let list = home.write("commits.txt", "1234567a00\ndeadbeef11\nf00dbab122\n");
+    let list = format!("--commits={list}");
+    assert_eq!(order(&[&list]), ["1234567a", "deadbeef", "f00dbab1"]);
+    home.run(&["history", &list]).good().says(&["the list of commits does not have: 0a1b2c3d"]);
+    home.run(&["history", "--order=commit"]).code(2).warns(&["needs --commits FILE"]);
+    home.run(&["history", "--commits=/none"]).code(2).warns(&["cannot be read"]);
+}
+
+#[test]
+fn the_page_links_builds_to_their_runs_and_compares_them() {
+    let home = Home::new();
+    levels(&home, &[(12, "2ms"), (4, "2500us")]);
+    let web = Web::start(&home, &[]);
+    let page = web.page("/history?by=build");
+    let link = "/compare?side=build%3D1.11&#38;side=build%3D1.12\">Compare 1.11 with 1.12</a>";
+    assert!(page.contains(link) && page.contains("<a href=\"/runs/"), "{page}");
+    let compared = web.page("/compare?side=build%3D1.11&side=build%3D1.12");
+    assert!(compared.contains("build=1.12"), "{compared}");
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
+use crate::password::{on_a_terminal, read_until};
 use crate::waiting::{Started, now};
 
 const INTERRUPTED: i32 = 130;
@@ -57,6 +58,55 @@ fn an_interrupted_run_reports_what_it_measured() {
     let kept = home.json(&["runs", "show", "last"]);
     assert_eq!(kept, report);
     home.run(&["check", "tpcc"]).good().says(&["12 of 12 checks pass"]);
+}
+
+#[test]
+fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
+    let home = Home::new();
+    let mut run = home.start(&["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    wait_for_seconds(&home, &mut run, 1);
+    run.hang_up();
+    run.end().code(INTERRUPTED).warns(&["interrupted: ending what is under way"]);
+    home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
+}
+
+#[test]
+fn under_nohup_a_closed_terminal_does_not_end_a_run() {
+    let home = Home::new();
+    let mut command = home.command("nohup");
+    command.arg(env!("CARGO_BIN_EXE_dbdyno"));
+    command.args(["run", "empty", "--target=sim:", "--duration=3s", "--ramp-up=0s"]);
+    let mut run = Started::new(command);
+    wait_for_seconds(&home, &mut run, 1);
+    run.hang_up();
+    let ran = run.end().good();
+    assert!(!ran.err.contains("interrupted"), "{}", ran.err);
+    home.run(&["runs", "list", "--status=completed"]).good().says(&["empty"]);
+
+    // It can still be asked to end.
+    let mut command = home.command("nohup");
+    command.arg(env!("CARGO_BIN_EXE_dbdyno"));
+    command.args(["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    let mut run = Started::new(command);
+    run.wait_until("the load", |said| said.contains("of 60 s"));
+    run.hang_up();
+    run.interrupt();
+    run.end().code(INTERRUPTED);
+}
+
+#[test]
+fn a_run_whose_terminal_is_gone_goes_on_to_its_end() {
+    let home = Home::new();
+    let words = ["run", "empty", "--target=sim:", "--duration=3s", "--ramp-up=0s"];
+    let (mut ours, _, theirs) = on_a_terminal(&home, &words);
+    let mut command = home.dbdyno(&words);
+    command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
+    let mut run = Started::as_it_is(command);
+    read_until(&mut ours, "of 3 s");
+    wait_for_seconds(&home, &mut run, 1);
+    drop(ours);
+    run.end();
+    home.run(&["runs", "list", "--status=completed"]).good().says(&["empty"]);
 }
 
 #[test]

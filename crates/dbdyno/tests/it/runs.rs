@@ -57,6 +57,32 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
 }
 
 #[test]
+fn a_list_for_programs_has_all_runs_and_one_for_people_says_that_it_is_short() {
+    let home = Home::new();
+    run(&home, "=1+1", "1", &[]);
+    for _ in 1..22 {
+        home.run(&["run", "empty", "--target=sim:", "--placement=simulated", "--duration=1s"]);
+    }
+    for list in [&["runs"][..], &["runs", "list"]] {
+        let told = |args: &[&str]| home.run(&[list, args].concat()).good().out;
+        assert_eq!(told(&["--output=csv"]).lines().count(), 23);
+        assert_eq!(told(&["--output=markdown"]).lines().count(), 24);
+        assert_eq!(names(&home.json(list)).len(), 22);
+        let text = told(&[]);
+        assert!(text.contains("only 20 runs are shown: --limit 0 lists all"), "{text}");
+    }
+    let listed = |args: &[&str]| home.run(&[&["runs", "list"], args].concat()).good().out;
+    for (limit, n_runs) in [("--limit=3", 3), ("--limit=0", 22), ("--limit=22", 22)] {
+        assert_eq!(listed(&["--output=csv", limit]).lines().count(), n_runs + 1, "{limit}");
+        assert!(!listed(&[limit]).contains("runs are shown"), "{limit}");
+    }
+    // A spreadsheet would run it.
+    let csv = listed(&["--output=csv"]);
+    assert!(csv.contains(",'=1+1,") && !csv.contains(",=1+1,"), "{csv}");
+    assert_eq!(names(&home.json(&["runs", "list"])).last(), Some(&"=1+1"));
+}
+
+#[test]
 fn a_label_is_one_line_that_can_be_asked_for() {
     let home = Home::new();
     run(&home, "labelled", "1", &[]);

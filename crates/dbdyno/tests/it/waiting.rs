@@ -82,18 +82,26 @@ impl Started {
 
     /// What Ctrl-C sends.
     pub(crate) fn interrupt(&self) {
+        self.signal(Signal::INT);
+    }
+
+    /// What a terminal sends that is closed.
+    pub(crate) fn hang_up(&self) {
+        self.signal(Signal::HUP);
+    }
+
+    fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
-        kill_process(pid, Signal::INT).expect("it was not waited for, so it is there");
+        kill_process(pid, signal).expect("it was not waited for, so it is there");
     }
 
     /// Lets it stand still for a while.
     pub(crate) fn pause(&self, length: Duration) {
-        let pid = Pid::from_child(&self.child);
-        kill_process(pid, Signal::STOP).expect("it was not waited for, so it is there");
+        self.signal(Signal::STOP);
         let length = Timespec::try_from(length).expect("it is short");
         // Nothing happens meanwhile: that is what it is about.
         poll(&mut [], Some(&length)).expect("nothing can be waited for");
-        kill_process(pid, Signal::CONT).expect("it was not waited for, so it is there");
+        self.signal(Signal::CONT);
     }
 
     /// What nobody can catch.

@@ -26,6 +26,8 @@ pub(super) static DIALECT: Dialect = Dialect {
         counts_single_statements: false,
     }),
     started_ago: Some("SHOW GLOBAL STATUS LIKE 'Uptime'"),
+    // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
+    is_recovering: |no| no.code == 1047,
     connection_counter: Some(ConnectionCounter {
         name: "Threads_connected",
         sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",

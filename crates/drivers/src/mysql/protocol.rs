@@ -557,7 +557,10 @@ impl Speaker {
             }
         } else if self.refusal.is_none() {
             self.reply.n_rows += 1;
-            if let Err(no) = visit(&row) {
+            if let Err(mut no) = visit(&row) {
+                if let Expected::Call(place) = expected {
+                    no = no.during(self.known[place].statement.name);
+                }
                 (self.refusal, self.is_unread) = (Some(no), true);
             }
         }

@@ -73,8 +73,8 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
         1044 => "GRANT the user ALL on this database (CREATE ROUTINE among it)",
         1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
         1045 | 1698 if message.contains("@'localhost'") => {
-            "check user and password of the target (--ask-password); a user made for any host \
-             stands behind an anonymous one of this host: CREATE USER for 'localhost' too"
+            "check user and password of the target (--ask-password); if both are right, an \
+             anonymous user of this host may be taken first: CREATE USER for 'localhost' too"
         }
         1045 | 1698 => "check user and password of the target (--ask-password)",
         1049 => "make it with CREATE DATABASE, or name another in the target's URL",

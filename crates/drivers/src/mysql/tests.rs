@@ -1,5 +1,6 @@
 //! Laws of the MySQL family: on real servers, else on made-up bytes.
 
+mod late;
 mod odd;
 mod on_server;
 mod peer;

@@ -11,6 +11,7 @@ mod connect;
 mod hosts;
 mod input;
 mod options;
+mod reply_lag;
 mod session;
 mod socket;
 mod stream;

@@ -101,11 +101,31 @@ pub(crate) fn open<S: Server>(
         Ok(_) => {}
         Err(no) if no.kind == RefusalKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
+            connect_to_new(&wire).map_err(CannotOpen::Refused)?;
         }
         Err(no) => return Err(CannotOpen::Refused(no)),
     }
     wire.server().connector().resolve_all();
     Ok(Arc::new(wire))
+}
+
+/// For how long a pooler keeps clients waiting whose database the server did not know a moment ago
+/// (PgBouncer: `server_login_retry`, 15 s), and a little longer.
+const POOLER_WAITS: Duration = Duration::from_secs(16);
+
+/// Connects to a database that was made just now.
+fn connect_to_new<S: Server>(wire: &Wire<S>) -> Result<(), Refusal> {
+    let timeout_ms = wire.server().connector().timeout.as_millis().max(1);
+    let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
+    let mut connected = WireSession::connect_desk(wire.server());
+    for _ in 1..n_attempts {
+        match connected {
+            Err(no) if no.kind == RefusalKind::ConnectionLost => {}
+            _ => break,
+        }
+        connected = WireSession::connect_desk(wire.server());
+    }
+    connected.map(drop)
 }
 
 impl<S: Server> Database for Wire<S> {

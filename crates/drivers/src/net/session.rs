@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
 use model::{
-    Cancel, Connecting, Dialect, Host, Hosts, Place, Refusal, RefusalKind, Reply, Request,
-    RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
+    Cancel, Connecting, Dialect, Host, Hosts, Place, Refusal, RefusalKind, Reply, ReplyLags,
+    Request, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::cancel::{Handle, Sweeper};
@@ -184,6 +185,8 @@ pub(crate) struct WireSession<S: Server> {
     /// A connection being made anew.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
+    /// Who hears how long replies lay in the socket.
+    reply_lags: Option<Rc<dyn ReplyLags>>,
     /// What earlier connections have moved.
     past: Traffic,
     /// Which change of the target's places it has seen last.
@@ -209,6 +212,7 @@ impl<S: Server> WireSession<S> {
             line: Some(line),
             connecting: None,
             under_way: UnderWay::Nothing,
+            reply_lags: None,
             past: Traffic::default(),
         })
     }
@@ -278,6 +282,14 @@ impl<S: Server> WireSession<S> {
             no = no.during("a commit was under way, and nobody knows its outcome");
         }
         no
+    }
+
+    /// Goes on with a new connection.
+    fn take(&mut self, mut line: Line<Speaker<S>>) {
+        if let Some(lags) = &self.reply_lags {
+            line.stream.measure_reply_lag(Rc::clone(lags));
+        }
+        self.line = Some(line);
     }
 
     fn hang_up(&mut self) {
@@ -354,7 +366,7 @@ impl<S: Server> Session for WireSession<S> {
         let result = ready!(connecting.as_mut().poll(context));
         self.connecting = None;
         match result {
-            Ok(line) => self.line = Some(line),
+            Ok(line) => self.take(line),
             Err(no) => {
                 // Where there are several servers, another one may be there.
                 self.recipe.go_on();
@@ -385,6 +397,13 @@ impl<S: Server> Session for WireSession<S> {
 
     fn canceller(&self) -> Arc<dyn Cancel> {
         Arc::clone(&self.recipe.handle) as Arc<dyn Cancel>
+    }
+
+    fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        self.reply_lags = Some(lags);
+        if let Some(line) = self.line.take() {
+            self.take(line);
+        }
     }
 }
 
@@ -487,7 +506,10 @@ impl<P> Line<P> {
             let mut wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
             if all_sent || has_come {
                 match advance(&mut self.protocol, &mut self.input, &mut self.out)? {
-                    Step::Done(value) => return Poll::Ready(Ok(value)),
+                    Step::Done(value) => {
+                        self.stream.end_reply();
+                        return Poll::Ready(Ok(value));
+                    }
                     Step::StartTls => return Poll::Ready(Err(late_tls())),
                     Step::Send if all_sent => wait = Wait::Nothing,
                     Step::Send => {}
@@ -513,6 +535,7 @@ impl<P> Line<P> {
         if wait == Wait::Bytes && self.is_unanswered {
             self.is_unanswered = false;
             self.round_trips += 1;
+            self.stream.begin_reply();
         }
         let got = ready!(self.stream.poll_receive(context, &mut self.input, wait))?;
         if got == Got::Silence {

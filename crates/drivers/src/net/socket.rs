@@ -7,10 +7,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use model::ReplyLags;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
@@ -19,6 +21,8 @@ use rustix::net::{
     SocketType,
 };
 use tokio::io::unix::AsyncFd;
+
+use super::reply_lag::Probe;
 
 /// What one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub(super) struct Socket {
     watched: Option<AsyncFd<Watched>>,
     /// Only on a thread.
     patience: Option<Duration>,
+    /// Only where the lag of replies is measured.
+    probe: Option<Box<Probe>>,
 }
 
 /// The descriptor, lent to the runtime.
@@ -84,13 +90,43 @@ impl Socket {
         sockopt::set_tcp_keepidle(&descriptor, KEEPALIVE_IDLE)?;
         sockopt::set_tcp_keepintvl(&descriptor, KEEPALIVE_EVERY)?;
         sockopt::set_tcp_keepcnt(&descriptor, KEEPALIVE_COUNT)?;
-        Ok(Socket { descriptor: Arc::new(descriptor), watched: None, patience: None })
+        Ok(Socket::of(descriptor))
     }
 
     /// A Unix socket about to be connected.
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
-        Ok(Socket { descriptor: Arc::new(descriptor), watched: None, patience: None })
+        Ok(Socket::of(descriptor))
+    }
+
+    fn of(descriptor: OwnedFd) -> Socket {
+        Socket { descriptor: Arc::new(descriptor), watched: None, patience: None, probe: None }
+    }
+
+    /// From now on measures how long replies lie in it, which the kernel tells of TCP alone.
+    pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        let domain = sockopt::socket_domain(&self.descriptor);
+        if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
+            lags.unavailable("the kernel does not stamp what comes through a Unix socket");
+        } else {
+            self.probe = Probe::new(&self.descriptor, lags).map(Box::new);
+        }
+    }
+
+    /// A request went out, and its reply is waited for.
+    #[inline]
+    pub(super) fn begin_reply(&mut self) {
+        if let Some(probe) = &mut self.probe {
+            probe.begin();
+        }
+    }
+
+    /// The reply is complete.
+    #[inline]
+    pub(super) fn end_reply(&mut self) {
+        if let Some(probe) = &mut self.probe {
+            probe.end();
+        }
     }
 
     /// Its descriptor, for a hand from outside.
@@ -184,6 +220,7 @@ impl Socket {
         let Some(watched) = &self.watched else {
             return Poll::Ready(self.receive_here(room, wait));
         };
+        let probe = &mut self.probe;
         loop {
             let Poll::Ready(guard) = watched.poll_read_ready(context) else {
                 return match wait {
@@ -193,7 +230,7 @@ impl Socket {
             };
             let mut guard = guard?;
             let n_room = room.len();
-            match receive(&self.descriptor, room, RecvFlags::DONTWAIT) {
+            match receive(&self.descriptor, probe, room, RecvFlags::DONTWAIT) {
                 Err(Errno::AGAIN) => guard.clear_ready(),
                 Ok(n_bytes) => {
                     // Less than there was room for: nothing is left, and no call need tell so.
@@ -207,7 +244,7 @@ impl Socket {
         }
     }
 
-    fn receive_here(&self, room: &mut [u8], wait: Wait) -> io::Result<Got> {
+    fn receive_here(&mut self, room: &mut [u8], wait: Wait) -> io::Result<Got> {
         let flags = match wait {
             Wait::Bytes => RecvFlags::empty(),
             Wait::Nothing => RecvFlags::DONTWAIT,
@@ -220,7 +257,7 @@ impl Socket {
                 Err(error) => return Err(error),
             },
         };
-        match receive(&self.descriptor, room, flags) {
+        match receive(&self.descriptor, &mut self.probe, room, flags) {
             Ok(n_bytes) => Ok(Got::Bytes(n_bytes)),
             Err(Errno::AGAIN) if wait == Wait::Bytes => Ok(Got::Silence),
             Err(Errno::AGAIN) => Ok(Got::Nothing),
@@ -255,7 +292,15 @@ fn begun(result: Result<(), Errno>) -> io::Result<()> {
 }
 
 #[inline]
-fn receive(descriptor: &OwnedFd, room: &mut [u8], flags: RecvFlags) -> Result<usize, Errno> {
+fn receive(
+    descriptor: &OwnedFd,
+    probe: &mut Option<Box<Probe>>,
+    room: &mut [u8],
+    flags: RecvFlags,
+) -> Result<usize, Errno> {
+    if let Some(probe) = probe.as_mut().filter(|probe| probe.is_sampling) {
+        return probe.receive(descriptor, room, flags);
+    }
     loop {
         match rustix::net::recv(descriptor, &mut *room, flags) {
             Err(Errno::INTR) => {}

@@ -1,10 +1,11 @@
 //! A connection as bytes go through it: a socket, with TLS over it once that has begun.
 
 use std::io::{self, Read, Write};
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use model::{Refusal, RefusalKind};
+use model::{Refusal, RefusalKind, ReplyLags};
 use rustls::ClientConnection;
 
 use super::input::Input;
@@ -43,6 +44,23 @@ impl Stream {
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
     pub(super) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
         self.socket.set_patience(patience)
+    }
+
+    /// From now on measures how long replies lie in the socket before they are read.
+    pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        self.socket.measure_reply_lag(lags);
+    }
+
+    /// A request went out, and its reply is waited for.
+    #[inline]
+    pub(super) fn begin_reply(&mut self) {
+        self.socket.begin_reply();
+    }
+
+    /// The reply is complete.
+    #[inline]
+    pub(super) fn end_reply(&mut self) {
+        self.socket.end_reply();
     }
 
     /// TLS from here on, of which not a byte has come yet.

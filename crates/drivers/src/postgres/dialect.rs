@@ -33,6 +33,8 @@ pub(super) static DIALECT: Dialect = Dialect {
     started_ago: Some(
         "SELECT floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint",
     ),
+    // cannot_connect_now: it starts up, recovers or is not yet consistent.
+    is_recovering: |no| no.sqlstate == "57P03",
     // Whose sessions are not ours to look into has no backend_type.
     connection_counter: Some(ConnectionCounter {
         name: "pg_stat_activity",

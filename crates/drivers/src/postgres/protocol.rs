@@ -269,7 +269,10 @@ impl Postgres {
         let (fields, result_set) = (&self.fields, self.n_sets);
         self.reply.n_rows += 1;
         if let Err(no) = visit(&DataRow { body, fields, columns, format, result_set }) {
-            self.unread = Some(no);
+            self.unread = Some(match self.flight.get(self.at) {
+                Some(flown) => no.during(self.statements.name(flown.index)),
+                None => no,
+            });
         }
         Ok(())
     }

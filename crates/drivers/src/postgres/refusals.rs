@@ -81,6 +81,7 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
         "42P04" | "42P07" | "42710" | "42723" => RefusalKind::Exists,
         "53100" => RefusalKind::DiskFull,
         "53300" => RefusalKind::ConnectionLost,
+        "08P01" if is_no_database(words) => RefusalKind::Missing,
         // The wrong number of values for a statement.
         "08P01" => RefusalKind::Shape,
         // Only words tell whose wish it was. Where they are in another language it counts as a
@@ -98,6 +99,15 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
     }
 }
 
+/// Whether these are PgBouncer's words for a database that is not there: it tells every trouble
+/// with a sign-in as one with the protocol.
+fn is_no_database(words: &str) -> bool {
+    let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
+    is_of_server || words.starts_with("no such database")
+}
+
+const NAME_ANOTHER: &str = "name another database in the target, or make it with CREATE DATABASE";
+
 /// What to do about an error that does not say so itself.
 fn remedy(sqlstate: &str, words: &str) -> &'static str {
     match sqlstate {
@@ -112,7 +122,8 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
         }
         "28P01" => "check user and password of the target (--ask-password)",
         "28000" => "pg_hba.conf on the server says who may sign in from where, and with TLS or not",
-        "3D000" => "name another database in the target, or make it with CREATE DATABASE",
+        "3D000" => NAME_ANOTHER,
+        "08P01" if is_no_database(words) => NAME_ANOTHER,
         "53100" => "make room where the server keeps its data",
         "53300" => "use fewer clients, or raise max_connections and restart the server",
         "57P03" => "try again when the server is up",
@@ -165,6 +176,16 @@ mod tests {
         check("42601", RefusalKind::Other);
         check("", RefusalKind::Other);
         check("Ä", RefusalKind::Other);
+    }
+
+    #[test]
+    fn a_pooler_says_in_words_that_a_database_is_not_there() {
+        let check = |words: &str, expect: RefusalKind| {
+            assert_eq!(kind("08P01", words), expect, "{words}");
+        };
+        check("database \"shop\" does not exist", RefusalKind::Missing);
+        check("no such database: shop", RefusalKind::Missing);
+        check("bind message supplies 1 parameters", RefusalKind::Shape);
     }
 
     #[test]

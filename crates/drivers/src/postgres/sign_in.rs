@@ -77,7 +77,9 @@ impl PostgresSignIn {
             ("database", &account.database),
             ("application_name", &account.application_name),
             ("client_encoding", "UTF8"),
-            ("DateStyle", "ISO"),
+            // As the server reports it: a pooler compares the words, and would set it again at
+            // each transaction.
+            ("DateStyle", "ISO, MDY"),
         ];
         // Poolers do not let every setting through: what nobody asked for is not said.
         let timeout_ms = account.statement_timeout_ms.to_string();

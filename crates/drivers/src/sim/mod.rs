@@ -79,6 +79,13 @@ static PARAMETERS: &[Parameter] = &[
          one process: a machine that changes while an experiment goes on",
     ),
     Parameter::option(
+        "spread",
+        ParameterKind::Number { min: 0.0, max: 100.0 },
+        "0",
+        "Standard deviation in percent of the service times of different openings, drawn from the \
+         seed: a server whose starts differ",
+    ),
+    Parameter::option(
         "slowing",
         ParameterKind::Number { min: 0.0, max: 1000.0 },
         "0",
@@ -155,7 +162,8 @@ impl Decided {
             seed,
             at_once: no_time && failures.is_empty(),
             service,
-            slowness: 1.0 + settings.number("drift") / 100.0 * drifted(settings),
+            slowness: (1.0 + settings.number("drift") / 100.0 * drifted(settings))
+                * spread(seed, settings.number("spread") / 100.0),
             slowing: settings.number("slowing") / 100.0,
             failures,
             by_key: settings.text("draws") == "key",
@@ -214,6 +222,14 @@ fn drifted(settings: &Settings) -> f64 {
         true => OPENINGS.fetch_add(1, Ordering::Relaxed) as f64,
         false => 0.0,
     }
+}
+
+/// A factor of lognormal distribution with a mean of 1, the same for the same seed.
+fn spread(seed: u64, sd: f64) -> f64 {
+    let mut dice = model::Dice::new(seed, model::Stream::Sim, u64::MAX);
+    // Twelve uniform draws less six are normal enough.
+    let normal: f64 = (0..12).map(|_| stats::unit(dice.bits())).sum::<f64>() - 6.0;
+    (sd * normal - sd * sd / 2.0).exp()
 }
 
 /// An opened simulated database.

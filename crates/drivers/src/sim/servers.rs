@@ -35,17 +35,23 @@ pub(super) struct Servers {
     /// When each becomes free, the earliest first.
     free_ns: BinaryHeap<Reverse<u64>>,
     stall: Stall,
+    last_arrival_ns: u64,
 }
 
 impl Servers {
     /// `count` servers, all free.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
-        Servers { free_ns: vec![Reverse(0); count].into(), stall }
+        Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }
     }
 
-    /// When the statement that arrives now is done. Arrivals must come in order.
+    /// When the statement that arrives now is done. Arrivals must come in order; one that is
+    /// earlier than the last is the first of another run, which finds all servers free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
+        if arrival_ns < self.last_arrival_ns {
+            self.free_ns = vec![Reverse(0); self.free_ns.len()].into();
+        }
+        self.last_arrival_ns = arrival_ns;
         let mut earliest = self.free_ns.peek_mut().expect("there is at least one server");
         let begin_ns = arrival_ns.max(earliest.0);
         let completion_ns = self.stall.completion_ns(begin_ns, service_ns);
@@ -67,6 +73,13 @@ mod tests {
         let mut servers = Servers::new(1, NO_STALL);
         let done = [(0, 4), (1, 3), (5, 2), (20, 1)].map(|(at, s)| servers.completion_ns(at, s));
         assert_eq!(done, [4, 7, 9, 21]);
+    }
+
+    #[test]
+    fn another_run_finds_all_servers_free() {
+        let mut servers = Servers::new(1, NO_STALL);
+        assert_eq!(servers.completion_ns(100, 50), 150);
+        assert_eq!(servers.completion_ns(3, 4), 7);
     }
 
     #[test]

@@ -46,6 +46,13 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
+/// The real time of the day, with which the kernel stamps what it receives: nanoseconds of
+/// CLOCK_REALTIME. It may be set, and jump.
+pub(crate) fn unix_ns() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    u64::try_from(now.tv_sec).unwrap_or(0) * NS_PER_S + now.tv_nsec as u64
+}
+
 /// Waits for an instant, or for the run to stop.
 pub(crate) async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
     poll_fn(|context| clock.poll_until(instant_ns, context)).await

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use model::{Clock, Placement};
@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use super::{Blueprint, Surroundings, Told, connect, guarded};
 use crate::clock::LoopClock;
+use crate::heartbeat::{self, Heartbeats};
 use crate::scheduling::{Granted, pin_thread, prepare_thread};
 use crate::seat::Seat;
 
@@ -31,14 +32,16 @@ pub(crate) fn start(
     for (index, hand) in hands.into_iter().enumerate() {
         let around = around.clone();
         let keeps_time = hand.iter().any(|blueprint| blueprint.seating.pacer.keeps_time());
+        let heartbeats = around.heartbeats.of_next_loop();
         let builder = thread::Builder::new().name(format!("loop-{index}"));
         builder.spawn(move || {
             let tell = around.tell.clone();
             guarded(&tell, move || {
+                around.threads.enter(Some(index as u32));
                 let pinned = pin && pin_thread(index, n_loops);
                 let granted = Granted { pinned, ..prepare_thread(keeps_time) };
                 around.granted.get_or_init(|| granted);
-                live(hand, n_at_once, &around)
+                live(hand, n_at_once, heartbeats, &around)
                     .expect("an event loop needs an epoll and a timer descriptor");
             });
         })?;
@@ -46,15 +49,23 @@ pub(crate) fn start(
     Ok(())
 }
 
-fn live(hand: VecDeque<Blueprint>, n_at_once: usize, around: &Surroundings) -> io::Result<()> {
+fn live(
+    hand: VecDeque<Blueprint>,
+    n_at_once: usize,
+    heartbeats: Arc<Mutex<Heartbeats>>,
+    around: &Surroundings,
+) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
     let timer = LoopClock::new(around.origin, around.stop.clone())?;
     runtime.spawn_local(Rc::clone(&timer).serve());
+    let clock = Rc::clone(&timer) as Rc<dyn Clock>;
     let seats = connect_all(&runtime, hand, n_at_once, timer, around);
     // Nothing else happens on this loop until all clients of the run are here: it may block.
     let Some(load_start_ns) = around.gate.pass() else {
         return Ok(());
     };
+    let beating = Arc::clone(&heartbeats);
+    runtime.spawn_local(heartbeat::beat(clock, Arc::clone(&around.stop), beating));
     let serving: Vec<_> = seats
         .into_iter()
         .map(|mut seat| {
@@ -79,6 +90,7 @@ fn live(hand: VecDeque<Blueprint>, n_at_once: usize, around: &Surroundings) -> i
                 }
             }
         }
+        heartbeat::end(&heartbeats, around.origin.elapsed_ns(), around.stop.end_ns());
         // All stay connected until nobody of the run has anything to do.
         around.over.pass();
         drop(seats);

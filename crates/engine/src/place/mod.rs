@@ -21,9 +21,12 @@ use model::{
 use rustix::thread::futex;
 
 use crate::clock::{Origin, through};
+use crate::heartbeat::AllHeartbeats;
+use crate::reply_lag::ClientReplyLags;
 use crate::scheduling::Granted;
 use crate::seat::{Seat, Seating};
 use crate::stop::Stop;
+use crate::threads::ClientThreads;
 
 /// A client that has not been brought to its place yet.
 pub(crate) struct Blueprint {
@@ -68,6 +71,8 @@ pub(crate) struct Surroundings {
     pub(crate) tell: Sender<Told>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
     pub(crate) door: Arc<Door>,
+    pub(crate) threads: ClientThreads,
+    pub(crate) heartbeats: AllHeartbeats,
 }
 
 /// Attempts that a client has to connect before the load begins, the first included.
@@ -187,7 +192,13 @@ pub(crate) async fn connect(
     let mut attempt = 1;
     loop {
         let refusal = match database.connect(place.clone(), Arc::clone(&statements)).await {
-            Ok(session) => {
+            Ok(mut session) => {
+                // In virtual time there are no sockets.
+                if placement != Placement::Simulated {
+                    let (client, common) = (seating.client, Arc::clone(&seating.common));
+                    let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
+                    session.measure_reply_lag(Rc::new(lags));
+                }
                 let took_ns = clock.now() - began_ns;
                 tell(Told::Connected { group, took_ns, cancel: session.canceller() });
                 return Some(Seat::new(seating, session, clock));

@@ -31,6 +31,7 @@ pub(crate) fn start(blueprints: Vec<Blueprint>, around: &Surroundings) -> io::Re
 }
 
 fn live(blueprint: Blueprint, around: &Surroundings) {
+    around.threads.enter(None);
     let granted = prepare_thread(blueprint.seating.pacer.keeps_time());
     around.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));

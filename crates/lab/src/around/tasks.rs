@@ -185,6 +185,11 @@ impl Tasks {
         self.in_turn.total
     }
 
+    /// What one has done since it was born, when it was read last for either.
+    pub(crate) fn last_read(&self, task: Task) -> Option<Counters> {
+        self.all.seen.get(&task).copied()
+    }
+
     /// How many are known.
     pub(crate) fn count(&self) -> usize {
         self.list.len()

@@ -9,6 +9,7 @@ mod draft;
 mod place;
 mod print;
 mod rates_file;
+mod repeat;
 mod server;
 mod sought;
 mod table;

@@ -1,8 +1,9 @@
 //! A plan as decided, in TOML that decides to the same plan.
 
 use model::{
-    ArrivalRate, Arrivals, Axis, Condition, Deed, Disturbance, Experiment, Group, Load, NS_PER_S,
-    Placement, PlacementChoice, Plan, QueueFull, ServerAction, Until, Which, format_duration,
+    ArrivalRate, Arrivals, Axis, Condition, Deed, Disturbance, Experiment, Group, Level, Load,
+    NS_PER_S, Placement, PlacementChoice, Plan, QueueFull, ServerAction, Until, Which,
+    format_duration,
 };
 use toml::{Table, Value};
 
@@ -61,7 +62,7 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let first = experiment.points.first().filter(|_| experiment.seek.is_none())?;
     let mut top = first.plan.parse::<Table>().ok()?;
     let mut of = Table::new();
-    put(&mut of, "repeat", i64::from(experiment.repeats));
+    repeats(&mut of, experiment);
     put(&mut of, "order", experiment.order.name());
     put(&mut of, "data", experiment.data.name());
     put(&mut of, "pause", exact(experiment.pause_ns));
@@ -82,6 +83,24 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     written(&mut top, &axes, experiment).or_else(|| {
         written(&mut beside, &axes_toml(&with_targets_as_decided(experiment)?), experiment)
     })
+}
+
+/// The repeats of each level; that of the highest may be a rule.
+fn repeats(of: &mut Table, experiment: &Experiment) {
+    let model::Nesting { restarts, rebuilds } = experiment.nesting;
+    let runs = experiment.repeats / (restarts.unwrap_or(1) * rebuilds.unwrap_or(1)).max(1);
+    let levels = [
+        ("repeat", Some(runs), Level::Run),
+        ("repeat_restart", restarts, Level::Restart),
+        ("repeat_rebuild", rebuilds, Level::Rebuild),
+    ];
+    for (key, n, level) in levels {
+        let Some(n) = n else { continue };
+        match experiment.stop.as_ref().filter(|_| experiment.level() == level) {
+            Some(rule) => put(of, key, format!("{rule},max={n}")),
+            None => put(of, key, i64::from(n)),
+        }
+    }
 }
 
 /// A table forgets the order of the axes.

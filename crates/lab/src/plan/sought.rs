@@ -118,7 +118,12 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
 
 /// Refuses what a search would not do.
 fn check_ignored(draft: &Draft) -> Result<(), BadPlan> {
-    for path in ["experiment.repeat", "experiment.order"] {
+    for path in [
+        "experiment.repeat",
+        "experiment.repeat_restart",
+        "experiment.repeat_rebuild",
+        "experiment.order",
+    ] {
         if let Some(written) = draft.values.get(path) {
             return Err(written.bad("a search decides by itself where and how often it measures"));
         }

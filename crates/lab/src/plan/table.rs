@@ -117,9 +117,26 @@ pub static PLAN: &[Row] = &[
     new(
         "experiment.repeat",
         "repeat",
-        ParameterKind::Count { min: 1, max: 10_000 },
+        ParameterKind::Text,
         "1",
-        "Trials of each point of an experiment (--vary); alone, repeats a run",
+        "Trials of each point of an experiment (--vary); alone, repeats a run. Or until when: \
+         until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
+    ),
+    new(
+        "experiment.repeat_restart",
+        "repeat_restart",
+        ParameterKind::Text,
+        "1",
+        "Starts of the server, each with as many trials as repeat says (managed servers, sqlite, \
+         sim); or until when, as repeat",
+    ),
+    new(
+        "experiment.repeat_rebuild",
+        "repeat_rebuild",
+        ParameterKind::Text,
+        "1",
+        "Builds of the data, each with as many starts or trials as the other repeats say; or until \
+         when, as repeat",
     ),
     new(
         "experiment.order",

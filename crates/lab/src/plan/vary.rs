@@ -4,14 +4,14 @@
 //! with its place. Not here: how points are walked (experiment).
 
 use model::{
-    Axis, Condition, DataPolicy, Order, Plan, Setting, Target, combinations, parse_duration,
-    short_axis,
+    Axis, Condition, DataPolicy, Nesting, Order, Plan, StopRule, Target, combinations,
+    parse_duration, short_axis,
 };
 use results::experiment::number;
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
 use super::place::{check_axes, flag_of, parameters_of, put};
-use super::{BadPlan, decide, sought};
+use super::{BadPlan, decide, repeat, sought};
 use crate::managed::is_managed;
 
 /// More trials than this are no experiment that a person waits for.
@@ -24,8 +24,12 @@ pub struct Varied {
     pub axes: Vec<Axis>,
     /// The values of each point, and its plan.
     pub points: Vec<(Vec<String>, Plan)>,
-    /// Trials of each.
+    /// Trials of each; at most, where a rule may end them.
     pub repeats: u32,
+    /// The levels above runs that are repeated.
+    pub nesting: Nesting,
+    /// When repeats end before there are as many.
+    pub stop: Option<StopRule>,
     /// In which order.
     pub order: Order,
     /// What becomes of the data.
@@ -49,32 +53,15 @@ pub fn decide_all(
     sought::is_not_half(draft)?;
     let mut axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
     check_axes(draft, &draft.vary)?;
-    let repeats = match draft.plan_setting("experiment.repeat")? {
-        Some(Setting::Count(repeats)) => repeats as u32,
-        _ => 1,
-    };
+    let repeats = repeat::decide(draft)?;
     let n_points: u64 = axes.iter().map(|axis| axis.values.len() as u64).product();
-    let n_trials = n_points.saturating_mul(repeats.into());
+    let n_trials = n_points.saturating_mul(repeats.repeats);
     if n_trials > TRIALS_MAX {
         return Err(BadPlan(format!(
             "{n_trials} trials are too many: at most {TRIALS_MAX}; vary less, or repeat less"
         )));
     }
-    let data = match word(draft, "experiment.data")?.as_str() {
-        "rebuild" => DataPolicy::Rebuild,
-        "copy" => DataPolicy::Copy,
-        _ => DataPolicy::Keep,
-    };
-    for vary in draft.vary.iter().filter(|_| data != DataPolicy::Rebuild) {
-        if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
-            let rebuild = spelled("experiment.data", "rebuild", &vary.from);
-            return Err(vary.bad(format!(
-                "'{}' shapes the data, which are built once: ask for new ones before each trial \
-                 ({rebuild})",
-                vary.name
-            )));
-        }
-    }
+    let data = decide_data(draft)?;
     let mut points = Vec::new();
     for values in combinations(&axes) {
         let mut point = draft.clone();
@@ -96,15 +83,40 @@ pub fn decide_all(
         *value = shown(value);
     }
     can_be_asked(draft, points.iter().map(|(_, plan)| &plan.target))?;
+    let order = decide_order(draft)?;
+    let plans: Vec<&Plan> = points.iter().map(|(_, plan)| plan).collect();
+    repeat::can_be_repeated(draft, &repeats, (data, order), &plans)?;
     Ok(Varied {
         axes,
         points,
-        repeats,
-        order: decide_order(draft)?,
+        repeats: repeats.repeats as u32,
+        nesting: repeats.nesting,
+        stop: repeats.stop,
+        order,
         data,
         pause_ns: parse_duration(&word(draft, "experiment.pause")?).unwrap_or(0),
         until: decide_until(draft)?,
     })
+}
+
+/// What becomes of the data; an axis that shapes them asks for new ones.
+fn decide_data(draft: &Draft) -> Result<DataPolicy, BadPlan> {
+    let data = match word(draft, "experiment.data")?.as_str() {
+        "rebuild" => DataPolicy::Rebuild,
+        "copy" => DataPolicy::Copy,
+        _ => DataPolicy::Keep,
+    };
+    for vary in draft.vary.iter().filter(|_| data != DataPolicy::Rebuild) {
+        if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
+            let rebuild = spelled("experiment.data", "rebuild", &vary.from);
+            return Err(vary.bad(format!(
+                "'{}' shapes the data, which are built once: ask for new ones before each trial \
+                 ({rebuild})",
+                vary.name
+            )));
+        }
+    }
+    Ok(data)
 }
 
 /// Only the data of a server of our own can be put back as they were.

@@ -27,6 +27,7 @@ use crate::experiment::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
     trialled,
 };
+use crate::open::is_apart_from;
 use crate::plan::{Draft, Sought, read_toml, to_toml};
 use crate::run::store_trouble;
 use crate::{Trouble, wall};
@@ -76,6 +77,8 @@ impl Search {
             axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
             points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
             repeats: 1,
+            nesting: model::Nesting::default(),
+            stop: None,
             order: Order::Sequential,
             data: DataPolicy::Keep,
             pause_ns: 0,
@@ -134,6 +137,7 @@ impl Search {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Trouble> {
+        is_apart_from(Some(&options.store), &self.target)?;
         let store = Store::open(&options.store).map_err(store_trouble)?;
         if is_new {
             store.add_experiment(&self.experiment).map_err(store_trouble)?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lab::Trouble;
 use lab::build::{BuildOptions, Built, build, checksums, drop_data};
 use lab::open::{Data, Opened, agree_on, open};
-use model::{Database, Target};
+use model::{Database, Secret, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::bench::{database, say};
@@ -92,6 +92,61 @@ fn a_connection_that_is_lost_while_indexes_are_made_ends_no_build() {
             ("UPDATE dbdyno_meta", Fate::LostAfter),
         ]);
         assert_eq!(build_broken(&target, rule).reconnects, 4, "{target}");
+    }
+}
+
+#[test]
+fn where_a_server_does_not_understand_bulk_loads_rows_are_inserted_and_it_is_said() {
+    let (_folder, file) = sqlite();
+    for target in [file, database(MARIADB.shared(), "bulk"), database(POSTGRES.shared(), "bulk")] {
+        let rule = |text: &str| if text == "LOAD" { Fate::Refused } else { Fate::Lives };
+        let built = build_broken(&target, rule);
+        assert_eq!(built.method.name(), "insert", "{target}");
+        let said = built.sentence();
+        for word in ["by insert", "does not understand bulk loads", "near 'CHARACTER SET'"] {
+            assert!(said.contains(word), "{target}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_server_with_one_session_for_us_is_built_in_by_one() {
+    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
+    for (server, words) in [
+        (
+            mariadb,
+            [
+                "CREATE USER single@'%' IDENTIFIED BY 'one' WITH MAX_USER_CONNECTIONS 1",
+                "GRANT ALL ON one_session.* TO single@'%'",
+            ],
+        ),
+        (
+            postgres,
+            [
+                "CREATE ROLE single LOGIN PASSWORD 'one' CONNECTION LIMIT 1",
+                "ALTER DATABASE one_session OWNER TO single",
+            ],
+        ),
+    ] {
+        let admin = database(server, "one_session");
+        words.iter().for_each(|sql| say(&admin, sql));
+        let password = Some(Secret::new("one"));
+        let target = Target { user: Some("single".to_owned()), password, ..admin.clone() };
+        let theirs = open(&target, 1, true).expect("opens");
+        let built = build_here(&agreed(&theirs, &target), None);
+        let built = built.unwrap_or_else(|trouble| panic!("{target}: {trouble}"));
+        assert_eq!((built.n_rows, built.loaders), (2 * ROWS, 1), "{target}");
+        let sums = |at: &Target| {
+            let opened = agreed(&open(at, 1, false).expect("opens"), at);
+            assert_eq!(opened.data, Data::Built, "{at}");
+            checksums(opened.database.as_ref(), opened.workload.as_ref()).expect("read")
+        };
+        let of_one = sums(&target);
+        let again = agreed(&theirs, &target);
+        assert_eq!(drop_data(&again, false).map(|dropped| dropped.len()), Ok(2), "{target}");
+        let whole = open(&admin, 1, false).expect("opens");
+        build_here(&agreed(&whole, &admin), None).expect("built");
+        assert_eq!(sums(&admin), of_one, "{target}");
     }
 }
 

@@ -17,9 +17,11 @@ pub(crate) enum Fate {
     LostBefore,
     /// The database does what is asked, and nobody hears of it.
     LostAfter,
+    /// The database does not understand it.
+    Refused,
 }
 
-/// Decides on a request, given its text; `BEGIN` and `COMMIT` are told by their name.
+/// Decides on a request, given its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are told by name.
 type Rule = Arc<Mutex<dyn FnMut(&str) -> Fate + Send>>;
 
 /// The database, whose connections do what the rule says.
@@ -69,6 +71,12 @@ fn lost() -> Refusal {
     Refusal::new(RefusalKind::ConnectionLost, "lost on cue")
 }
 
+/// As the MySQL family says it.
+fn not_understood() -> Refusal {
+    let message = "You have an error in your SQL syntax near 'CHARACTER SET'".to_owned();
+    Refusal { kind: RefusalKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }
+}
+
 impl Session for FlakySession {
     fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
         if self.fate == Fate::Lives {
@@ -82,6 +90,10 @@ impl Session for FlakySession {
         }
         match self.fate {
             Fate::LostBefore => Err(lost()),
+            Fate::Refused => {
+                self.fate = Fate::Lives;
+                Err(not_understood())
+            }
             Fate::Lives | Fate::LostAfter => self.inner.start(request),
         }
     }
@@ -105,6 +117,9 @@ impl Session for FlakySession {
         table: &Table,
         source: &mut dyn RowSource,
     ) -> Poll<Result<Reply, Refusal>> {
+        if (self.rule.lock().expect("no test fails within"))("LOAD") == Fate::Refused {
+            return Poll::Ready(Err(not_understood()));
+        }
         self.inner.poll_load(context, table, source)
     }
 

@@ -5,6 +5,7 @@ mod bench;
 mod builds;
 mod calibration;
 mod flaky;
+mod generator;
 mod oltp;
 mod plans;
 mod routines;

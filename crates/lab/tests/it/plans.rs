@@ -295,6 +295,8 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
         assert_eq!((&again.axes, &again.points), (&experiment.axes, &experiment.points), "{text}");
         let of = |e: &model::Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.until.clone());
         assert_eq!(of(&again), of(&experiment), "{text}");
+        let repeats = |e: &model::Experiment| (e.nesting, e.stop.clone());
+        assert_eq!(repeats(&again), repeats(&experiment), "{text}");
         assert!(!written.contains("secret"), "{written}");
     };
     let head = "target.url = 'mariadb://app:secret@db/shop'\n[[group]]\nworkload = 'tpcc'\n\
@@ -302,6 +304,13 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
     check(&format!("{head}vary = {{ clients = [1, 2, '1k'], calls = ['prepared', 'text'] }}"));
     check(&format!("{head}repeat = 5\norder = 'random'\npause = '1500ms'\nvary.clients = [4]"));
     check(&format!("{head}data = 'rebuild'\nvary.warehouses = [1, 2]"));
+    check(&format!("{head}repeat = 'until=1.5%,max=12,figure=p99'\nvary.clients = [1, 2]"));
+    check(&format!("{head}repeat = 'until=decided,min_effect=0.5%'\nvary.clients = [1, 2]"));
+    check(&format!("{head}repeat = 2\nrepeat_rebuild = 'until=3%'\nvary.clients = [1, 2]"));
+    check(
+        "target.url = 'managed:postgres'\n[[group]]\nworkload = 'tpcc'\n[experiment]\nrepeat = 3\n\
+         repeat_restart = 4\nrepeat_rebuild = 2\nvary = { clients = [1, 2] }\n",
+    );
     check(&format!("{head}until = \"SELECT 'a' <> ''\"\nvary.duration = ['5s', '1m']"));
     check(&format!("{head}vary = {{ 'server.sync_binlog' = [0, 1], 'load.rate' = [10, 20] }}"));
     check(

@@ -4,7 +4,7 @@ use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axi
 use crate::HistoryReport;
 use crate::experiment::is_time;
 use crate::history::PointHistory;
-use crate::render::title;
+use crate::render::{changed, title};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "builds",
@@ -38,6 +38,10 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
         let word = if change.is_worse { "worse" } else { "better" };
         let text = format!("{:+.1} %, {word}", (change.ratio - 1.0) * 100.0);
         chart.marks.push(Mark::stretch(change.at as f64, None, text));
+    }
+    for start in &point.starts {
+        let text = format!("new series: {}", changed(&start.changed));
+        chart.marks.push(Mark::stretch(start.at as f64, None, text));
     }
     chart.if_any()
 }

@@ -7,6 +7,7 @@ use model::{DataPolicy, Dice, Disturbed, Event, Experiment, Gauge, Order, Readin
 use crate::comparison::made::{run, side};
 use crate::comparison::{ComparisonReport, Judge};
 use crate::experiment::Trialled;
+use crate::history::Question;
 use crate::made_up::Made;
 use crate::report::{Named, Options, Report};
 use crate::seek::{Answer, Beyond, Judged, ProbeReport, Stage, Verdict, curve};
@@ -124,16 +125,23 @@ pub(crate) fn sweep(clients: [u32; 5]) -> (ExperimentReport, Vec<Trialled>) {
 
 /// What such a report is made of.
 pub(crate) fn sweep_of(clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
-    let (experiment, mut trials) = walked(vec![axis("group.users.clients", &clients)], clients);
+    let (experiment, mut trials) = walked(vec![axis("group.users.clients", &clients)], &clients);
     trials.pop();
     (experiment, trials)
+}
+
+/// Clients from 1 to 32, enough for a law that falls from 10 on.
+pub(crate) fn long_sweep() -> (ExperimentReport, Vec<Trialled>) {
+    let clients = [1, 2, 4, 8, 16, 32];
+    let (experiment, trials) = walked(vec![axis("group.users.clients", &clients)], &clients);
+    (reported(&experiment, &trials), trials)
 }
 
 /// A setting of two values, named first, with clients from 1 to 16 for each.
 pub(crate) fn two_axes() -> (ExperimentReport, Vec<Trialled>) {
     let clients = [1, 2, 4, 8, 16];
     let axes = vec![axis("server.flush", &[1, 2]), axis("group.users.clients", &clients)];
-    let (experiment, trials) = walked(axes, clients);
+    let (experiment, trials) = walked(axes, &clients);
     (reported(&experiment, &trials), trials)
 }
 
@@ -147,8 +155,8 @@ fn reported(experiment: &Experiment, trials: &[Trialled]) -> ExperimentReport {
 }
 
 /// Three trials of every point, of which clients are the last axis.
-fn walked(axes: Vec<model::Axis>, clients: [u32; 5]) -> (Experiment, Vec<Trialled>) {
-    let tps = [100.0, 190.0, 340.0, 450.0, 420.0];
+fn walked(axes: Vec<model::Axis>, clients: &[u32]) -> (Experiment, Vec<Trialled>) {
+    let tps = [100.0, 190.0, 340.0, 450.0, 420.0, 310.0];
     let point = |values: Vec<String>| model::Point { values, plan: String::new() };
     let points = model::combinations(&axes).into_iter().map(point).collect();
     let experiment = Experiment {
@@ -158,6 +166,8 @@ fn walked(axes: Vec<model::Axis>, clients: [u32; 5]) -> (Experiment, Vec<Trialle
         axes,
         points,
         repeats: 3,
+        nesting: model::Nesting::default(),
+        stop: None,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,
@@ -169,7 +179,7 @@ fn walked(axes: Vec<model::Axis>, clients: [u32; 5]) -> (Experiment, Vec<Trialle
     let mut trials = Vec::new();
     for index in 0..experiment.points.len() {
         for repeat in 0..3_u32 {
-            let tps = tps[index % tps.len()] * (1.0 + 0.01 * f64::from(repeat));
+            let tps = tps[index % clients.len()] * (1.0 + 0.01 * f64::from(repeat));
             let mut report = run(tps, index * 3);
             report.clients = clients[index % clients.len()];
             trials.push(Trialled { point: index as u32, repeat, report });
@@ -265,5 +275,6 @@ pub(crate) fn history() -> HistoryReport {
     let builds: Vec<_> = (0..30).map(|n| side(&format!("1.{n}"), &[("8", &[tps(n)], n)])).collect();
     let mut dice = Dice::new(1, Stream::Order, 0);
     let judge = Judge { primary: None, floor: 0.02 };
-    HistoryReport::new("build", &builds, &judge, &mut || dice.bits()).expect("they have runs")
+    let question = Question::of("build", judge);
+    HistoryReport::new(&question, &builds, &mut || dice.bits()).expect("they have runs")
 }

@@ -22,8 +22,13 @@ fn charts(report: &Report) -> Vec<Chart> {
     let mut chart = Chart::of_time("probes", "Response times in probes", axis, report);
     chart.palette = Palette::Ordered;
     let length = crate::render::figures::seconds(probes[0].to_s - probes[0].from_s);
-    let lost = "a gap is where so much was lost that the percentile is infinite";
-    chart.note = Some(format!("Of all that was offered in each {length}; {lost}."));
+    let gap = |probe: &&ProbeReport| probe.p99_ms.is_none();
+    let lost = |probe: &ProbeReport| probe.failed + probe.dropped + probe.unfinished > 0;
+    let why = match probes.iter().filter(gap).all(lost) {
+        true => "a gap is where so much was lost that the percentile is infinite",
+        false => "a gap is where nothing finished, or times are no longer kept",
+    };
+    chart.note = Some(format!("Of all that was offered in each {length}; {why}."));
     chart.traces = vec![
         Trace::new("p99", Shape::Steps, steps(probes, &|probe| probe.p99_ms)),
         Trace::new("p95", Shape::Steps, steps(probes, &|probe| probe.p95_ms)),

@@ -42,8 +42,10 @@ fn shown(charts: &[Chart]) -> String {
 fn everything() -> Vec<Vec<Chart>> {
     let (experiment, trials) = made::experiment();
     let (two_axes, of_two_axes) = made::two_axes();
+    let (long, of_long) = made::long_sweep();
     let mut all = vec![
         of_experiment(&two_axes, &of_two_axes),
+        of_experiment(&long, &of_long),
         of_run(&made::closed()),
         of_run(&made::open()),
         of_experiment(&experiment, &trials),
@@ -62,7 +64,7 @@ fn the_charts_of_a_closed_run() {
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
       users (Line, 65) -5.000: 300.0 .. 59.00: 447.0
-      mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.2 to 458.4) .. 60.00: 451.8 (445.2 to 458.4)
+      mean, 95 % interval within this run (Line, 2) 0: 451.8 (446.0 to 457.6) .. 60.00: 451.8 (446.0 to 457.6)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     response: Response times
@@ -187,6 +189,25 @@ fn the_charts_of_an_overloaded_run() {
 }
 
 #[test]
+fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
+    let (report, trials) = made::long_sweep();
+    let law = |report: &crate::ExperimentReport| -> Vec<Chart> {
+        of_experiment(report, &trials).into_iter().filter(|chart| chart.id == "law").collect()
+    };
+    insta::assert_snapshot!(shown(&law(&report)), @r"
+    law: Scalability
+      x clients [] Log; y TPS [commits/s] FromZero
+      Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
+      measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
+      X 10.70: the law's peak
+    ");
+    let mut refused = report;
+    let of = refused.scalability.as_mut().expect("six points");
+    (of.peak_clients, of.peak) = (None, None);
+    assert!(law(&refused)[0].marks.is_empty());
+}
+
+#[test]
 fn the_charts_of_an_experiment() {
     let (report, trials) = made::experiment();
     insta::assert_snapshot!(shown(&of_experiment(&report, &trials)), @r"
@@ -198,7 +219,7 @@ fn the_charts_of_an_experiment() {
       p50 ms (Joined, 5) 1.000: 13.52 (13.52 to 13.52) .. 16.00: 13.52 (13.52 to 13.52)
     curves-group-users-clients-p95-ms: p95 ms over clients
       x clients [] Linear; y response time, p95 [ms] FromZero
-      p95 ms (Joined, 5) 1.000: 50.30 (50.30 to 50.30) .. 16.00: 50.30 (50.30 to 50.30)
+      p95 ms (Joined, 5) 1.000: 50.33 (50.33 to 50.33) .. 16.00: 50.33 (50.33 to 50.33)
     curves-group-users-clients-p99-ms: p99 ms over clients
       x clients [] Linear; y response time, p99 [ms] FromZero
       p99 ms (Joined, 5) 1.000: 99.02 (96.58 to 101.5) .. 16.00: 23.69 (22.19 to 25.19)
@@ -208,11 +229,6 @@ fn the_charts_of_an_experiment() {
     tradeoff: Response time over throughput
       x TPS [commits/s] FromZero; y response time, p99 [ms] FromZero
       points (Joined, 5) 101.0: 99.02 .. 422.1: 23.69
-    law: Scalability
-      x clients [] Linear; y TPS [commits/s] FromZero
-      Universal Scalability Law (Line, 101) 1.000: 101.1 .. 16.00: 419.3
-      measured (Points, 5) 1.000: 101.0 (98.52 to 103.5) .. 16.00: 422.1 (395.4 to 448.8)
-      X 9.711: the law's peak
     stability-p95: p95 ms over time
       x time in the measured phase [s] Linear; y response time, p95 [ms] FromZero
       clients 1 (Steps, 7) 0: 50.79 .. 60.00: 49.12
@@ -309,8 +325,8 @@ fn the_charts_of_a_search_and_a_comparison() {
       build=1.2 (Joined, 3) 1.000: 13.52 (13.52 to 13.52) .. 64.00: 13.52 (13.52 to 13.52)
     sides-p95-ms: p95 ms of each side
       x clients [] Log; y response time, p95 [ms] FromZero
-      build=1.1 (Joined, 3) 1.000: 50.30 (50.30 to 50.30) .. 64.00: 50.30 (50.30 to 50.30)
-      build=1.2 (Joined, 3) 1.000: 50.30 (50.30 to 50.30) .. 64.00: 50.30 (50.30 to 50.30)
+      build=1.1 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
+      build=1.2 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
     sides-p99-ms: p99 ms of each side
       x clients [] Log; y response time, p99 [ms] FromZero
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 20.00 (19.80 to 20.20)

@@ -1,36 +1,23 @@
-//! What differs between sides besides their figures: plan, database, machine, build.
+//! What differs between sides besides their figures: plan, database, machine, build; and what
+//! differs between runs that make one figure together.
 //!
-//! Not here: what was measured, in whatever fact it stands, and what changes by itself.
+//! Not here: what a condition is (condition).
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::Report;
+use super::{Side, SidePoint};
+use crate::condition::{Condition, Key};
+use crate::report::{Named, Report};
 
 /// A side with more values than these is said to vary.
 const VALUES_SHOWN_MAX: usize = 3;
-/// Facts that are measurements, not set-up, wherever they stand.
-const MEASURED: [&str; 9] = [
-    "available_bytes",
-    "busy_percent",
-    "free_bytes",
-    "mhz_now",
-    "mhz_seen",
-    "size_bytes",
-    "steal_percent",
-    "swap_free_bytes",
-    "uptime_s",
-];
-/// Facts about how a run went.
-const OF_THE_RUN: [&str; 4] = ["around", "client", "commits", "connections"];
-/// What names things and changes nothing, and what says again what other facts say.
-const NAMES: [&str; 3] = ["name", "seed", "size"];
 
 /// Something that is not the same on all sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// `plan`, or what the fact is about.
+    /// `plan`, `target`, or what the fact is about.
     pub about: String,
     /// Its name.
     pub name: String,
@@ -38,112 +25,132 @@ pub struct Difference {
     pub values: Vec<Option<String>>,
 }
 
+/// Something that is not the same in all runs of a side at one point, which make one figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// Which side, by name.
+    pub side: String,
+    /// Where.
+    pub values: Named<String>,
+    /// `plan`, `target`, or what the fact is about.
+    pub about: String,
+    /// Its name.
+    pub name: String,
+    /// The values of these runs.
+    pub of_runs: Vec<String>,
+}
+
 /// All differences, those of the plan first, then by what they are about.
-pub(super) fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
-    let common = common_settings(sides);
-    let of = |report: &Report| set_up(report, &common);
-    let seen: Vec<Vec<(String, String, String)>> =
-        sides.iter().map(|side| side.iter().copied().flat_map(of).collect()).collect();
-    let mut names: Vec<(&str, &str)> =
-        seen.iter().flatten().map(|(about, name, _)| (about.as_str(), name.as_str())).collect();
-    names.sort_by_key(|(about, name)| (*about != "plan", *about, *name));
-    names.dedup();
-    let difference = |(about, name): (&str, &str)| {
-        let mut of_sides: Vec<Vec<&str>> = Vec::new();
-        for side in &seen {
-            let here = side.iter().filter(|(a, n, _)| (a.as_str(), n.as_str()) == (about, name));
-            let mut values: Vec<&str> = here.map(|(_, _, value)| value.as_str()).collect();
-            values.sort_unstable();
-            values.dedup();
-            of_sides.push(values);
-        }
+pub(crate) fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
+    let common = common_settings(sides.iter().flatten().copied());
+    let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
+    let seen: Vec<Vec<Condition>> =
+        sides.iter().map(|side| side.iter().map(of).collect()).collect();
+    let keys: BTreeSet<&Key> = seen.iter().flatten().flat_map(Condition::keys).collect();
+    let difference = |key: &Key| {
+        let values = |side: &Vec<Condition>| -> BTreeSet<String> {
+            side.iter().filter_map(|run| run.get(key)).map(str::to_owned).collect()
+        };
+        let of_sides: Vec<BTreeSet<String>> = seen.iter().map(values).collect();
         if of_sides.windows(2).all(|two| two[0] == two[1]) {
             return None;
         }
-        let told = |values: &Vec<&str>| match values.len() {
+        let shown = |values: BTreeSet<String>| match values.len() {
             0 => None,
             n if n > VALUES_SHOWN_MAX => Some(format!("{n} values")),
-            _ => Some(values.join(", ")),
+            _ => Some(values.into_iter().collect::<Vec<_>>().join(", ")),
         };
-        let values = of_sides.iter().map(told).collect();
-        Some(Difference { about: about.to_owned(), name: name.to_owned(), values })
+        let values = of_sides.into_iter().map(shown).collect();
+        Some(Difference { about: key.about.clone(), name: key.name.clone(), values })
     };
-    let all = names.into_iter().filter_map(difference).collect();
-    once(all)
+    once(keys.into_iter().filter_map(difference).collect())
 }
 
-/// What was asked for and what the server then says are told once where they are the same.
+/// What was asked for and what the server then says stand there once where they are the same.
 fn once(all: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for one in all {
-        kept.retain(|known| {
-            let is_same = known.name == one.name && known.values == one.values;
-            !(is_same && known.about == "managed")
-        });
+        let is_same = |known: &Difference| known.name == one.name && known.values == one.values;
+        if kept.iter().any(|known| is_same(known) && known.about == "target") {
+            continue;
+        }
+        kept.retain(|known| !(is_same(known) && known.about == "managed"));
         kept.push(one);
     }
     kept
 }
 
-/// Names of the settings that every run was told of: another product or version has others, and
-/// what only one of them knows is no difference in how they were set.
-fn common_settings(sides: &[Vec<&Report>]) -> BTreeSet<String> {
+/// What differs between the runs of one side at one point.
+pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
+    let of_side = |side: &Side| {
+        let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
+        points.collect::<Vec<Mixed>>()
+    };
+    sides.iter().flat_map(of_side).collect()
+}
+
+fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
+    let common = common_settings(point.reports.iter());
+    let of = |report: &Report| Condition::of(report).with_settings(report, &common);
+    let runs: Vec<Condition> = point.reports.iter().map(of).collect();
+    let keys: BTreeSet<&Key> = runs.iter().flat_map(Condition::keys).collect();
+    let mixed = |key: &Key| {
+        let values: BTreeSet<&str> = runs.iter().filter_map(|run| run.get(key)).collect();
+        (values.len() > 1).then(|| Mixed {
+            side: side.to_owned(),
+            values: point.values.clone(),
+            about: key.about.clone(),
+            name: key.name.clone(),
+            of_runs: values.into_iter().map(str::to_owned).collect(),
+        })
+    };
+    keys.into_iter().filter_map(mixed).collect()
+}
+
+/// Names of the settings that every run has: another product or version has others, and what only
+/// one of them knows is no difference in how they were set.
+fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String> {
     let names = |report: &Report| -> BTreeSet<String> {
         report.settings.iter().map(|(name, _)| name.to_owned()).collect()
     };
-    let all = sides.iter().flatten().copied().map(names);
-    all.reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+    all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// About, name and value of everything that was decided or found before the load.
-fn set_up(report: &Report, settings: &BTreeSet<String>) -> Vec<(String, String, String)> {
-    let mut all = Vec::new();
-    if let Ok(plan) = report.plan.parse::<toml::Table>() {
-        flatten("", &toml::Value::Table(plan), &mut all);
+/// What a side differs in from the baseline, for a sentence: the most telling traits alone.
+pub(crate) fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
+    let of_pair = |one: &&Difference| one.values[0] != one.values[side];
+    let all: Vec<(Key, &Difference)> =
+        all.iter().filter(of_pair).map(|one| (Key::new(&one.about, &one.name), one)).collect();
+    let has = |about: &str, name: &str| {
+        all.iter().any(|(key, _)| (key.about.as_str(), key.name.as_str()) == (about, name))
+    };
+    let (products, workloads) = (has("database", "product"), has("plan", "group.workload"));
+    let is_telling = |(key, one): &&(Key, &Difference)| match key.about.as_str() {
+        "target" if products => false,
+        "database" => key.is_of_product() && !(products && key.name == "version"),
+        "mode" => !products && one.values[0].is_some() && one.values[side].is_some(),
+        "plan" if workloads => !key.name.contains("parameters."),
+        _ => key.makes_points(),
+    };
+    let mut chosen: Vec<&(Key, &Difference)> = all.iter().filter(is_telling).collect();
+    if chosen.is_empty() {
+        chosen = all.iter().collect();
     }
-    all.retain(|(_, name, _)| !NAMES.contains(&name.as_str()));
-    let told = |about: &str| !OF_THE_RUN.contains(&about);
-    for (about, facts) in report.facts.iter().filter(|(about, _)| told(about)) {
-        for (name, value) in facts {
-            let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
-            let is_name = NAMES.contains(&name.as_str());
-            if !is_measured && !is_name && !is_of_the_day(report, about, name, value) {
-                all.push((about.clone(), name.clone(), value.clone()));
+    let value = |one: &Difference, side: usize| match &one.values[side] {
+        Some(value) => value.clone(),
+        None => "none".to_owned(),
+    };
+    let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
+    let told = |(key, one): &(Key, &Difference)| {
+        let of = |side: usize| match version {
+            Some((_, version)) if key.name == "product" && key.is_of_product() => {
+                let number = value(version, side);
+                let number = number.split([' ', '-']).next().unwrap_or_default();
+                format!("{} {number}", value(one, side))
             }
-        }
-    }
-    // What a fact tells already is not told twice.
-    let known: BTreeSet<String> = all.iter().map(|(_, name, _)| name.clone()).collect();
-    for (name, value) in report.settings.iter() {
-        if settings.contains(name) && !known.contains(name) {
-            all.push(("setting".to_owned(), name.to_owned(), value.clone()));
-        }
-    }
-    all
-}
-
-/// Whether a fact only says where a server stood that was started for its run.
-fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
-    let Some(managed) = report.facts.get("managed") else { return false };
-    managed.get("folder").is_some_and(|folder| folder == value)
-        || (about, name) == ("connection", "address")
-}
-
-/// The plan's values by dotted path; lists of tables by the name of each.
-fn flatten(path: &str, value: &toml::Value, all: &mut Vec<(String, String, String)>) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    match value {
-        toml::Value::Table(table) => {
-            table.iter().for_each(|(key, value)| flatten(&below(key), value, all));
-        }
-        toml::Value::Array(list) if list.iter().all(toml::Value::is_table) => {
-            for (index, value) in list.iter().enumerate() {
-                let name = value.get("name").and_then(toml::Value::as_str);
-                let name = name.map_or_else(|| (index + 1).to_string(), str::to_owned);
-                flatten(&below(&name), value, all);
-            }
-        }
-        toml::Value::String(text) => all.push(("plan".to_owned(), path.to_owned(), text.clone())),
-        value => all.push(("plan".to_owned(), path.to_owned(), value.to_string())),
-    }
+            _ => value(one, side),
+        };
+        (key.short(), [of(0), of(side)])
+    };
+    chosen.into_iter().map(told).collect()
 }

@@ -14,19 +14,20 @@ pub(crate) fn run(tps: f64, minute: usize) -> Report {
     report.started = format!("2026-11-21T10:{minute:02}:00Z");
     report.block.nopm = None;
     report.block.tps = Some(tps);
-    report.block.response_ms.p99 = Some(1e4 / tps);
+    report.block.offered_ms.p99 = Some(1e4 / tps);
     report
 }
 
 /// Points by clients, figures, and when the first run began; the next are two minutes apart.
 pub(crate) fn side(name: &str, points: &[(&str, &[f64], usize)]) -> Side {
+    let one = |tps: f64, minute: usize| Report { seed: minute as u64, ..run(tps, minute) };
     let point = |&(clients, figures, first): &(&str, &[f64], usize)| SidePoint {
         values: Named(vec![("clients".to_owned(), clients.to_owned())]),
-        reports: figures.iter().enumerate().map(|(i, tps)| run(*tps, first + 2 * i)).collect(),
+        reports: figures.iter().enumerate().map(|(i, tps)| one(*tps, first + 2 * i)).collect(),
         repeats: (0..figures.len() as u32).collect(),
     };
     let points = points.iter().map(point).collect();
-    Side { name: name.to_owned(), points, not_counted: Vec::new(), plan: None }
+    Side { points, ..Side::named(name.to_owned()) }
 }
 
 /// So many runs that do not count.

@@ -1,5 +1,7 @@
 //! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
 
+use model::{Dice, Stream};
+
 use super::made::side;
 use super::*;
 use crate::render::{comparison, comparison_csv, comparison_markdown};
@@ -40,9 +42,8 @@ fn what_does_not_differ_enough_is_no_evidence() {
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
     assert_eq!(only(&report).verdict, Verdict::BelowFloor);
-    assert!(only(&report).why.as_deref().is_some_and(|why| why.contains("floor of 1 %")));
     let page = comparison(&report, &[]);
-    let words = "TPS differs by less than the floor of 1 %: +0.50 % (+0.47 % to +0.53 %)";
+    let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (+0.4";
     assert!(page.contains(words), "{page}");
 }
 
@@ -79,8 +80,8 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
     let lose = |side: &mut Side| {
         for report in &mut side.points[0].reports {
-            report.block.response_ms.p99 = None;
-            report.block.response_ms.infinite = vec!["p99".to_owned()];
+            report.block.offered_ms.p99 = None;
+            report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
     };
     lose(&mut sides[1]);
@@ -107,13 +108,13 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     };
     assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
     // One has no p99 for want of samples: it may be any.
-    sides[1].points[0].reports[4].block.response_ms.p99 = None;
+    sides[1].points[0].reports[4].block.offered_ms.p99 = None;
     let report = p99(&sides);
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
     assert_eq!(only(&report).why.as_deref(), Some("4 of 5 runs of a side have p99 ms"));
     assert!(only(&report).side.is_none() && only(&report).baseline.is_some(), "no mean of some");
     // Of one that had not ended it is known that it is long.
-    let unended = &mut sides[1].points[0].reports[4].block.response_ms;
+    let unended = &mut sides[1].points[0].reports[4].block.offered_ms;
     unended.at_least.push("p99", 24_042.0);
     assert_eq!(only(&p99(&sides)).verdict, Verdict::NoEvidence);
 }
@@ -371,6 +372,21 @@ fn it_reads_like_a_page() {
     new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
     % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
 
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.0 %  better
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.847       2.0 %  no evidence
+    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.010       1.8 %  better
+    all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.0 %  better
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
+    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Runs of both took turns.
+
+    old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
+    new: TPS over clients: first 1,100, mean 1,050, peak 1,100 at 1, last 1,001
+
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, begun
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
@@ -379,27 +395,23 @@ fn it_reads_like_a_page() {
     side      new: 10 runs
 
     Plan, database, machine and build are the same on all sides.
-
-    point      figure    old    new  ratio                       p  found from  verdict
-    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.0 %  better
-    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.690       2.0 %  no evidence
-    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.008       1.8 %  better
-    all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
-    all        p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
-    all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.024       2.0 %  better
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p <
-    0.05 and a ratio beyond 1 %.
-    Runs of both took turns.
-
-    old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
-    new: TPS over clients: first 1,100, mean 1,050, peak 1,100 at 1, last 1,001
     ");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(comparison(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to
     +12.8 %)
+
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.8 %  worse
+    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.8 %  worse
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
+    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+
+    BROKEN: p99>+5% at new clients=8
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
@@ -411,17 +423,6 @@ fn it_reads_like_a_page() {
     a difference. An experiment with both as values of an axis interleaves them.
 
     Plan, database, machine and build are the same on all sides.
-
-    point      figure    old    new  ratio                       p  found from  verdict
-    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.008       1.8 %  worse
-    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
-    clients=8  p95 ms  50.30  50.30  1.000 (1.000 to 1.000)  1.000         0 %  no evidence
-    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.024       2.0 %  worse
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p <
-    0.05 and a ratio beyond 1 %.
-
-    BROKEN: p99>+5% at new clients=8
     ");
 }
 
@@ -431,27 +432,119 @@ fn it_is_written_for_others() {
     insta::assert_snapshot!(comparison_markdown(&one, &[]), @r"
     **new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to +12.8 %)**
 
+    | point | figure | old | new | ratio | p | found from | verdict |
+    | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
+    | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.010 | 1.8 % | worse |
+    | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
+    | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
+    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.008 | 1.8 % | worse |
+
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the first lines; better or worse takes p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
     - Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
 
     Plan, database, machine and build are the same on all sides.
-
-    | point | figure | old | new | ratio | p | found from | verdict |
-    | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
-    | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.008 | 1.8 % | worse |
-    | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
-    | clients=8 | p95 ms | 50.30 | 50.30 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | no evidence |
-    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.024 | 2.0 % | worse |
-
-
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, each for itself; p is corrected for all that is judged; a verdict takes p \< 0.05 and a ratio beyond 1 %.
     ");
     insta::assert_snapshot!(comparison_csv(&one), @r"
     side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
-    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.007936507936507936,0.017998687587104767,worse
-    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,no evidence
-    new,clients=8,p95_ms,50.298879,50.298879,1,1,1,1,1,0,no evidence
-    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.023809523809523808,0.02034771468879959,worse
+    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,0.017998687587104767,worse
+    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter
+    new,clients=8,p95_ms,50.331647,50.331647,1,1,1,1,1,0,too small to matter
+    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,0.01799868758710499,worse
     ");
+}
+
+/// Numbers that follow from a seed, as if drawn from a normal distribution.
+struct Draws(Dice);
+
+impl Draws {
+    /// By Box and Muller.
+    fn normal(&mut self) -> f64 {
+        let mut share = || ((self.0.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        let (size, turn) = (share(), share());
+        (-2.0 * size.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
+    }
+
+    /// A side of `n` repeats at `points` points that vary by `sd` percent, `more` percent above
+    /// others, while the machine drifts by `drift` percent a repeat; its runs begin at `minute`.
+    fn side(&mut self, name: usize, n: usize, points: usize, of: Varied) -> Side {
+        let mut side = Side::named(format!("side {name}"));
+        for point in 0..points {
+            let one = |repeat: usize, draws: &mut Draws| {
+                let percent = of.more + of.drift * repeat as f64 + of.sd * draws.normal();
+                let minute = if of.in_turns { repeat } else { name };
+                let mut run = made::run(1000.0 * (percent / 100.0).exp(), minute);
+                // Percentiles of the same run vary by themselves as well.
+                let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
+                run.block.offered_ms.p99 = Some(p99);
+                Report { seconds: Vec::new(), probes: Vec::new(), gauges: Vec::new(), ..run }
+            };
+            let reports = (0..n).map(|repeat| one(repeat, self)).collect();
+            let values = Named(vec![("clients".to_owned(), (1 << point).to_string())]);
+            side.points.push(SidePoint { values, reports, repeats: (0..n as u32).collect() });
+        }
+        side
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Varied {
+    sd: f64,
+    more: f64,
+    drift: f64,
+    in_turns: bool,
+}
+
+/// Whether any headline says that something differs.
+fn says_any(report: &ComparisonReport) -> bool {
+    let is_said = |judged: &Judged| {
+        matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::SizeNotKnown)
+    };
+    report.pairs.iter().any(|pair| {
+        let aside = |of: &[Judged]| of.iter().any(|one| one.figure == "p99_ms" && is_said(one));
+        pair.overall.as_ref().is_some_and(is_said)
+            || pair.points.iter().any(|point| is_said(&point.primary))
+            || aside(&pair.overall_others)
+            || (pair.points.len() == 1 && aside(&pair.points[0].others))
+    })
+}
+
+fn share_that_says(rounds: usize, mut sides: impl FnMut() -> Vec<Side>) -> f64 {
+    let judge = Judge { primary: None, floor: 0.0 };
+    let said = (0..rounds)
+        .filter(|_| says_any(&ComparisonReport::new(&sides(), &judge).expect("all have runs")));
+    said.count() as f64 / rounds as f64
+}
+
+fn draws(seed: u64) -> Draws {
+    Draws(Dice::new(seed, Stream::Order, 0))
+}
+
+#[test]
+fn headlines_of_many_equal_sides_are_rarely_wrong() {
+    let mut draws = draws(21);
+    for (n_others, rounds) in [(1, 300), (3, 120), (9, 60)] {
+        let of = Varied { sd: 1.0, ..Varied::default() };
+        let share = share_that_says(rounds, || {
+            (0..=n_others).map(|name| draws.side(name, 5, 3, of)).collect()
+        });
+        assert!(share <= 0.06, "{n_others} other sides: {share}");
+    }
+}
+
+#[test]
+fn a_drift_over_interleaved_repeats_hides_no_difference() {
+    let mut draws = draws(22);
+    let of = Varied { sd: 1.0, drift: 2.0, in_turns: true, ..Varied::default() };
+    let mut share = |n: usize, more: f64| {
+        share_that_says(100, || {
+            vec![draws.side(0, n, 1, of), draws.side(1, n, 1, Varied { more, ..of })]
+        })
+    };
+    let (found, wrong) = (share(6, 3.0), share(6, 0.0));
+    assert!(found >= 0.8 && wrong <= 0.06, "{found} {wrong}");
+    // Of five repeats no signs are surprising: all runs are held against all.
+    assert!(share(5, 3.0) < 0.2);
 }

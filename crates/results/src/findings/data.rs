@@ -102,7 +102,9 @@ fn restarted(tally: &Tally) -> Option<Data> {
         return Some(Data::RestartedAsItSays { ago_s });
     }
     let (counter, change, committed) = counted(tally)?;
-    let is_lost = change < committed && counts_all(tally, committed) && has_broken(tally);
+    // Some servers have the counter and never count: one that does not move is no evidence.
+    let is_fewer = change < committed && change != 0;
+    let is_lost = is_fewer && counts_all(tally, committed) && has_broken(tally);
     let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();
     is_restart.then_some(Data::Restarted { counter, change, committed })
 }

@@ -1,7 +1,7 @@
 //! Findings on the generator itself: was it quick enough to be no part of what it measured?
 
 use model::{Load, NS_PER_US, Severity};
-use stats::{Histogram, order_statistic_interval};
+use stats::{Histogram, enough};
 
 use super::{View, Words, count, duration};
 use crate::render::figures;
@@ -12,15 +12,11 @@ const LAG_NS_MIN: u64 = 100 * NS_PER_US;
 /// Lag above this share of the service time changes what is measured.
 const LAG_PERCENT: u64 = 5;
 
-/// Threads that wait for a CPU longer than this are part of every response time.
-const RUN_DELAY_PERCENT_MAX: f64 = 10.0;
-
 /// Closed clients have nothing to do but transactions; what is beyond this is the generator's.
 const OUTSIDE_PERCENT_MAX: f64 = 10.0;
 
 enum Generator {
     Lag { p99_ns: u64, service_ns: u64 },
-    Saturated { percent: f64 },
     Outside { percent: f64 },
     StoodStill { pauses: u64, longest_s: f64, at_s: f64 },
     LeftBehind { clients: u64 },
@@ -40,14 +36,6 @@ impl Generator {
                      time {}.",
                     duration(p99_ns),
                     duration(service_ns)
-                ),
-            },
-            Generator::Saturated { percent } => Words {
-                id: "generator_saturated",
-                severity: Severity::Warning,
-                text: format!(
-                    "The generator's threads waited for a CPU for {percent:.0} % of the service \
-                     time: response times contain its own waiting."
                 ),
             },
             Generator::Outside { percent } => Words {
@@ -102,21 +90,21 @@ impl Generator {
 }
 
 pub(super) fn look(view: &View) -> Vec<Words> {
-    let late = [stood_still(view), lag(view), saturated(view), outside(view)];
+    let late = [stood_still(view), lag(view), outside(view)];
     let connecting = [connect_failed(view), connects_retried(view)];
     let lost = [idle_clients(view), left_behind(view)];
     let lost = connecting.into_iter().chain(lost);
     late.into_iter().chain(lost).flatten().map(Generator::words).collect()
 }
 
-/// As [`saturated`]: the fact is the whole generator's.
+/// Said once, with the first group: the fact is the whole generator's.
 fn left_behind(view: &View) -> Option<Generator> {
     let clients = view.tally.fact("client", "left_behind")?.parse::<u64>().ok()?;
     (clients > 0 && view.index == 0).then_some(Generator::LeftBehind { clients })
 }
 
 fn lag(view: &View) -> Option<Generator> {
-    let enough = |lag: &&Histogram| order_statistic_interval(lag, 0.99, 0.95).is_ok();
+    let enough = |lag: &&Histogram| enough(lag.count(), 0.99, 0.95).is_ok();
     let lag = view.group.measured.lag.as_ref().filter(enough)?;
     let p99_ns = lag.quantile(0.99)?;
     let service_ns = view.sum.service.quantile(0.5)?;
@@ -124,14 +112,7 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// Said once, with the first group: threads are the whole generator's.
-fn saturated(view: &View) -> Option<Generator> {
-    let percent = view.tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
-    let saturated = percent > RUN_DELAY_PERCENT_MAX && view.index == 0;
-    saturated.then_some(Generator::Saturated { percent })
-}
-
-/// As [`saturated`]: the facts are the whole generator's.
+/// As [`left_behind`]: the facts are the whole generator's.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.parse::<u64>().ok()?;
@@ -140,7 +121,7 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// As [`saturated`]: the fact is the whole generator's.
+/// As [`left_behind`]: the fact is the whole generator's.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.parse::<f64>().ok()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -153,7 +134,7 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, of })
 }
 
-/// As [`saturated`]: the fact is the whole generator's.
+/// As [`left_behind`]: the fact is the whole generator's.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.parse::<u64>().ok()?;
     let why = view.tally.fact("client", "connects_retried_why").unwrap_or("nothing").to_owned();

@@ -167,16 +167,18 @@ pub static KNOWN: &[Known] = &[
     Known {
         id: "generator_saturated",
         severity: "warning",
-        raised: "run delay above 10 %",
-        advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+        raised: "an event loop was busy for more than 90 % of the time, or threads waited for a \
+                 CPU for more than 10 % of the service time, or replies lay in sockets for more \
+                 than 10 % of it and 100 µs on average, or an event loop or a read was 25 ms late",
+        advice: "Give the generator more cores, move it to a host of its own, or offer less.",
     },
     Known {
         id: "client_time_outside",
         severity: "warning",
         raised: "clients of a closed load spent more than 10 % of their time outside of any \
                  transaction",
-        advice: "The generator itself, or reconnecting, limits the rate: look for lost \
-                 connections, give it more cores or more clients.",
+        advice: "The generator limits the rate: give it more cores or more clients. Reconnecting \
+                 is not in it.",
     },
     Known {
         id: "connect_failed",
@@ -270,6 +272,22 @@ pub static KNOWN: &[Known] = &[
         raised: "commits went up or down over the measured phase by more than 5 % and more than \
                  chance",
         advice: "Lengthen the ramp-up, or find out what grows: data, caches, dirty pages, a queue.",
+    },
+    Known {
+        id: "warming_up",
+        severity: "warning",
+        raised: "the beginning of the measured phase (as MSER-5 cuts it off) differs from the rest in \
+                 commits or in median response times, by more than 1 % and 5 standard errors",
+        advice: "Filling caches, compiling statements or connecting are part of the figures.",
+    },
+    Known {
+        id: "slow_seconds",
+        severity: "note, warning",
+        raised: "two times or more, seconds stand out: fewer commits than the median second by a \
+                 factor of 1.25, or a p95 above its by 1.5, and beyond the scatter of the others \
+                 (above 3 % of the time: warning)",
+        advice: "Look at what the database and the machine did in them: checkpoints, flushes, \
+                 vacuum, backups, a job of the system.",
     },
     Known {
         id: "uneven",

@@ -1,7 +1,7 @@
 //! Findings on the samples: are they enough, within range, and all there?
 
 use model::{NS_PER_S, Severity};
-use stats::{Histogram, order_statistic_interval};
+use stats::{Histogram, enough};
 
 use super::{View, Words, count};
 
@@ -61,7 +61,7 @@ fn too_few(view: &View) -> Option<Samples> {
         return None;
     }
     let refused = [("p99", 0.99), ("p99.9", 0.999)].into_iter().find_map(|(quantile, q)| {
-        let few = order_statistic_interval(response, q, 0.95).err()?;
+        let few = enough(response.count(), q, 0.95).err()?;
         Some((quantile, few))
     });
     let (quantile, few) = refused?;

@@ -1,7 +1,7 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
 use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason};
-use stats::{Stability, trend};
+use stats::{Stability, WarmUp, trend, warm_up};
 
 use super::{Words, count, duration, percent_text};
 use crate::render::figures;
@@ -41,6 +41,7 @@ enum Time {
     Short { measured_ns: u64 },
     NoRampUp,
     ShortRampUp(ShortRampUp),
+    WarmingUp(Warming),
     Drifting { first_per_s: f64, last_per_s: f64 },
     Uneven { cv: f64 },
     Stalled { found: Stability, stalled_percent: f64 },
@@ -95,6 +96,7 @@ impl Time {
                 text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
             },
             Time::ShortRampUp(times) => times.words(),
+            Time::WarmingUp(found) => found.words(),
             Time::Drifting { first_per_s, last_per_s } => Words {
                 id: "drifting",
                 severity: Severity::Warning,
@@ -159,7 +161,10 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     if slots.iter().any(|&n| n > 0) {
         let seconds = tally.commits_per_second(&groups, tally.whole_seconds());
         if !is_planned_to_change(tally) {
-            all.extend(drifting(&seconds).or_else(|| uneven(&seconds)));
+            let warming = warming(tally, &slots);
+            let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
+            all.extend(warming.map(Time::WarmingUp));
+            all.extend(drifting(&seconds[from..]).or_else(|| uneven(&seconds)));
         }
         let found = tally.stability(&groups);
         let stalled_percent = super::percent(found.stalled_ns, tally.measured_ns());
@@ -167,6 +172,60 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
     }
     all.into_iter().map(Time::words).collect()
+}
+
+/// A beginning of this share of the rest more or less is of no concern.
+const WARM_UP_EFFECT_MIN: f64 = 0.01;
+
+/// The beginning of the measured phase differs from the rest.
+struct Warming {
+    /// How many seconds it lasts.
+    seconds: usize,
+    /// What differs: at first and later.
+    what: String,
+    ramp_up_ns: u64,
+}
+
+impl Warming {
+    fn words(self) -> Words {
+        let needed_s = self.ramp_up_ns as f64 / NS_PER_S as f64 + self.seconds as f64;
+        Words {
+            id: "warming_up",
+            severity: Severity::Warning,
+            text: format!(
+                "The first {} of the measured phase differ: {}. Use --ramp-up {}s.",
+                super::count(self.seconds as u64, "second"),
+                self.what,
+                figures::rounded_up(needed_s)
+            ),
+        }
+    }
+}
+
+/// Whether the measured phase began before the system was at its level, in commits or in response
+/// times. A beginning that a disturbance falls into is the disturbance's.
+fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
+    let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
+    let per_s = |found: &WarmUp| {
+        let rate = |per_slot: f64| figures::significant(10.0 * per_slot, 4);
+        format!("{} commits/s, {} afterwards", rate(found.first), rate(found.rest))
+    };
+    let of_commits = warm_up(&commits, WARM_UP_EFFECT_MIN)
+        .map(|found| (found.length.div_ceil(10), per_s(&found)));
+    let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
+    let medians: Option<Vec<f64>> =
+        medians.map(|of| Some(of?.p50_ns as f64 / model::NS_PER_MS as f64)).collect();
+    let ms = |found: &WarmUp| {
+        let ms = |value: f64| figures::significant(value, 3);
+        format!("a median response of {} ms, {} ms afterwards", ms(found.first), ms(found.rest))
+    };
+    let of_times = medians.and_then(|medians| warm_up(&medians, WARM_UP_EFFECT_MIN));
+    let of_times = of_times.map(|found| (found.length, ms(&found)));
+    let (seconds, what) = of_commits.into_iter().chain(of_times).max_by_key(|found| found.0)?;
+    let is_disturbed =
+        tally.disturbances.iter().any(|one| one.began_ns < (seconds as u64 * NS_PER_S) as i64);
+    let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
+    (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
 }
 
 /// A ramp-up, and how long connecting took.
@@ -226,7 +285,7 @@ fn short(tally: &Tally) -> Option<Time> {
 }
 
 /// Whether the plan itself changes the load: what follows it is no drift.
-fn is_planned_to_change(tally: &Tally) -> bool {
+pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
     let groups = tally.description.iter().flat_map(|told| &told.groups);
     groups.map(|group| &group.load).any(|load| match load {
         Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),

@@ -1,7 +1,8 @@
 //! Every finding has a made-up run that raises it, and a plain run raises none but notes.
 
 use model::{
-    ClientMoments, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, RefusalKind, StopReason,
+    ClientMoments, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, NS_PER_US, RefusalKind,
+    StopReason,
 };
 use stats::Histogram;
 
@@ -77,6 +78,52 @@ fn a_plain_run_raises_only_notes() {
     assert_eq!(ids(&Made::closed()), ["same_host", "failed", "retried", "closed_load"]);
     let severities = judge(&Made::closed().tally()).into_iter().map(|finding| finding.severity);
     assert!(severities.into_iter().all(|severity| severity == Severity::Note));
+}
+
+/// A run of 30 s with `n` commits in each, but `slow` ones every ten seconds.
+fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
+    made.measured_ns = 30 * NS_PER_S;
+    let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
+    made.seconds = (0..30).map(of).collect();
+}
+
+#[test]
+fn seconds_that_stand_out_are_found_with_their_period() {
+    raises("slow_seconds", Severity::Warning, |made| every_ten_seconds(made, 963, 520));
+    let mut made = Made::closed();
+    every_ten_seconds(&mut made, 963, 520);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
+                  median second has 965.5. They come back every 10 s.";
+    assert!(text.starts_with(expect), "{text}");
+    // As many commits, and slower answers.
+    raises("slow_seconds", Severity::Warning, |made| {
+        every_ten_seconds(made, 963, 963);
+        for second in made.seconds.iter_mut().filter(|second| second.second % 10 == 9) {
+            let mut slow = Histogram::default();
+            slow.record_n(50 * NS_PER_MS, 963);
+            second.kind(0).response = Some(slow);
+        }
+    });
+}
+
+#[test]
+fn a_beginning_that_differs_is_found_with_the_ramp_up_it_takes() {
+    let warm = |made: &mut Made| {
+        made.measured_ns = 60 * NS_PER_S;
+        let of = |index: i64| second(index, if index < 12 { 700 } else { 1000 } + index as u64 % 5);
+        made.seconds = (0..60).map(of).collect();
+    };
+    raises("warming_up", Severity::Warning, warm);
+    let mut made = Made::closed();
+    warm(&mut made);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "warming_up").expect("raised").text;
+    let expect = "The first 12 seconds of the measured phase differ: 700.0 commits/s, 1,000 \
+                  afterwards. Use --ramp-up 20s.";
+    assert!(text.starts_with(expect), "{text}");
+    assert!(!findings.iter().any(|of| of.id == "drifting"), "the rest is steady");
 }
 
 #[test]
@@ -333,6 +380,25 @@ fn data_that_break_their_rules_make_a_run_invalid() {
 }
 
 #[test]
+fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
+    let with_change = |change: &str| {
+        let mut made = Made::closed();
+        made.fact("commits", "server_counter", "Com_commit");
+        made.fact("commits", "server_change", change);
+        made.fact("commits", "ours", "2945");
+        made.fact("commits", "counts_single_statements", "true");
+        made.seconds[9].errors.push(ErrorCount {
+            kind: RefusalKind::ConnectionLost,
+            code: 0,
+            message: "closed".to_owned(),
+            count: 1,
+        });
+        ids(&made).contains(&"server_restarted".to_owned())
+    };
+    assert!(with_change("1762") && !with_change("0"));
+}
+
+#[test]
 fn an_unknown_commit_may_have_happened() {
     let mut made = Made::closed();
     let (change, committed) = (13_001, 13_000);
@@ -516,4 +582,91 @@ fn a_disturbance_that_was_not_done_as_planned_is_found() {
     check("disturbance_failed", Severity::Warning, Disturbed::Failed { why: why() });
     check("disturbance_skipped", Severity::Warning, Disturbed::Skipped { why: why() });
     check("disturbance_cut_off", Severity::Note, Disturbed::CutOff { why: why() });
+}
+
+/// What is said of a saturated generator; nothing where it is not.
+fn saturated(change: impl FnOnce(&mut Made)) -> Option<String> {
+    let mut made = Made::closed();
+    change(&mut made);
+    let found = judge(&made.tally()).into_iter().find(|one| one.id == "generator_saturated");
+    found.map(|finding| finding.text)
+}
+
+/// Heartbeats every 10 ms, of which the first was so late.
+fn heartbeats(latest_ms: u64) -> Event {
+    let mut lag = Histogram::default();
+    lag.record(latest_ms * NS_PER_MS);
+    lag.record_n(50_000, 5_999);
+    Event::Heartbeats { loop_index: 1, latest_at_ns: 3_200 * NS_PER_MS as i64, lag: Some(lag) }
+}
+
+fn replies_lay(made: &mut Made, us: u64, n: u64) {
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(us * NS_PER_US, n);
+}
+
+#[test]
+fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
+    let said = |change: &dyn Fn(&mut Made)| saturated(change).unwrap_or_default();
+    let text = said(&|made| {
+        made.fact("client", "loop_busy_percent", "41.0, 97.2");
+        made.fact("client", "loop_run_delay_percent", "0.3, 35.1");
+    });
+    assert!(text.starts_with("Event loop 1 of the generator was busy for 97 % of the time"));
+    assert!(text.contains(", 35 % without a CPU. Response times contain"), "{text}");
+    let text = said(&|made| made.fact("client", "run_delay_share_percent", "23.5"));
+    assert!(text.contains("threads waited for a CPU for 24 % of the service time"), "{text}");
+    let text = said(&|made| replies_lay(made, 900, 10_000));
+    assert!(text.starts_with("Replies lay in the generator's sockets for"), "{text}");
+    let text = said(&|made| made.more.push(heartbeats(52)));
+    assert!(
+        text.contains("Event loop 1 of the generator came up to 52 ms late, at 3.2 s"),
+        "{text}"
+    );
+    let text = said(&|made| {
+        replies_lay(made, 20, 10_000);
+        replies_lay(made, 50_100, 1);
+    });
+    assert!(text.contains("sockets for up to 50.1 ms"), "{text}");
+}
+
+#[test]
+fn a_saturated_server_with_an_idle_generator_is_no_saturated_generator() {
+    let idle = |made: &mut Made| {
+        made.fact("client", "loop_busy_percent", "41.0, 37.2");
+        made.fact("client", "loop_run_delay_percent", "0.3, 1.1");
+        made.more.push(heartbeats(2));
+        replies_lay(made, 30, 10_000);
+        replies_lay(made, 8_000, 3);
+    };
+    assert_eq!(saturated(idle), None);
+    // Threads that are woken in 30 µs, ten thousand of them, of a server that takes its time.
+    let threads = |made: &mut Made| {
+        made.fact("client", "thread_busy_percent", "0.40");
+        made.fact("client", "thread_run_delay_percent", "0.20");
+        made.fact("client", "run_delay_share_percent", "0.21");
+        replies_lay(made, 30, 10_000);
+    };
+    assert_eq!(saturated(threads), None);
+    // A wake-up is a large share of a service time that is short, and no saturation.
+    assert_eq!(saturated(|made| replies_lay(made, 95, 10_000)), None);
+}
+
+#[test]
+fn runs_that_have_no_such_figures_are_judged_by_those_that_they_have() {
+    assert_eq!(saturated(|_| {}), None);
+    assert!(saturated(|made| made.fact("client", "run_delay_share_percent", "10.5")).is_some());
+    assert_eq!(saturated(|made| made.fact("client", "run_delay_share_percent", "9.5")), None);
+    let nonsense = |made: &mut Made| made.fact("client", "loop_busy_percent", "busy");
+    assert_eq!(saturated(nonsense), None);
+}
+
+#[test]
+fn a_pause_of_the_whole_generator_is_told_once() {
+    let paused = |made: &mut Made| {
+        made.more.push(heartbeats(2_000));
+        made.fact("client", "pauses", "1");
+        made.fact("client", "longest_pause_s", "2.003");
+        made.fact("client", "longest_pause_at_s", "4.100");
+    };
+    assert_eq!(saturated(paused), None);
 }

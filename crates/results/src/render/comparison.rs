@@ -11,8 +11,8 @@ use super::table::escaped;
 use super::text::sections::begun;
 use super::{Align, Column, Table};
 use crate::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict, whys,
+    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
+    UnpairedPoint, Verdict, beside, telling, whys,
 };
 use crate::experiment::{Figure, is_time};
 use crate::findings::known;
@@ -23,6 +23,10 @@ const WIDTH: usize = 96;
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
 const TITLE_MAX: usize = 14;
+/// What sides differ in is named in their first sentence up to so many.
+const DIFFER_SHOWN_MAX: usize = 3;
+/// A longer value is cut in a sentence.
+const VALUE_MAX: usize = 40;
 /// More values of a kind are counted, not listed.
 const TOLD_MOST: usize = 4;
 /// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
@@ -40,15 +44,6 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
     for pair in &report.pairs {
         wrap(&headline(report, pair), WIDTH).iter().for_each(|line| put(line));
     }
-    put("");
-    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
-    put("");
-    report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
-    for text in told_against(report) {
-        wrap(&text, WIDTH).iter().for_each(|line| put(line));
-    }
-    put("");
-    lines(&differences(report)).iter().for_each(|line| put(line));
     for pair in &report.pairs {
         put("");
         if report.pairs.len() > 1 {
@@ -68,6 +63,15 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
         put("");
         gates.iter().flat_map(|gate| wrap(&gate_line(gate), WIDTH)).for_each(|line| put(&line));
     }
+    put("");
+    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
+    put("");
+    report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
+    for text in told_against(report) {
+        wrap(&text, WIDTH).iter().for_each(|line| put(line));
+    }
+    put("");
+    lines(&differences(report)).iter().for_each(|line| put(line));
     page
 }
 
@@ -76,6 +80,15 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     let mut page = String::new();
     for pair in &report.pairs {
         page.push_str(&format!("**{}**\n\n", escaped(&headline(report, pair))));
+    }
+    for pair in &report.pairs {
+        page.push_str(&format!("{}\n", table(report, pair).markdown()));
+        for text in judged_how(report, pair) {
+            page.push_str(&format!("{}\n\n", escaped(&text)));
+        }
+    }
+    for gate in gates {
+        page.push_str(&format!("{}\n\n", escaped(&gate_line(gate))));
     }
     page.push_str(&format!("{}\n\n", escaped(&scene(report))));
     for text in told_against(report) {
@@ -88,15 +101,6 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     for (is_item, line) in changed {
         let mark = if is_item { "- " } else { "\n" };
         page.push_str(&format!("{mark}{}\n", escaped(&line)));
-    }
-    for pair in &report.pairs {
-        page.push_str(&format!("\n{}\n", table(report, pair).markdown()));
-        for text in judged_how(report, pair) {
-            page.push_str(&format!("\n{}\n", escaped(&text)));
-        }
-    }
-    for gate in gates {
-        page.push_str(&format!("\n{}\n", escaped(&gate_line(gate))));
     }
     if let Some(command) = &report.command {
         page.push_str(&format!("\n`{}`\n", command.replace('`', "'")));
@@ -193,7 +197,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         (_, false) => format!("over the {n_both} points that both have "),
     };
     told.extend(figures.first().map(|judged| place + &sentence(report.floor, judged)));
-    let beside = if is_time(&report.primary) { "tps" } else { "p99_ms" };
+    let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     told.extend(beside.and_then(aside));
     if n_both > 1 {
@@ -206,7 +210,37 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         let points = count(n_both, "point");
         told.push(format!("point by point, of {points}: {}", counted.join(", ")));
     }
-    format!("{}: {}", versus(&pair.side, &report.sides[0].name), told.join("; "))
+    let mut versus = versus(&pair.side, &report.sides[0].name);
+    if let Some(differ) = differ_in(report, pair) {
+        versus.push_str(&format!(", which differ in {differ}"));
+    }
+    format!("{versus}: {}", told.join("; "))
+}
+
+/// What a side differs in from the baseline, where their names do not say it already.
+fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let index = report.sides.iter().position(|side| side.name == pair.side)?;
+    let base = &report.sides[0].name;
+    let mut all = telling(&report.differences, index);
+    let names_both =
+        |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
+    all.retain(|(_, values)| !names_both(values));
+    let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
+        let [ours, theirs] = values.each_ref().map(|value| shortened(value));
+        format!("{name} ({ours}, {theirs})")
+    });
+    let shown: Vec<String> = shown.collect();
+    let rest = all.len().saturating_sub(shown.len());
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}
+
+/// A value in a sentence: a long one is cut.
+fn shortened(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]).into(),
+        None => value.into(),
+    }
 }
 
 /// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
@@ -216,9 +250,14 @@ fn sentence(floor: f64, judged: &Judged) -> String {
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
         Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
-        Verdict::BelowFloor => {
-            format!("{name} differs by less than the floor of {} %: {by}", exact(floor * 100.0))
-        }
+        Verdict::BelowFloor => format!(
+            "any difference in {name} is below the minimum effect of {} %: {by}",
+            exact(floor * 100.0)
+        ),
+        Verdict::SizeNotKnown => format!(
+            "{name} differs, whether by more than the minimum effect of {} % is not known: {by}",
+            exact(floor * 100.0)
+        ),
         Verdict::NoEvidence => no_evidence(&name, judged),
         Verdict::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
@@ -325,10 +364,6 @@ pub(super) fn side_line(index: usize, side: &SideReport) -> String {
 /// What was measured, on what and when, in sentences.
 pub(super) fn scene(report: &ComparisonReport) -> String {
     let scene = &report.scene;
-    let several = |values: &[String]| match values.len() {
-        n if n > TOLD_MOST => format!("{n} different"),
-        _ => values.join(" and "),
-    };
     let span = |(low, high): (f64, f64)| match figures::seconds(low) == figures::seconds(high) {
         true => figures::seconds(low),
         false => format!("{} to {}", figures::seconds(low), figures::seconds(high)),
@@ -372,6 +407,13 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
     told
 }
 
+fn several(values: &[String]) -> String {
+    match values.len() {
+        n if n > TOLD_MOST => format!("{n} different"),
+        _ => values.join(" and "),
+    }
+}
+
 /// What speaks against it, in sentences.
 fn told_against(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let warnings = warnings(report).into_iter().map(|text| format!("Warning {text}"));
@@ -391,6 +433,15 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
             report.sides[0].name, pair.side
         ));
     }
+    said.extend(mixed(&report.mixed));
+    for side in report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1) {
+        said.push(format!(
+            "All {} of {} have one seed: they replay the same inputs, and so say nothing of \
+             others. Give each run a seed of its own (--seed).",
+            count(side.runs.len() as u64, "run"),
+            side.name
+        ));
+    }
     for side in &report.sides {
         for (why, n) in whys(&side.not_counted).iter() {
             let verb = if *n == 1 { "does" } else { "do" };
@@ -398,6 +449,7 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         }
     }
     said.extend(left_out(&report.damaged));
+    said.extend(report.repeats.iter().cloned());
     for pair in &report.pairs {
         for (side, other) in
             [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]
@@ -430,6 +482,26 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
     });
     said.extend(not_plain(rows));
     said
+}
+
+/// What runs that make one figure differ in, by side: each trait once.
+fn mixed(all: &[Mixed]) -> Vec<String> {
+    let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in all {
+        let told = format!("{}.{} ({})", one.about, one.name, several(&one.of_runs));
+        match sides.iter_mut().find(|(side, _)| *side == one.side) {
+            Some((_, known)) if known.contains(&told) => {}
+            Some((_, known)) => known.push(told),
+            None => sides.push((&one.side, vec![told])),
+        }
+    }
+    let sentence = |(side, told): (&str, Vec<String>)| {
+        let rest = told.len().saturating_sub(TOLD_MOST);
+        let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+        let shown = told.into_iter().take(TOLD_MOST).collect::<Vec<_>>().join(", ");
+        format!("Runs of {side} that make one figure differ in {shown}{more}.")
+    };
+    sides.into_iter().map(sentence).collect()
 }
 
 /// Why figures have the verdict that they have, where it is not plain: each reason once.
@@ -472,27 +544,41 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     ids.into_iter().map(told).collect()
 }
 
+/// What is the same on all sides, where nothing differs between them.
+pub(super) fn no_difference(report: &ComparisonReport) -> &'static str {
+    match report.mixed.is_empty() {
+        true => "Plan, database, machine and build are the same on all sides.",
+        false => "The sides differ in nothing, but their runs do.",
+    }
+}
+
 /// What differs, each with whether it is an item of a list.
 fn differences(report: &ComparisonReport) -> Vec<(bool, String)> {
     if report.differences.is_empty() {
-        let words = "Plan, database, machine and build are the same on all sides.";
-        return vec![(false, words.to_owned())];
+        return vec![(false, no_difference(report).to_owned())];
     }
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let told = |difference: &Difference| {
         let values: Vec<String> = difference.values.iter().map(value).collect();
         (true, format!("{}.{}: {}", difference.about, difference.name, values.join(" → ")))
     };
+    let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
+        report.differences.iter().partition(|difference| is_one_sided(difference));
     let mut all: Vec<(bool, String)> =
-        report.differences.iter().take(DIFFERENCES_SHOWN_MAX).map(told).collect();
-    let rest = report.differences.len().saturating_sub(DIFFERENCES_SHOWN_MAX);
-    if rest > 0 {
-        all.push((
-            false,
-            format!("and {} more (--output json has all)", count(rest as u64, "difference")),
-        ));
+        both.iter().copied().take(DIFFERENCES_SHOWN_MAX).map(told).collect();
+    let rest = both.len().saturating_sub(DIFFERENCES_SHOWN_MAX);
+    let more = [(rest, "more"), (one_sided.len(), "that not all sides know")];
+    for (n, which) in more.into_iter().filter(|(n, _)| *n > 0) {
+        let n = count(n as u64, "difference");
+        all.push((false, format!("and {n} {which} (--output json has all)")));
     }
     all
+}
+
+/// Whether a fact is known of some sides alone: another product has others.
+pub(super) fn is_one_sided(difference: &Difference) -> bool {
+    let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
+    !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
 fn lines(differences: &[(bool, String)]) -> Vec<String> {
@@ -570,6 +656,7 @@ pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
 /// How figures are judged, in sentences.
 pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
+    let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);
     let confidence = pair
         .points
         .iter()
@@ -577,15 +664,21 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         said.push(format!(
-            "Of each side the mean over its runs. Ratios are medians over all pairs of runs, with \
-             intervals of at least {} %, each for itself; p is corrected for all that is judged; a \
-             verdict takes p < 0.05 and a ratio beyond {} %.",
+            "Of each side the mean over its runs. Ratios are medians over {} of runs, with intervals \
+             of at least {} %, each for itself; p is corrected for all sides, points and figures \
+             of the first lines; better or worse takes p < 0.05 and a ratio beyond the minimum \
+             effect of {} %.",
+            if is_within { "the pairs" } else { "all pairs" },
             significant(confidence * 100.0, 3),
             exact(report.floor * 100.0)
         ));
     }
     if pair.is_interleaved {
-        said.push("Runs of both took turns.".to_owned());
+        let words = match is_within {
+            true => "Runs of both took turns, and were compared within each repeat.",
+            false => "Runs of both took turns.",
+        };
+        said.push(words.to_owned());
     }
     said
 }

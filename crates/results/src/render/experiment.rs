@@ -6,6 +6,7 @@ use model::{Experiment, is_arrival_rate};
 
 use super::figures::{NONE, count, ms, significant, with_error, wrap};
 use super::list::{short_id, started};
+use super::repeats::{decided, levels_lines, until_lines};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
     Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, have_it,
@@ -45,6 +46,9 @@ pub fn experiment(report: &ExperimentReport) -> String {
     if let Some(why) = &report.no_scalability {
         page.push_str(&format!("\n{why}\n"));
     }
+    for line in repeats(report) {
+        page.push_str(&format!("{line}\n"));
+    }
     for finding in &report.findings {
         let text = format!("{}: {}", finding.severity.name(), finding.text);
         page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
@@ -54,6 +58,21 @@ pub fn experiment(report: &ExperimentReport) -> String {
     }
     page.push_str(&named(&report.id, report.status));
     page
+}
+
+/// Whether repeats are enough, and where they vary.
+fn repeats(report: &ExperimentReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(until) = &report.until {
+        lines.push(String::new());
+        lines.extend(until_lines(until).iter().flat_map(|line| wrap(line, WIDTH)));
+        lines.extend(decided(until).iter().flat_map(|table| table.lines(WIDTH)));
+    }
+    if let Some(levels) = &report.levels {
+        lines.push(String::new());
+        lines.extend(levels_lines(levels).iter().flat_map(|line| wrap(line, WIDTH)));
+    }
+    lines
 }
 
 /// Which experiment it is, whether it goes on, and how to see it again.
@@ -322,13 +341,7 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
         of(law.sigma),
         small(law.kappa),
     );
-    if let (Some(clients), Some(peak)) = (law.peak_clients, law.peak) {
-        lines.push_str(&format!(
-            "its peak    {} at {} clients\n",
-            significant(peak, 4),
-            significant(clients, 3)
-        ));
-    }
+    lines.push_str(&peak_line(law));
     let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
     let residual = format!("{:.1} %", law.residual * 100.0);
     lines.push_str(&match law.fits {
@@ -338,7 +351,33 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
              parameters.\n"
         ),
     });
+    if let Some(p) = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT) {
+        lines.push_str(&format!(
+            "Points differ from the law by more than repeats do (p = {}): read it as an \
+             approximation.\n",
+            significant(p, 2)
+        ));
+    }
     lines
+}
+
+/// Where the law has its peak, or why none is told.
+fn peak_line(law: &ScalabilityReport) -> String {
+    let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
+        let number = |value: f64| significant(value, digits);
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", number(low), number(high))
+        });
+        format!("{}{interval}", number(value))
+    };
+    match (law.peak_clients, law.peak) {
+        (Some(clients), Some(peak)) => format!(
+            "its peak    {} at {} clients\n",
+            of(peak, law.peak_interval, 4),
+            of(clients, law.peak_clients_interval, 3)
+        ),
+        _ => law.no_peak.as_ref().map_or_else(String::new, |why| format!("{why}\n")),
+    }
 }
 
 /// Which runs are left out for their damage, and how to be rid of them.
@@ -434,7 +473,10 @@ fn list(all: &[ExperimentLine]) -> Table {
         let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
         let trials = match experiment.seek {
             Some(_) => n_done.to_string(),
-            None => format!("{n_done} of {}", points.len() as u64 * u64::from(*repeats)),
+            None => {
+                let most = if experiment.stop.is_some() { "at most " } else { "" };
+                format!("{n_done} of {most}{}", points.len() as u64 * u64::from(*repeats))
+            }
         };
         table.row([
             short_id(id).to_owned(),

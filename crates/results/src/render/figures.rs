@@ -100,6 +100,17 @@ pub fn seconds(value: f64) -> String {
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
 }
 
+/// A length of time that somebody is advised to measure, in seconds: rounded up to what people say.
+pub fn rounded_up(seconds: f64) -> f64 {
+    let step = match seconds {
+        ..60.0 => 5.0,
+        ..600.0 => 30.0,
+        ..3600.0 => 300.0,
+        _ => 3600.0,
+    };
+    (seconds / step).ceil() * step
+}
+
 /// A duration to three digits, in the unit that fits: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {

@@ -3,10 +3,14 @@
 //! Not here: what is true (history).
 
 use super::experiment::{left_out as damaged, title};
-use super::figures::{count, significant, wrap};
+use super::figures::{count, exact, significant, wrap};
+use super::for_shell;
 use super::table::escaped;
 use super::{Align, Column, Table, sparkline};
-use crate::history::{BuildReport, Change, HistoryReport, Last, LeftOut, PointHistory, too_short};
+use crate::comparison::Difference;
+use crate::history::{
+    BuildReport, Change, HistoryReport, Last, LeftOut, Ordered, PointHistory, Start, too_short,
+};
 
 const WIDTH: usize = 96;
 /// Builds beyond which no block of the curve is told apart.
@@ -15,7 +19,8 @@ const SPARK_MOST: usize = 60;
 /// The page of a history.
 pub fn history(report: &HistoryReport) -> String {
     let mut parts: Vec<String> = report.points.iter().map(|point| series(report, point)).collect();
-    parts.extend(left_out(report).map(|line| wrap(&line, WIDTH).join("\n") + "\n"));
+    let about = left_out(report).chain(about(report));
+    parts.extend(about.map(|line| wrap(&line, WIDTH).join("\n") + "\n"));
     parts.join("\n")
 }
 
@@ -26,7 +31,55 @@ pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is left out: of {n} none is completed and valid{last}.")
     };
-    report.left_out.iter().map(line).chain(damaged(&report.damaged))
+    let unlisted = (!report.unlisted.is_empty()).then(|| {
+        let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
+        format!("Left out: {n} that the list of commits does not have: {some}.")
+    });
+    report.left_out.iter().map(line).chain(unlisted).chain(damaged(&report.damaged))
+}
+
+/// How builds are ordered, and how often alarms are false, in sentences.
+pub(super) fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let hashes = (report.ordered == Ordered::TimeOfHashes).then(|| {
+        "Builds are ordered by the time of their first run: their names are commit hashes, which \
+         have no order. --commits FILE orders them by commit (git log --reverse --format=%H)."
+            .to_owned()
+    });
+    let alarms = &report.false_alarms;
+    let series = match report.points.len() {
+        1 => String::new(),
+        n => format!(", all {n} series together"),
+    };
+    let rate = (alarms.builds > 0).then(|| {
+        format!(
+            "False alarms: at most {} of {} builds, a year of working days, if nothing \
+             changes{series}.",
+            significant(alarms.expected, 2),
+            alarms.builds
+        )
+    });
+    hashes.into_iter().chain(rate)
+}
+
+/// The first of some names.
+fn few(names: &[String]) -> String {
+    const SHOWN_MAX: usize = 5;
+    let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
+}
+
+/// What differs, in a few words.
+pub(crate) fn changed(all: &[Difference]) -> String {
+    const SHOWN_MAX: usize = 4;
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let one = |one: &Difference| {
+        format!("{} {} → {}", one.name, value(&one.values[0]), value(&one.values[1]))
+    };
+    let shown = all.iter().take(SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(SHOWN_MAX) {
+        0 => shown,
+        n => format!("{shown} and {n} more"),
+    }
 }
 
 fn series(report: &HistoryReport, point: &PointHistory) -> String {
@@ -39,7 +92,7 @@ fn series(report: &HistoryReport, point: &PointHistory) -> String {
         page.push_str(&line);
         page.push('\n');
     }
-    for line in sentences(point) {
+    for line in sentences(report, point) {
         wrap(&line, WIDTH).iter().for_each(|line| page.push_str(&format!("{line}\n")));
     }
     page
@@ -53,10 +106,81 @@ fn headline(report: &HistoryReport, point: &PointHistory) -> String {
 }
 
 /// What is known of the last build of a series.
-pub(super) fn sentences(point: &PointHistory) -> impl Iterator<Item = String> {
-    point.last.iter().map(|last| last_line(point, last)).chain(lacks(point))
+pub(super) fn sentences<'p>(
+    report: &'p HistoryReport,
+    point: &'p PointHistory,
+) -> impl Iterator<Item = String> + 'p {
+    let changes = point.changes.iter().flatten();
+    let starts = point.starts.iter().map(|start| start_line(report, start));
+    let fall = point.fall.iter().map(|fall| {
+        format!(
+            "The present level of {} is {} % worse than that of {}, {} (p {}).",
+            significant(fall.now, 4),
+            significant((fall.ratio - 1.0).abs() * 100.0, 3),
+            fall.since,
+            significant(fall.before, 4),
+            chance(fall.p)
+        )
+    });
+    let with = changes.map(|change| change_line(report, point, change));
+    let last = point.last.iter().map(|last| last_line(report, point, last));
+    let baseline = point.baseline.iter().zip(&report.baseline);
+    let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
+    starts.chain(with).chain(fall).chain(last).chain(baseline).chain(lacks(point))
 }
 
+/// That a series begins again, and why.
+pub(crate) fn start_line(report: &HistoryReport, start: &Start) -> String {
+    let since = match start.changed.is_empty() {
+        true => String::new(),
+        false => format!(": {}", changed(&start.changed)),
+    };
+    format!(
+        "New series since {} {}{since}; builds before are not compared with those after.",
+        report.by, start.build
+    )
+}
+
+/// What changed with a level, and what compares the builds.
+fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> String {
+    let with = match change.changed.is_empty() {
+        true => "nothing else that is known changed with it".to_owned(),
+        false => format!("with it changed {}", changed(&change.changed)),
+    };
+    let acknowledged = match &change.acknowledged {
+        Some(reason) => format!(" Acknowledged: {reason}."),
+        None => String::new(),
+    };
+    let compare = match compared(point, change) {
+        Some((before, after)) => {
+            let words = [before, after].map(|name| for_shell(&format!("{}={name}", report.by)));
+            format!(" dbdyno compare {}", words.join(" "))
+        }
+        None => String::new(),
+    };
+    let word = if change.is_worse { "worse" } else { "better" };
+    let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
+    format!("At {} {percent} % {word}: {with}.{acknowledged}{compare}", change.build)
+}
+
+/// The build before a change and its first one.
+pub(super) fn compared<'p>(
+    point: &'p PointHistory,
+    change: &'p Change,
+) -> Option<(&'p str, &'p str)> {
+    let before = point.builds.get(change.at.checked_sub(1)?)?;
+    Some((&before.build, &change.build))
+}
+
+fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
+    let (away, expected) = (away(held), expected(report, held));
+    let word = match (held.is_outside, held.is_worse) {
+        (true, true) => "WORSE",
+        (true, false) => "better",
+        (false, _) => "as expected",
+    };
+    format!("Against the baseline {name} the last is {word}: it is {away} it; {expected}.")
+}
 /// That the last build is not in a series, in a sentence.
 fn lacks(point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
@@ -79,7 +203,8 @@ pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     ]);
     for (index, build) in point.builds.iter().enumerate() {
         let change = point.changes.iter().flatten().find(|change| change.at == index);
-        table.row(row(build, change));
+        let start = point.starts.iter().find(|start| start.at == index);
+        table.row(row(build, change, start));
     }
     table
 }
@@ -88,6 +213,9 @@ pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
 pub(super) fn verdict(point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let last = match (outside, &point.last) {
+        (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
+            Some("the last is worse, which is acknowledged".to_owned())
+        }
         (Some(last), _) if last.is_worse => Some("the last is WORSE".to_owned()),
         (Some(_), _) => Some("the last is better".to_owned()),
         (None, Some(last)) if last.is_noisy => {
@@ -101,7 +229,8 @@ pub(super) fn verdict(point: &PointHistory) -> String {
                 None => "one level".to_owned(),
                 Some(change) => {
                     let word = match change.is_worse {
-                        true if point.recent_regression().is_some() => "WORSE",
+                        true if change.acknowledged.is_some() => "worse, which is acknowledged",
+                        true if point.fall.is_some() => "WORSE",
                         true => "worse",
                         false => "better",
                     };
@@ -110,23 +239,33 @@ pub(super) fn verdict(point: &PointHistory) -> String {
                     format!("{n} of level, since {} {percent} % {word}", change.build)
                 }
             };
-            last.map_or_else(|| level.clone(), |last| format!("{level}, {last}"))
+            // The last step may be upward, and yet not all of the way.
+            let fall = point.fall.as_ref().map(|fall| {
+                let percent = significant((fall.ratio - 1.0).abs() * 100.0, 3);
+                format!("{percent} % WORSE than {}", fall.since)
+            });
+            let fall = fall.filter(|_| !changes.last().is_some_and(|change| change.is_worse));
+            [Some(level), fall, last].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, Some(_)) => last.unwrap_or_else(|| "the last is as the ones before".to_owned()),
         (None, None) => "too few to judge the last".to_owned(),
     }
 }
 
-fn row(build: &BuildReport, change: Option<&Change>) -> [String; 5] {
+fn row(build: &BuildReport, change: Option<&Change>, start: Option<&Start>) -> [String; 5] {
     let level = change.map_or_else(String::new, |change| {
         let word = if change.is_worse { "worse" } else { "better" };
         let (before, after) = (significant(change.before, 4), significant(change.after, 4));
         format!(
-            "{:+.1} %, {word}: {before} → {after} (p {:.3})",
+            "{:+.1} %, {word}: {before} → {after} (p {})",
             (change.ratio - 1.0) * 100.0,
-            change.p
+            chance(change.p)
         )
     });
+    let level = match start {
+        Some(start) => format!("new series: {}", changed(&start.changed)),
+        None => level,
+    };
     [
         build.build.clone(),
         build.runs.len().to_string(),
@@ -137,32 +276,57 @@ fn row(build: &BuildReport, change: Option<&Change>) -> [String; 5] {
 }
 
 /// The last of a series, in sentences.
-fn last_line(point: &PointHistory, last: &Last) -> String {
-    let percent = |share: f64| significant(share.abs() * 100.0, 2);
-    let away = match last.ratio.is_finite() {
-        true if last.ratio < 1.0 => format!("{} % below", percent(last.ratio - 1.0)),
-        true => format!("{} % above", percent(last.ratio - 1.0)),
-        false => "infinite, since work was lost, against".to_owned(),
-    };
+fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let (of, alone) = match &point.changes {
         Some(_) => ("its level", String::new()),
         None => {
-            let few = too_short(point.builds.len());
+            let from = point.starts.last().map_or(0, |start| start.at);
+            let few = too_short(point.builds.len() - from);
             ("the ones before", format!(" It is judged alone: there are {few}."))
         }
     };
+    let acknowledged = match &last.acknowledged {
+        Some(reason) if last.is_outside => format!(" Acknowledged: {reason}."),
+        _ => String::new(),
+    };
+    let (away, expected) = (away(last), expected(report, last));
+    format!("The last is {away} the mean of {of}; {expected}.{alone}{acknowledged}")
+}
+
+/// How far it lies from what it is held against.
+fn away(last: &Last) -> String {
+    let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
+    match last.ratio.is_finite() {
+        true if last.ratio < 1.0 => format!("{percent} % below"),
+        true => format!("{percent} % above"),
+        false => "infinite, since work was lost, against".to_owned(),
+    }
+}
+
+/// Where it was to be expected.
+fn expected(report: &HistoryReport, last: &Last) -> String {
+    let percent = |value: f64| significant((value / last.before - 1.0).abs() * 100.0, 2);
     let (low, high) = last.expected;
-    let (below, above) = (percent(low / last.before - 1.0), percent(high / last.before - 1.0));
-    let (low, high) = (significant(low, 4), significant(high, 4));
+    let together = if report.points.len() > 1 { ", all series together" } else { "" };
     format!(
-        "The last is {away} the mean of {of}; -{below} % to +{above} % ({low} to {high}) was to \
-         be expected (99 %).{alone}"
+        "-{} % to +{} % ({} to {}) was to be expected ({} %{together})",
+        percent(low),
+        percent(high),
+        significant(low, 4),
+        significant(high, 4),
+        exact(report.confidence() * 100.0)
     )
+}
+
+/// A chance as it is read.
+fn chance(p: f64) -> String {
+    if p < 0.0005 { "below 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 /// What is to be thought of the last, in a word or two.
 fn judged(last: &Last) -> &'static str {
     match (last.is_outside, last.is_worse) {
+        (true, true) if last.acknowledged.is_some() => "acknowledged",
         (true, true) => "worse",
         (true, false) => "better",
         (false, _) if last.is_noisy => "too noisy",
@@ -176,19 +340,30 @@ pub fn history_markdown(report: &HistoryReport) -> String {
     for point in &report.points {
         page.push_str(&format!("**{}**\n\n", escaped(&headline(report, point))));
         page.push_str(&table(report, point).markdown());
-        for line in sentences(point) {
+        for line in sentences(report, point) {
             page.push_str(&format!("\n{}\n", escaped(&line)));
         }
         page.push('\n');
     }
-    left_out(report).for_each(|line| page.push_str(&format!("{}\n\n", escaped(&line))));
+    let lines = left_out(report).chain(about(report));
+    lines.for_each(|line| page.push_str(&format!("{}\n\n", escaped(&line))));
     page.truncate(page.trim_end().len());
     page + "\n"
 }
 
 /// The builds as rows with commas (RFC 4180).
 pub fn history_csv(report: &HistoryReport) -> String {
-    let titles = ["point", "build", "runs", "figure", "value", "mean_of_ten", "change", "last"];
+    let titles = [
+        "point",
+        "build",
+        "runs",
+        "figure",
+        "value",
+        "mean_of_ten",
+        "change",
+        "last",
+        "new_series",
+    ];
     let rows = report.points.iter().flat_map(|point| {
         let (at, n_builds) = (point.values.pairs(" "), point.builds.len());
         point.builds.iter().enumerate().map(move |(index, build)| {
@@ -202,6 +377,11 @@ pub fn history_csv(report: &HistoryReport) -> String {
                 build.mean_of_ten.to_string(),
                 change.map_or_else(String::new, |change| change.ratio.to_string()),
                 point.last.as_ref().filter(|_| index + 1 == n_builds).map_or("", judged).to_owned(),
+                point
+                    .starts
+                    .iter()
+                    .find(|start| start.at == index)
+                    .map_or_else(String::new, |start| changed(&start.changed)),
             ]
         })
     });

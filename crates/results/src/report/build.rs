@@ -8,19 +8,21 @@ use model::{
     KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, Severity, StopReason,
     Traffic,
 };
-use stats::{Histogram, Offered, order_statistic_interval, within_run};
+use stats::{Histogram, Offered, TooFewSlots, enough, within_run};
 
-use super::times::{known, ms, too_few};
+use super::times::{Order, known, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
-    MeasureReport, Named, PerTransaction, PhasesReport, Report, SCHEMA, SecondReport,
-    SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    LoopReport, MeasureReport, Named, PerTransaction, PhasesReport, ReplyLagReport, Report, SCHEMA,
+    SecondReport, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::findings::judge;
 use crate::store;
-use crate::tally::{Crosscheck, GroupTally, SLOT_NS, SecondTally, Sum};
+use crate::tally::{
+    Crosscheck, GroupTally, InTime, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times,
+};
 
 /// What a report may have beyond what it always has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +64,7 @@ impl Report {
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
             block: Block::of(tally, &all, options),
+            loops: tally.heartbeats.iter().map(loop_report).collect(),
             client: client_cost(tally),
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
@@ -73,6 +76,7 @@ impl Report {
             facts: facts(tally),
             findings: judge(tally),
             declarations: declarations(&told.groups),
+            disclosures: super::disclosure::disclosures(tally),
             plan: tally.plan.clone(),
             groups: groups(tally, &told.groups, options),
             output: tally.output.clone(),
@@ -255,8 +259,11 @@ impl Block {
         let offered = Offered { finished: &sum.response, unfinished: &sum.unfinished, lost };
         let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
         let closed = groups.iter().all(|index| tally.is_closed(*index));
+        let in_time = |times| tally.in_time(groups, None, times);
+        let all = in_time(Times::Response);
+        let finished = all.clone().map(InTime::finished);
         let note = |words: &str| closed.then(|| words.to_owned());
-        let service_note = note("closed load: service is response less lag");
+        let service_note = note("closed load: service is response less lag, reconnecting included");
         let wait_note = note("closed load: nobody waits for a free client");
         Block {
             tps: per_s(commits),
@@ -270,13 +277,21 @@ impl Block {
             tpm: headline("tpm"),
             headlines,
             ramp_up_counts: ramp_up_counts(tally, groups),
-            response_ms: Latency::whole(&sum.response),
-            service_ms: Latency { note: service_note, ..Latency::whole(&sum.service) },
-            wait_ms: Latency { note: wait_note, ..Latency::of(&sum.wait) },
-            offered_ms: Latency::offered(&offered, &counts),
-            failed_ms: Latency::of(&sum.failures),
+            backlog_at_start_max_ms: backlog_max_ns(tally, groups).map(|ns| ns as f64 / 1e6),
+            response_ms: Latency::whole(&sum.response, order(&finished)),
+            service_ms: Latency {
+                note: service_note,
+                ..Latency::whole(&sum.service, order(&in_time(Times::Service)))
+            },
+            wait_ms: Latency {
+                note: wait_note,
+                ..Latency::of(&sum.wait, order(&in_time(Times::Wait)))
+            },
+            offered_ms: Latency::offered(&offered, &counts, order(&all)),
+            failed_ms: Latency::of(&sum.failures, Order::Unknown(FAILED_ORDER)),
             counts,
             lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
+            reply_lag_us: ReplyLagReport::of(tally, groups),
             connect_ms: connect(within()),
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
@@ -289,7 +304,26 @@ impl Block {
     }
 }
 
-fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
+/// Why times of failed transactions have no intervals.
+const FAILED_ORDER: &str = "the order of failures in time is not kept";
+
+/// Why times of connecting have none.
+const CONNECT_ORDER: &str = "clients connect all at once";
+
+/// In which order times came; unknown where groups of a run record them in different stretches.
+fn order(in_time: &Option<InTime>) -> Order<'_> {
+    let unknown = Order::Unknown("groups of different loads have no common intervals of time");
+    in_time.as_ref().map_or(unknown, Order::Known)
+}
+
+fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
+    LoopReport {
+        heartbeat_lag_us: LagTimes::of(Some(&of_loop.lag)),
+        latest_at_s: of_loop.latest_at_ns as f64 / NS_PER_S as f64,
+    }
+}
+
+pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
     let mut sum: Option<Histogram> = None;
     for part in parts.flatten() {
         match &mut sum {
@@ -303,6 +337,11 @@ fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Hist
 fn carried_in(tally: &Tally, groups: &[usize]) -> u64 {
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
     groups.map(GroupTally::carried_in).sum()
+}
+
+fn backlog_max_ns(tally: &Tally, groups: &[usize]) -> Option<u64> {
+    let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
+    groups.map(GroupTally::carried_in_max_ns).max().filter(|ns| *ns > 0)
 }
 
 fn counts_of(sum: &Sum, carried_in: u64) -> CountsReport {
@@ -343,26 +382,31 @@ fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     ci95(&tally.commits_100ms(groups))
 }
 
-/// The error of the rate of slots, or why there is none.
+/// The error of the rate of slots of 100 ms, or why there is none.
 pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
     let rate = within_run(slots, SLOT_NS);
     match rate.half_width {
         Ok(half_width) => {
             let note = "within-run: repeat the run to see how much runs differ".to_owned();
+            let relative = half_width / rate.per_s;
+            let run_s = slots.len() as f64 * SLOT_NS as f64 / NS_PER_S as f64;
             let half_width = known(half_width).unwrap_or_default();
             let n_effective = known(rate.n_effective).unwrap_or_default();
-            (Some(Ci95 { half_width, n_effective, note }), None)
+            let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
+            (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
         }
-        Err(few) => {
-            let seconds = |slots: u64| slots as f64 * SLOT_NS as f64 / NS_PER_S as f64;
-            let (needed, have) = (seconds(few.needed), seconds(few.have));
-            let reason = format!(
-                "commits vary too slowly to tell within {have:.1} s: it takes at least {:.1} s",
-                needed.max(have + 0.1)
-            );
-            (None, Some(reason))
-        }
+        Err(few) => (None, Some(too_short(few, SLOT_NS))),
     }
+}
+
+/// Why a rate has no error.
+fn too_short(few: TooFewSlots, slot_ns: u64) -> String {
+    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
+    let (needed, have) = (seconds(few.needed), seconds(few.have));
+    format!(
+        "commits vary too slowly to tell within {have:.1} s: it takes at least {:.1} s",
+        needed.max(have + 0.1)
+    )
 }
 
 /// What was moved within the measured window.
@@ -374,35 +418,59 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     sum
 }
 
-/// Every headline of the groups; equal names are added up.
+/// Every headline of the groups; equal names are added up, second by second.
 fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
-    let mut all: Named<HeadlineReport> = Named::default();
-    for &index in groups {
-        let (Some(told), Some(group)) = (tally.told(index), tally.groups.get(index)) else {
-            continue;
-        };
+    let mut names: Vec<(&str, &str, u64)> = Vec::new();
+    for told in groups.iter().filter_map(|index| tally.told(*index)) {
         for headline in &told.headlines {
-            let of = |kind: &KindIndex| group.commits_of(*kind, tally.seconds());
-            let commits: u64 = headline.kinds.iter().map(of).sum();
-            let value = commits as f64 * headline.per_ns as f64 / tally.measured_ns() as f64;
-            match all.0.iter_mut().find(|(name, _)| *name == headline.name) {
-                Some((_, same)) => {
-                    same.value = same.value.and_then(|sum| known(sum + value));
-                }
-                None => {
-                    let title = headline.title.clone();
-                    all.push(&headline.name, HeadlineReport { title, value: known(value) });
-                }
+            if names.iter().all(|(name, ..)| *name != headline.name) {
+                names.push((&headline.name, &headline.title, headline.per_ns));
             }
         }
     }
+    let mut all = Named::default();
+    for (name, title, per_ns) in names {
+        let commits = commits_of_headline(tally, groups, name);
+        let sum: u64 = commits.iter().sum();
+        let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
+        let rate = within_run(&commits[..whole.min(commits.len())], NS_PER_S);
+        let per_second = per_ns as f64 / NS_PER_S as f64;
+        let report = HeadlineReport {
+            title: title.to_owned(),
+            value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
+            half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
+            reason: rate.half_width.err().map(|few| too_short(few, NS_PER_S)),
+        };
+        all.push(name, report);
+    }
     all
+}
+
+/// The commits that a headline counts, in each second that the measured window touches.
+fn commits_of_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
+    let mut commits = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
+    for index in groups {
+        let (Some(told), Some(group)) = (tally.told(*index), tally.groups.get(*index)) else {
+            continue;
+        };
+        for headline in told.headlines.iter().filter(|headline| headline.name == name) {
+            for (second, of) in group.series.iter() {
+                let Some(sum) = usize::try_from(second).ok().and_then(|s| commits.get_mut(s))
+                else {
+                    continue;
+                };
+                let of_kind = |kind: &KindIndex| of.commits_by_kind.get(usize::from(*kind));
+                *sum += headline.kinds.iter().filter_map(of_kind).sum::<u64>();
+            }
+        }
+    }
+    commits
 }
 
 fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {
     let times = merged(groups.clone().map(|group| &group.connect)).unwrap_or_default();
     let failed = groups.map(|group| u64::from(group.connect_failed)).sum();
-    ConnectTimes { times: Latency::of(&times), failed }
+    ConnectTimes { times: Latency::of(&times, Order::Unknown(CONNECT_ORDER)), failed }
 }
 
 fn transactions(tally: &Tally, groups: &[usize]) -> Named<TransactionReport> {
@@ -438,6 +506,7 @@ fn transaction(
     let commits = group.commits_of(kind, tally.seconds());
     let (traffic, ended) = moved(group.ramp_up_kind(kind), group.kind(kind));
     let each = |count: u64| known(count as f64 / ended as f64);
+    let in_time = tally.in_time(&[index], Some(kind), Times::Response).map(InTime::finished);
     TransactionReport {
         calls: counts.finished + counts.failed,
         finished: counts.finished,
@@ -452,12 +521,12 @@ fn transaction(
         reads: each(traffic.reads),
         writes: each(traffic.writes),
         others: each(traffic.others),
-        response_ms: Latency::of(&sum.response),
+        response_ms: Latency::of(&sum.response, order(&in_time)),
     }
 }
 
 /// What a transaction takes on average, over all kinds.
-fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
         let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
@@ -550,7 +619,7 @@ fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
 }
 
 fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram) {
-    let mut quantile = |name: &str, q| match order_statistic_interval(histogram, q, 0.95) {
+    let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
         Ok(_) => histogram.quantile(q).map(|value| value as f64),
         Err(few) => {
             report.reasons.push(name, too_few(few));

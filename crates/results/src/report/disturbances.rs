@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Recovery, recovery, windows};
 
 use super::build::{ci95, counts};
-use super::times::known;
+use super::times::{Order, known};
 use super::{Ci95, CountsReport, Latency, Named};
 use crate::Tally;
 use crate::tally::SLOT_NS;
@@ -203,7 +203,10 @@ impl Look<'_> {
             tps_ci95_reason,
             counts: counts(&span.counts),
             response_ms: match span.is_whole {
-                true => Latency::of(&span.response),
+                true => Latency::of(
+                    &span.response,
+                    Order::Known(&self.tally.seconds_in_time(intended_from_s..seconds.end)),
+                ),
                 false => no_longer_kept(&span.counts),
             },
         })

@@ -24,20 +24,20 @@ fn the_json_has_the_names_that_people_rely_on() {
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
-    : checks client clients connect_ms counts crosschecks database dbdyno declarations
-    disturbances elapsed_seconds errors facts failed_ms findings gauges groups headlines
-    lag_us load measured_seconds measures modes name nopm offered_ms others_per_second
-    output per_client per_transaction phases placement plan probes qps ramp_up_counts
-    ramp_up_errors reads_per_second reason response_ms run_id schema seconds seed service_ms
-    stability started status target tpm tps tps_ci95 transactions wait_ms workload
-    writes_per_second
+    : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks database
+    dbdyno declarations disclosures disturbances elapsed_seconds errors facts failed_ms
+    findings gauges groups headlines lag_us load measured_seconds measures modes name nopm
+    offered_ms others_per_second output per_client per_transaction phases placement plan
+    probes qps ramp_up_counts ramp_up_errors reads_per_second reason response_ms run_id
+    schema seconds seed service_ms stability started status target tpm tps tps_ci95
+    transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
     /client: bytes_in bytes_out cpu_seconds cpu_us_per_query max_rss_bytes queries
-    /connect_ms: count failed intervals max mean min overflow p50 p90 p95 p99 p999 reasons
-    sd
-    /connect_ms/intervals: p50
+    /connect_ms: count failed interval_reasons intervals max mean min overflow p50 p90 p95
+    p99 p999 reasons sd
+    /connect_ms/interval_reasons: p50
     /connect_ms/reasons: p90 p95 p99 p999
     /counts: carried_in committed dropped failed finished offered retried rolled_back
     unfinished unknown
@@ -53,15 +53,16 @@ fn the_json_has_the_names_that_people_rely_on() {
     /groups[]/load: model
     /groups[]/parameters: warehouses
     /headlines: nopm tpm
-    /headlines/nopm: title value
-    /headlines/tpm: title value
+    /headlines/nopm: half_width title value
+    /headlines/tpm: half_width title value
     /lag_us: count max p50 p99
     /load: model
     /measures: lines
     /measures/lines: count max mean p50 p99 sum unit
-    /offered_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999
-    reasons sd
-    /offered_ms/intervals: p50 p90 p95 p99 p999
+    /offered_ms: count distribution interval_reasons intervals max mean min overflow p50 p90
+    p95 p99 p999 reasons sd
+    /offered_ms/interval_reasons: p999
+    /offered_ms/intervals: p50 p90 p95 p99
     /offered_ms/reasons: max mean sd
     /per_client[]: client transactions
     /per_client[]/transactions: new_order
@@ -72,22 +73,26 @@ fn the_json_has_the_names_that_people_rely_on() {
     tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
-    /response_ms: count distribution intervals max mean min overflow p50 p90 p95 p99 p999 sd
-    /response_ms/intervals: p50 p90 p95 p99 p999
+    /response_ms: count distribution interval_reasons intervals max mean min overflow p50
+    p90 p95 p99 p999 sd
+    /response_ms/interval_reasons: p999
+    /response_ms/intervals: p50 p90 p95 p99
     /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
     p99_ms reads second tps waiting writes
-    /service_ms: count distribution intervals max mean min note overflow p50 p90 p95 p99
-    p999 sd
-    /service_ms/intervals: p50 p90 p95 p99 p999
+    /service_ms: count distribution interval_reasons intervals max mean min note overflow
+    p50 p90 p95 p99 p999 sd
+    /service_ms/interval_reasons: p999
+    /service_ms/intervals: p50 p90 p95 p99
     /stability: cv longest_stall_ms longest_stalls median_tps slowest_second stalled_ms
     stalls
     /stability/slowest_second: second tps
-    /tps_ci95: half_width n_effective note
+    /tps_ci95: half_width n_effective note seconds_to_1_percent
     /transactions: new_order
     /transactions/new_order: calls dropped failed finished others ratio_percent reads
     response_ms retried round_trips total_ms tps unfinished writes
-    /wait_ms: count intervals max mean min note overflow p50 p90 p95 p99 p999 sd
-    /wait_ms/intervals: p50 p90 p95 p99 p999
+    /wait_ms: count interval_reasons intervals max mean min note overflow p50 p90 p95 p99
+    p999 sd
+    /wait_ms/interval_reasons: p50 p90 p95 p99 p999
     ");
 }
 
@@ -253,4 +258,47 @@ fn clients_are_told_only_when_asked_for() {
     assert_eq!((new_order.calls, new_order.mean_ms, new_order.total_ms), (5, Some(2.5), 10.0));
     // Of 1, 2, 3 and 4 ms.
     assert!(new_order.sd_ms.is_some_and(|sd| (sd - 1.290_994).abs() < 1e-6));
+}
+
+#[test]
+fn a_report_of_before_reply_lags_is_read() {
+    let mut json = serde_json::to_value(report(&Made::closed())).expect("a report is JSON");
+    let fields = json.as_object_mut().expect("an object");
+    assert!(fields.remove("reply_lag_us").is_some());
+    let read: Report = serde_json::from_value(json).expect("an old report is read");
+    assert_eq!((read.block.reply_lag_us.count, read.loops.len()), (0, 0));
+}
+
+#[test]
+fn the_service_time_is_split_by_the_reply_lag_of_all_round_trips() {
+    let mut made = Made::closed();
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 500);
+    made.seconds[9].reply_lag.get_or_insert_default().record_n(40_000, 500);
+    // What was read in the ramp-up is not of the measured phase.
+    made.seconds[0].reply_lag.get_or_insert_default().record_n(9_000_000, 500);
+    let block = report(&made).block;
+    let (lag, split) = (&block.reply_lag_us, block.reply_lag_us.service.expect("it is known"));
+    assert_eq!((lag.count, lag.mean, lag.max), (1_000, Some(30.0), Some(40.0)));
+    assert!(lag.p50.is_some_and(|p50| (p50 - 20.0).abs() < 0.1), "{lag:?}");
+    let round_trips = block.per_transaction.round_trips.expect("it was counted");
+    assert!((split.generator_ms - 0.030 * round_trips).abs() < 1e-5, "{split:?}");
+    assert_eq!(Some(split.mean_ms), block.service_ms.mean);
+    let sum = split.server_and_network_ms + split.generator_ms;
+    assert!((sum - split.mean_ms).abs() < 1e-5, "{split:?}");
+}
+
+#[test]
+fn where_no_reply_lag_is_known_there_is_the_reason() {
+    let why = |made: &Made| {
+        let lag = report(made).block.reply_lag_us;
+        assert_eq!((lag.count, lag.mean, lag.service), (0, None, None));
+        lag.reasons.get("count").cloned().unwrap_or_default()
+    };
+    let mut made = Made::closed();
+    assert_eq!(why(&made), "no round trip was sampled");
+    made.fact("client", "no_reply_lag", "it is a Unix socket");
+    assert_eq!(why(&made), "it is a Unix socket");
+    let mut made = Made::closed();
+    made.description.placement = model::Placement::Simulated;
+    assert_eq!(why(&made), "virtual time has no sockets");
 }

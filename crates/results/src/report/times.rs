@@ -4,10 +4,13 @@
 use model::{NS_PER_MS, NS_PER_US};
 use serde::{Deserialize, Serialize};
 use stats::{
-    Histogram, Offered, OfferedInterval, OfferedQuantile, TooFew, order_statistic_interval,
+    Histogram, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew, dependent_ranks,
+    enough,
 };
 
 use super::{CountsReport, Named};
+use crate::render::figures;
+use crate::tally::InTime;
 
 /// The quantiles of a [`Latency`], by the names of their fields.
 const QUANTILES: [(&str, f64); 5] =
@@ -42,10 +45,13 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// The longest, exact.
     pub max: Option<f64>,
-    /// The 95 % interval of each quantile from order statistics: the error within this run, as
-    /// if samples were independent; between runs it is larger. An upper end among what was lost,
+    /// The 95 % interval of each quantile: the error within this run, which knows how strongly
+    /// samples depend on each other; between runs it is larger. An upper end among what was lost,
     /// or had not ended, is none, and a quantile whose lower end is there too has no interval.
     pub intervals: Named<(f64, Option<f64>)>,
+    /// Why a quantile that is known has no interval, by its name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub interval_reasons: Named<String>,
     /// The whole distribution, where it is told: percents of the samples, rising, and what they
     /// are at or below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -115,6 +121,34 @@ pub(crate) fn too_few(few: TooFew) -> String {
     }
 }
 
+/// In which order times came.
+#[derive(Clone, Copy, Debug)]
+pub enum Order<'a> {
+    /// These stretches of them one after the other.
+    Known(&'a InTime),
+    /// It is not kept, for this reason, so that nobody knows how they depend on each other.
+    Unknown(&'static str),
+}
+
+/// Why a quantile has no interval, and how long a run has one.
+fn no_interval(why: NoInterval, in_time: &InTime) -> String {
+    let run_s = in_time.stretches.len() as f64 * in_time.width_s as f64;
+    match why {
+        NoInterval::TooFew(few) => too_few(few),
+        NoInterval::TooShort { needed, .. } => {
+            let needed_s = needed as f64 * in_time.width_s as f64;
+            format!("too short: an interval takes at least {}", figures::seconds(needed_s))
+        }
+        NoInterval::TooDependent { times_as_long } => {
+            let needed_s = figures::rounded_up(run_s * times_as_long);
+            let needed = figures::seconds(needed_s);
+            format!(
+                "the slow transactions came in a few episodes: an interval takes about {needed}"
+            )
+        }
+    }
+}
+
 impl Latency {
     /// Whether a quantile lies among what was lost.
     pub fn is_infinite(&self, name: &str) -> bool {
@@ -128,29 +162,59 @@ impl Latency {
     }
 
     /// The distribution of times that were all seen to end.
-    pub fn of(histogram: &Histogram) -> Latency {
+    pub fn of(histogram: &Histogram, order: Order) -> Latency {
         let mut latency = Latency::extremes(histogram);
         for (name, q) in QUANTILES {
-            let interval = order_statistic_interval(histogram, q, CONFIDENCE);
-            match (interval, histogram.quantile(q)) {
-                (Ok(interval), Some(value)) => {
-                    latency.set(name, ms(value));
-                    latency.intervals.push(name, (ms(interval.low), Some(ms(interval.high))));
-                }
+            let enough = enough(histogram.count(), q, CONFIDENCE);
+            match (enough, histogram.quantile(q)) {
+                (Ok(_), Some(value)) => latency.set(name, ms(value)),
                 (Err(few), _) => latency.reasons.push(name, too_few(few)),
                 (Ok(_), None) => latency.reasons.push(name, "no samples".to_owned()),
             }
         }
+        let unfinished = Histogram::default();
+        let all = Offered { finished: histogram, unfinished: &unfinished, lost: 0 };
+        latency.add_intervals(&all, order);
         latency
     }
 
+    /// The intervals of the quantiles that are known.
+    fn add_intervals(&mut self, all: &Offered, order: Order) {
+        let is_known = |(name, _): &&(&str, f64)| {
+            self.get(name).is_some() || self.at_least.get(name).is_some()
+        };
+        let known: Vec<(&str, f64)> = QUANTILES.iter().filter(is_known).copied().collect();
+        let in_time = match order {
+            Order::Known(in_time) => in_time,
+            Order::Unknown(why) => {
+                let reasons = known.iter().map(|(name, _)| (*name, why.to_owned()));
+                reasons.for_each(|(name, why)| self.interval_reasons.push(name, why));
+                return;
+            }
+        };
+        let quantiles: Vec<f64> = known.iter().map(|(_, q)| *q).collect();
+        let found = dependent_ranks(&in_time.stretches, &quantiles, CONFIDENCE);
+        for ((name, _), ranks) in known.into_iter().zip(found) {
+            match ranks.map(|ranks| all.between(ranks)) {
+                Ok(OfferedInterval { low: Some(low), high }) => {
+                    self.intervals.push(name, (ms(low), high.map(ms)));
+                }
+                Ok(OfferedInterval { low: None, .. }) => {
+                    let why = "both ends lie among what was lost".to_owned();
+                    self.interval_reasons.push(name, why);
+                }
+                Err(why) => self.interval_reasons.push(name, no_interval(why, in_time)),
+            }
+        }
+    }
+
     /// The same with all percentiles that there are.
-    pub fn whole(histogram: &Histogram) -> Latency {
-        Latency::of(histogram).with_distribution(|q| histogram.quantile(q))
+    pub fn whole(histogram: &Histogram, order: Order) -> Latency {
+        Latency::of(histogram, order).with_distribution(|q| histogram.quantile(q))
     }
 
     /// The distribution of times of all that was offered, with all percentiles that are known.
-    pub fn offered(offered: &Offered, counts: &CountsReport) -> Latency {
+    pub fn offered(offered: &Offered, counts: &CountsReport, order: Order) -> Latency {
         let mut latency = Latency::extremes(offered.finished);
         latency.count = offered.count();
         if offered.count() > offered.finished.count() {
@@ -163,15 +227,9 @@ impl Latency {
             }
         }
         for (name, q) in QUANTILES {
-            match offered.interval(q, CONFIDENCE) {
-                Ok(OfferedInterval { low, high }) => {
-                    let interval = low.map(|low| (ms(low), high.map(ms)));
-                    latency.intervals.0.extend(interval.map(|ends| (name.to_owned(), ends)));
-                }
-                Err(few) => {
-                    latency.reasons.push(name, too_few(few));
-                    continue;
-                }
+            if let Err(few) = enough(offered.count(), q, CONFIDENCE) {
+                latency.reasons.push(name, too_few(few));
+                continue;
             }
             match offered.quantile(q) {
                 OfferedQuantile::Exact(ns) => latency.set(name, ms(ns)),
@@ -188,6 +246,7 @@ impl Latency {
                 OfferedQuantile::Empty => latency.reasons.push(name, "no samples".to_owned()),
             }
         }
+        latency.add_intervals(offered, order);
         latency.with_distribution(|q| match offered.quantile(q) {
             OfferedQuantile::Exact(ns) => Some(ns),
             _ => None,
@@ -263,8 +322,8 @@ impl LagTimes {
     pub fn of(histogram: Option<&Histogram>) -> LagTimes {
         let Some(lag) = histogram else { return LagTimes::default() };
         let quantile = |q| {
-            let enough = order_statistic_interval(lag, q, CONFIDENCE).is_ok();
-            lag.quantile(q).filter(|_| enough).map(us)
+            let is_enough = enough(lag.count(), q, CONFIDENCE).is_ok();
+            lag.quantile(q).filter(|_| is_enough).map(us)
         };
         LagTimes {
             count: lag.count(),
@@ -285,13 +344,56 @@ mod tests {
         histogram
     }
 
+    /// So many stretches that all have the times of `histogram`, in the same shares.
+    fn alike(histogram: &Histogram, offered: u64) -> InTime {
+        let n = 20;
+        let mut stretches = vec![stats::Stretch::default(); n];
+        let values = histogram.recorded().flat_map(|(v, n)| std::iter::repeat_n(v, n as usize));
+        for (index, value) in values.enumerate() {
+            stretches[7 * index % n].finished.record(value);
+        }
+        let add = |(index, stretch): (usize, &mut stats::Stretch)| {
+            stretch.offered = offered / n as u64 + u64::from((index as u64) < offered % n as u64);
+        };
+        stretches.iter_mut().enumerate().for_each(add);
+        InTime { stretches, width_s: 1 }
+    }
+
+    fn in_any_order(histogram: &Histogram) -> Latency {
+        Latency::of(histogram, Order::Known(&alike(histogram, histogram.count())))
+    }
+
+    fn of_offered(offered: &Offered, counts: &CountsReport) -> Latency {
+        let in_time = alike(offered.finished, offered.count());
+        Latency::offered(offered, counts, Order::Known(&in_time))
+    }
+
+    #[test]
+    fn a_quantile_without_an_interval_says_how_long_a_run_has_one() {
+        let times = of(1..=5000);
+        let latency = Latency::of(&times, Order::Unknown("nobody knows"));
+        assert_eq!(latency.interval_reasons.get("p99").map(String::as_str), Some("nobody knows"));
+        let mut in_time = alike(&times, 5000);
+        in_time.stretches.truncate(6);
+        let latency = Latency::of(&times, Order::Known(&in_time));
+        let reason = latency.interval_reasons.get("p50").map(String::as_str);
+        assert_eq!(reason, Some("too short: an interval takes at least 10 s"));
+        // All that is slow in one second of a minute.
+        let mut in_time = alike(&times, 5000);
+        in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));
+        in_time.stretches[7].finished = of(1..=250);
+        let latency = Latency::of(&times, Order::Known(&in_time));
+        let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
+        assert!(reason.starts_with("the slow transactions came in a few episodes"), "{reason}");
+    }
+
     #[test]
     fn a_quantile_without_enough_samples_is_a_reason() {
-        let latency = Latency::of(&of(1..=1200));
+        let latency = in_any_order(&of(1..=3000));
         assert!(latency.p99.is_some() && latency.p999.is_none());
         let reason = latency.reasons.get("p999").map(String::as_str);
-        assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 1,200"));
-        assert_eq!(latency.max, Some(1200.0));
+        assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 3,000"));
+        assert_eq!(latency.max, Some(3000.0));
         let (low, high) = *latency.intervals.get("p99").expect("enough samples");
         let p99 = latency.p99.expect("enough samples");
         assert!(low < p99 && high.is_some_and(|high| p99 < high), "{low} {p99} {high:?}");
@@ -299,7 +401,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_figures_and_says_so() {
-        let latency = Latency::of(&Histogram::default());
+        let latency = in_any_order(&Histogram::default());
         assert_eq!((latency.count, latency.min, latency.mean), (0, None, None));
         assert!(latency.reasons.iter().all(|(_, why)| why == "no samples"));
         assert_eq!(latency.reasons.iter().count(), QUANTILES.len());
@@ -312,7 +414,7 @@ mod tests {
         let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 200 };
         let counts =
             CountsReport { offered: 10_000, unfinished: 800, dropped: 200, ..Default::default() };
-        let latency = Latency::offered(&offered, &counts);
+        let latency = of_offered(&offered, &counts);
         assert!(latency.p50.is_some_and(|p50| (p50 - 10.0).abs() < 0.1));
         assert_eq!((latency.p95, latency.p99, latency.max), (None, None, None));
         assert!(latency.at_least.get("p95").is_some_and(|p95| (p95 - 500.0).abs() < 1.0));
@@ -337,11 +439,11 @@ mod tests {
         let finished = of((1..=5000).map(|n| n * n % 700));
         let unfinished = Histogram::default();
         let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 0 };
-        let latency = Latency::offered(&offered, &CountsReport::default());
-        assert_eq!(latency.intervals, Latency::of(&finished).intervals);
+        let latency = of_offered(&offered, &CountsReport::default());
+        assert_eq!(latency.intervals, in_any_order(&finished).intervals);
         // One in fifty was lost: p95 is known, and p99 is infinite from its lower end on.
         let offered = Offered { lost: 102, ..offered };
-        let latency = Latency::offered(&offered, &CountsReport::default());
+        let latency = of_offered(&offered, &CountsReport::default());
         let p95 = latency.intervals.get("p95").copied().expect("enough samples");
         assert!(p95.0 <= latency.p95.expect("known") && p95.1 >= latency.p95, "{p95:?}");
         assert_eq!((latency.is_infinite("p99"), latency.intervals.get("p99")), (true, None));

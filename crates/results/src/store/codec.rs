@@ -65,14 +65,24 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 8] =
-    ["phase", "connected", "ended", "checked", "crosschecked", "disturbance", "gauges", "output"];
+const KINDS: [&str; 9] = [
+    "phase",
+    "connected",
+    "heartbeats",
+    "ended",
+    "checked",
+    "crosschecked",
+    "disturbance",
+    "gauges",
+    "output",
+];
 
 /// The kind of an event that is kept as JSON: the tag under which serde writes it.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     match event {
         Event::Phase { .. } => Some("phase"),
         Event::Connected { .. } => Some("connected"),
+        Event::Heartbeats { .. } => Some("heartbeats"),
         Event::Ended { .. } => Some("ended"),
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),

@@ -151,8 +151,16 @@ impl StoreError {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreErrorKind::DiskFull,
             _ => StoreErrorKind::Other,
         };
+        let is_missing = error.kind() == ErrorKind::NotFound;
+        let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+        let remedy = match above.filter(|above| is_missing && !above.exists()) {
+            Some(above) => {
+                format!("{} is not there: mount or make it, or name another file", above.display())
+            }
+            None => "name another file".to_owned(),
+        };
         let message = format!(
-            "the folder {} for the store {} cannot be made ({error}): name another file",
+            "the folder {} for the store {} cannot be made ({error}): {remedy}",
             folder.display(),
             path.display()
         );

@@ -30,7 +30,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
+const MIGRATIONS: [&str; 6] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -172,6 +172,24 @@ CREATE TABLE walk (
 ) STRICT;
 "#;
 
+/// What people have decided about histories: changes of level that are no alarms (`point` is empty
+/// where that holds for every point), and the builds that last ones are compared with.
+const VERSION_6: &str = r#"
+CREATE TABLE acknowledged (
+    label TEXT NOT NULL,
+    build TEXT NOT NULL,
+    point TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    since_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (label, build, point)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE baseline (
+    label TEXT PRIMARY KEY,
+    build TEXT NOT NULL,
+    since_unix_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"#;
+
 /// The newest version of the format that is known here.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
@@ -245,11 +263,20 @@ fn known_to(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_collation(VERSIONS, libversion::version_compare2)
 }
 
+/// Makes the folder of a store, but not those above it: where a disk is not mounted, runs would
+/// go to another one.
+fn make_folder(folder: &Path) -> std::io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
 /// Makes a store under another name and links it to `path` when it is whole: nobody ever sees
 /// half of one. If somebody else was quicker, theirs is the store.
 fn create(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
+        make_folder(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
     }
     let mut new = path.as_os_str().to_owned();
     // Two threads of one process may come here, too.
@@ -285,6 +312,13 @@ fn look(path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind == StoreErrorKind::Corrupt => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Whether the file at `path` holds runs: any store of dbdyno's, or what it has exported as one.
+/// The file is not touched, and one that cannot be read holds none.
+pub fn holds_runs(path: &Path) -> bool {
+    let owner = immutable(path).ok().and_then(|file| owner(&file).ok());
+    matches!(owner, Some(Owner::Store | Owner::File))
 }
 
 /// Refuses a file that is neither a store of a version that is known here nor a whole file

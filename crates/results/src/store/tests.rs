@@ -62,6 +62,7 @@ fn group(workload: &str) -> GroupDescription {
         }],
         declarations: vec!["no think time".to_owned()],
         closed_form: None,
+        standard: None,
     }
 }
 
@@ -103,6 +104,8 @@ fn experiment() -> Experiment {
         axes: Vec::new(),
         points: vec![Point { values: Vec::new(), plan: "seed = 7".to_owned() }],
         repeats: 3,
+        nesting: model::Nesting::default(),
+        stop: None,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,
@@ -267,7 +270,7 @@ fn at_the_end() -> Options {
 
 fn new_store() -> (TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
-    let store = Store::open(&folder.path().join("deep/down/runs.sqlite")).expect("a store");
+    let store = Store::open(&folder.path().join("down/runs.sqlite")).expect("a store");
     (folder, store)
 }
 

@@ -8,10 +8,13 @@
 //! - the last [`KEPT_SECONDS`], packed (some kB each), and whole again when a part comes;
 //! - older ones as three quantiles, which are withdrawn if a part comes even so.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use model::{Counts, Second, Traffic};
 use stats::Histogram;
+
+use super::stretches::Packed;
 
 /// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
 const WHOLE_MOST: usize = 12;
@@ -42,52 +45,44 @@ impl Quantiles {
 }
 
 /// The response times of one second, as far as they are kept.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 enum Kept {
-    #[default]
-    Nothing,
-    Whole(Box<Histogram>),
-    Packed(Vec<u8>),
+    Times(Packed),
     Settled(Quantiles),
     /// Settled, and then more came: there is no telling.
     Unknown,
 }
 
+impl Default for Kept {
+    fn default() -> Kept {
+        Kept::Times(Packed::Empty)
+    }
+}
+
 impl Kept {
-    fn histogram(&self) -> Option<Histogram> {
+    fn histogram(&self) -> Option<Cow<'_, Histogram>> {
         match self {
-            Kept::Whole(histogram) => Some((**histogram).clone()),
-            Kept::Packed(bytes) => {
-                Some(Histogram::from_bytes(bytes).expect("bytes that we have packed ourselves"))
-            }
-            Kept::Nothing | Kept::Settled(_) | Kept::Unknown => None,
+            Kept::Times(times) => times.histogram(),
+            Kept::Settled(_) | Kept::Unknown => None,
         }
     }
 
     fn add(&mut self, other: &Histogram) {
-        *self = match std::mem::take(self) {
-            Kept::Whole(mut mine) => {
-                mine.add(other);
-                Kept::Whole(mine)
-            }
-            Kept::Nothing => Kept::Whole(Box::new(other.clone())),
-            Kept::Settled(_) | Kept::Unknown => Kept::Unknown,
-            packed @ Kept::Packed(_) => {
-                let mut mine = packed.histogram().expect("packed is kept");
-                mine.add(other);
-                Kept::Whole(Box::new(mine))
-            }
-        };
+        match self {
+            Kept::Times(times) => times.add(other),
+            Kept::Settled(_) | Kept::Unknown => *self = Kept::Unknown,
+        }
     }
 
     fn pack(&mut self) {
-        if let Kept::Whole(histogram) = self {
-            *self = Kept::Packed(histogram.to_bytes());
+        if let Kept::Times(times) = self {
+            times.pack();
         }
     }
 
     fn settle(&mut self) {
-        if let Some(quantiles) = self.histogram().as_ref().and_then(Quantiles::of) {
+        let quantiles = self.histogram().and_then(|times| Quantiles::of(&times));
+        if let Some(quantiles) = quantiles {
             *self = Kept::Settled(quantiles);
         }
     }
@@ -119,7 +114,7 @@ impl SecondTally {
 
     /// The response times of those intended in it that finished; none if there are none, or
     /// they are no longer kept.
-    pub fn response(&self) -> Option<Histogram> {
+    pub fn response(&self) -> Option<Cow<'_, Histogram>> {
         self.response.histogram()
     }
 
@@ -127,7 +122,7 @@ impl SecondTally {
     pub fn quantiles(&self) -> Option<Quantiles> {
         match &self.response {
             Kept::Settled(quantiles) => Some(*quantiles),
-            kept => kept.histogram().as_ref().and_then(Quantiles::of),
+            kept => kept.histogram().and_then(|times| Quantiles::of(&times)),
         }
     }
 
@@ -273,7 +268,7 @@ mod tests {
         for second in 0..100 {
             series.add(&part(second, 10));
         }
-        assert!(series.get(5).is_some_and(|s| matches!(s.response, Kept::Packed(_))));
+        assert!(series.get(5).is_some_and(|s| matches!(s.response, Kept::Times(Packed::Bytes(_)))));
         assert_eq!(p99_ms(&series, 5), Some(10));
         series.add(&part(5, 90_000));
         assert_eq!(
@@ -319,7 +314,10 @@ mod tests {
         for second in 0..500 {
             series.add(&part(second, 10));
         }
-        let open = series.iter().filter(|(_, s)| matches!(s.response, Kept::Whole(_))).count();
+        let open = series
+            .iter()
+            .filter(|(_, s)| matches!(s.response, Kept::Times(Packed::Open(_))))
+            .count();
         assert_eq!(open, WHOLE_MOST);
     }
 

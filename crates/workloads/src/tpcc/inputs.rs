@@ -71,6 +71,13 @@ pub(super) enum Who {
     Id(i64),
 }
 
+impl Who {
+    /// Whether the customer says a last name.
+    pub(super) fn is_by_name(&self) -> bool {
+        matches!(self, Who::LastName(_))
+    }
+}
+
 /// Clause 2.5.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Payment {

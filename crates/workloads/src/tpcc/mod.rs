@@ -16,6 +16,7 @@ mod payment;
 mod population;
 mod procedures;
 mod random;
+mod requirements;
 mod schema;
 mod statements;
 mod stock_level;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
-    Settings, Statement, Workload, World,
+    Settings, Standard, Statement, Workload, World,
 };
 
 use crate::frame::{control, end};
@@ -54,14 +55,26 @@ const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
 const ORDERS_DELIVERED: u16 = 3;
 const DELIVERIES_SKIPPED: u16 = 4;
+const LINES_ENTERED: u16 = 5;
+const REMOTE_LINES: u16 = 6;
+const REMOTE_PAYMENTS: u16 = 7;
+const PAYMENTS_BY_NAME: u16 = 8;
+const ORDER_STATUSES_BY_NAME: u16 = 9;
+const SHORT_DELIVERIES: u16 = 10;
 
 /// The measures: name and unit, by place.
-static MEASURES: [Measure; 5] = [
+static MEASURES: [Measure; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
     counter("order_total", "cents"),
     counter("orders_delivered", "orders"),
     counter("deliveries_skipped", "districts"),
+    counter("lines_entered", "rows"),
+    counter("remote_lines", "rows"),
+    counter("remote_payments", "payments"),
+    counter("payments_by_name", "payments"),
+    counter("order_statuses_by_name", "order statuses"),
+    counter("short_deliveries", "deliveries"),
 ];
 
 const fn counter(name: &'static str, unit: &'static str) -> Measure {
@@ -113,6 +126,15 @@ impl Workload for Tpcc {
         };
         let n_kinds = KINDS.len() as KindIndex;
         vec![headline("nopm", "NOPM", 0..1), headline("tpm", "TPM", 0..n_kinds)]
+    }
+
+    fn standard(&self) -> Option<Standard> {
+        Some(requirements::standard(&self.decided))
+    }
+
+    fn rolled_back_share(&self, kind: KindIndex) -> f64 {
+        let share = self.decided.rollback as f64 / parameters::CHANCE_UNIT as f64;
+        if kind == inputs::NEW_ORDER { share } else { 0.0 }
     }
 
     fn rate_cap(&self) -> Option<&'static str> {
@@ -271,10 +293,37 @@ impl Terminal {
             measured: world.measured,
         };
         let said = transact(&mut talk, inputs).await;
-        if said.is_err() {
-            talk.measured.truncate(measured_before);
+        match said {
+            Ok(_) => count_inputs(inputs, talk.measured),
+            Err(_) => talk.measured.truncate(measured_before),
         }
         said
+    }
+}
+
+/// Counts what the standard limits of a transaction's inputs (clauses 5.5.1.5 and 5.5.1.6), in
+/// whichever way it was asked for; an order that is rolled back was entered too.
+fn count_inputs(inputs: &Inputs, measured: &mut Vec<(u16, u64)>) {
+    match inputs {
+        Inputs::NewOrder(order) => {
+            let is_remote = |line: &&inputs::Line| line.supply_warehouse != order.warehouse;
+            let n_remote = order.lines().iter().filter(is_remote).count();
+            measured.push((LINES_ENTERED, order.n_lines as u64));
+            measured.push((REMOTE_LINES, n_remote as u64));
+        }
+        Inputs::Payment(payment) => {
+            let is_remote = payment.customer_warehouse != payment.warehouse;
+            measured.push((REMOTE_PAYMENTS, is_remote.into()));
+            measured.push((PAYMENTS_BY_NAME, payment.who.is_by_name().into()));
+        }
+        Inputs::OrderStatus(asked) => {
+            measured.push((ORDER_STATUSES_BY_NAME, asked.who.is_by_name().into()));
+        }
+        Inputs::Delivery(_) => {
+            let skipped = measured.iter().any(|it| it.0 == DELIVERIES_SKIPPED && it.1 > 0);
+            measured.push((SHORT_DELIVERIES, skipped.into()));
+        }
+        Inputs::StockLevel(_) => {}
     }
 }
 

@@ -22,7 +22,7 @@ use crate::conformance::{OnLoops, Speaker, StillClock, block_on, instant, refuse
 use crate::{CannotOpen, Opening};
 
 /// A server of this test: it serves each connection with `manners`, on a thread.
-fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
+pub(super) fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it is bound").port();
     thread::spawn(move || {
@@ -34,7 +34,7 @@ fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
     port
 }
 
-fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
+pub(super) fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
     let mut packet = Vec::new();
     put_packet(&mut packet, sequence, |out| out.extend_from_slice(payload));
     // The client may be gone, and that is its right.
@@ -42,7 +42,7 @@ fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
 }
 
 /// The next packet; none when the client is gone.
-fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
+pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut header = [0; 4];
     stream.read_exact(&mut header).ok()?;
     let mut payload = vec![0; u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize];
@@ -50,11 +50,11 @@ fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
     Some(payload)
 }
 
-const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+pub(super) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const OK_IN_TRANSACTION: &[u8] = &[0, 0, 0, 3, 0, 0, 0];
 
 /// Lets anybody in.
-fn sign_in(stream: &mut TcpStream) {
+pub(super) fn sign_in(stream: &mut TcpStream) {
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
     let nonce = Some(b"ijklmnopqrst\0".as_slice());
     let plugin = Some(b"mysql_native_password".as_slice());
@@ -75,7 +75,7 @@ fn open(port: u16) -> Result<Arc<dyn Database>, CannotOpen> {
     (ENTRY.open)(&Target::parse(&url).expect("a URL"), Opening { create: false, seed: 1 })
 }
 
-fn opened(port: u16) -> Arc<dyn Database> {
+pub(super) fn opened(port: u16) -> Arc<dyn Database> {
     open(port).unwrap_or_else(|no| panic!("{no}"))
 }
 

@@ -29,7 +29,9 @@ struct Pooler {
 
 impl Pooler {
     fn start() -> Pooler {
-        let options = Options::default();
+        let mut options = Options::default();
+        let counted = ("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned());
+        options.settings.push(counted);
         let server = servers::start(Kind::Postgres, &options).unwrap_or_else(|no| panic!("{no}"));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().display();
@@ -39,7 +41,8 @@ impl Pooler {
         let settings = format!(
             "[databases]\n* = host=127.0.0.1 port={port} pool_size=2\n[pgbouncer]\n\
              listen_addr =\nlisten_port = {PORT}\nunix_socket_dir = {path}\n\
-             auth_type = plain\nauth_file = {path}/users\npool_mode = transaction\n",
+             auth_type = plain\nauth_file = {path}/users\npool_mode = transaction\n\
+             server_login_retry = 3\n",
             port = server.port()
         );
         fs::write(folder.path().join("users"), users).expect("written");
@@ -63,15 +66,18 @@ impl Pooler {
     }
 
     fn open(&self, statements: &str) -> Arc<dyn Database> {
+        let database = (ENTRY.open)(&self.target(statements), Opening { create: false, seed: 1 });
+        database.unwrap_or_else(|no| panic!("{no}"))
+    }
+
+    fn target(&self, statements: &str) -> Target {
         let option = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let folder = self.folder.path().to_str().expect("UTF-8");
-        let target = Target {
+        Target {
             hosts: vec![Host { name: "localhost".to_owned(), port: Some(PORT) }],
             options: vec![option("socket", folder), option("statements", statements)],
             ..self.server.target()
-        };
-        (ENTRY.open)(&target, Opening { create: false, seed: 1 })
-            .unwrap_or_else(|no| panic!("{no}"))
+        }
     }
 }
 
@@ -92,6 +98,61 @@ fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_ar
         holds(&|| Arc::clone(&database));
     }
     named_statements_are_refused(&pooler.open("named"));
+}
+
+/// What a session asks for and the server reports in other words is set again by the pooler at
+/// each transaction, which halves what a server can do.
+#[test]
+fn a_pooler_puts_no_statements_between_our_transactions() {
+    let pooler = Pooler::start();
+    let direct = (ENTRY.open)(&pooler.server.target(), Opening { create: false, seed: 1 });
+    let direct = direct.unwrap_or_else(|no| panic!("{no}"));
+    let mut own = Speaker::connect(&direct, &[]);
+    own.do_all(&["CREATE EXTENSION pg_stat_statements"]);
+    let database = pooler.open("unnamed");
+    let mut clients: Vec<Speaker> =
+        (0..4).map(|_| Speaker::connect(&database, &[(Read, "SELECT ?::int")])).collect();
+    own.do_all(&["SELECT pg_stat_statements_reset()"]);
+    for number in 0..200 {
+        let client = &mut clients[number % 4];
+        client.ask(Request::Begin).expect("begun");
+        client.call_rows(0, &[Value::Int(7)]);
+        client.ask(Request::Commit).expect("committed");
+    }
+    let mut counted = |what: &str| {
+        let sql = format!(
+            "SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements \
+             WHERE query ILIKE '{what}%'"
+        );
+        match own.rows(Request::Text { kind: Read, sql: &sql }).expect("counted")[..] {
+            [ref row] => match row[..] {
+                [Kept::Int(calls)] => calls,
+                ref other => panic!("{other:?}"),
+            },
+            ref other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(counted("COMMIT"), 200);
+    // Two connections are set up, each with a few.
+    let n_set = counted("SET");
+    assert!(n_set <= 10, "{n_set} SET for 200 transactions");
+}
+
+#[test]
+fn a_database_that_is_not_there_is_made_through_a_pooler() {
+    let pooler = Pooler::start();
+    let mut target = Target { path: "not_there_yet".to_owned(), ..pooler.target("unnamed") };
+    // The pooler keeps us waiting for longer than that.
+    target.options.push(("connect_timeout".to_owned(), "1s".to_owned()));
+    let made = (ENTRY.open)(&target, Opening { create: true, seed: 1 });
+    let made = made.unwrap_or_else(|no| panic!("{no}"));
+    let mut session = Speaker::connect(&made, &[]);
+    let asked = session.rows(Request::Text { kind: Read, sql: "SELECT current_database()" });
+    assert_eq!(asked, Ok(vec![vec![Kept::Text("not_there_yet".to_owned())]]));
+    let other = Target { path: "never".to_owned(), ..target };
+    let missing = (ENTRY.open)(&other, Opening { create: false, seed: 1 });
+    let missing = missing.err().map(|no| no.to_string()).unwrap_or_default();
+    assert!(missing.contains("CREATE DATABASE"), "{missing}");
 }
 
 fn named_statements_are_refused(database: &Arc<dyn Database>) {

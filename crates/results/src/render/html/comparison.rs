@@ -1,13 +1,15 @@
-//! The page of a comparison: the verdict, and beside each other what changed and what it did.
+//! The page of a comparison: the verdict, what it was found by, and then what changed.
 
 use super::Ink;
 use super::blocks::{Block, Body, Verdict, named};
 use super::long::runs;
 use crate::ComparisonReport;
 use crate::charts::of_comparison;
-use crate::comparison::{GateResult, Judged, PairReport, Passed, SideReport, Verdict as Judgement};
+use crate::comparison::{
+    Difference, GateResult, Judged, PairReport, Passed, SideReport, Verdict as Judgement,
+};
 use crate::render::comparison as text;
-use crate::render::figures::{NONE, exact, significant};
+use crate::render::figures::{NONE, count, exact, significant};
 use crate::render::{Align, Column, Table, title};
 
 /// What a comparison's page is called: its sides against the baseline.
@@ -32,12 +34,6 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);
-    body.section(
-        "findings",
-        "Can it be trusted?",
-        &[Block::told(text::warnings(report), text::doubts(report))],
-    );
-    body.section("changed", "What changed", &[changed]);
     let mut blocks = vec![Block::charts(&ratios, ink)];
     for (pair, table) in report.pairs.iter().zip(did) {
         if report.pairs.len() > 1 {
@@ -47,6 +43,12 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         blocks.push(Block::Words(text::judged_how(report, pair)));
     }
     body.section("did", "What it did", &blocks);
+    body.section(
+        "findings",
+        "Is this result valid?",
+        &[Block::told(text::warnings(report), text::doubts(report))],
+    );
+    body.section("changed", "What changed", &changed);
     let curves = named(&charts, &["sides"]);
     let sweeps = sweeps(report).map(|table| Block::table(&table));
     let mut blocks = vec![Block::charts(&curves, ink)];
@@ -71,14 +73,16 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     };
     let (class, word) = match judged {
         // What a side cannot do at all is not outweighed.
-        Some(Judgement::Better | Judgement::BelowFloor | Judgement::NoEvidence)
-            if pair.lost().next().is_some() =>
-        {
-            ("warn", "Not at all points.")
-        }
+        Some(
+            Judgement::Better
+            | Judgement::BelowFloor
+            | Judgement::SizeNotKnown
+            | Judgement::NoEvidence,
+        ) if pair.lost().next().is_some() => ("warn", "Not at all points."),
         Some(Judgement::Better) => ("good", "Better."),
         Some(Judgement::Worse) => ("bad", "Worse."),
-        Some(Judgement::BelowFloor) => ("", "Below the floor."),
+        Some(Judgement::BelowFloor) => ("", "Too small to matter."),
+        Some(Judgement::SizeNotKnown) => ("", "Differs, size not known."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
         Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged."),
     };
@@ -94,21 +98,35 @@ fn gate(gate: &GateResult) -> Verdict {
     Verdict { class, word: "Limit".to_owned(), text: text::gate_line(gate) }
 }
 
-fn differences(report: &ComparisonReport) -> Block {
+/// What is known of all sides, and folded what is known of some alone.
+fn differences(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
-        let words = "Plan, database, machine and build are the same on all sides.";
-        return Block::Words(vec![words.to_owned()]);
+        return vec![Block::Words(vec![text::no_difference(report).to_owned()])];
     }
+    let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
+        report.differences.iter().partition(|difference| text::is_one_sided(difference));
+    let mut blocks = Vec::new();
+    if !both.is_empty() {
+        blocks.push(Block::table(&table_of(report, &both)));
+    }
+    if !one_sided.is_empty() {
+        let title = format!("{} that not all sides know", count(one_sided.len() as u64, "fact"));
+        blocks.push(Block::folded(title, &[Block::table(&table_of(report, &one_sided))]));
+    }
+    blocks
+}
+
+fn table_of(report: &ComparisonReport, differences: &[&Difference]) -> Table {
     let mut columns = vec![Column::new("about", Align::Left), Column::new("what", Align::Left)];
     columns.extend(report.sides.iter().map(|side| Column::new(side.name.clone(), Align::Left)));
     let mut table = Table::new(columns);
-    for one in &report.differences {
+    for one in differences {
         let mut cells = vec![one.about.clone(), one.name.clone()];
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
         cells.extend(one.values.iter().map(value));
         table.row(cells);
     }
-    Block::table(&table)
+    table
 }
 
 /// First, mean, peak and last of each side over an axis of numbers.

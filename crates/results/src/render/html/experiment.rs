@@ -8,6 +8,7 @@ use crate::charts::of_experiment;
 use crate::experiment::Trialled;
 use crate::render::experiment as text;
 use crate::render::list::started;
+use crate::render::repeats as repeats_text;
 use crate::render::text::sections;
 
 /// The body of an experiment's page.
@@ -38,6 +39,7 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     let few = text::few(report.points.iter().map(|point| &point.reasons));
     let few = Block::Words(few);
     body.section("points", "Points", &[Block::table(&text::points(report)), few]);
+    body.section("repeats", "Repeats", &repeats(report));
     let stability = named(&charts, &["stability"]);
     body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
     let words = text::left_out(&report.damaged).into_iter().chain(text::findings(report));
@@ -46,6 +48,18 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     body.section("ran", "What ran", &ran(report, trials, ink));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
+}
+
+/// Whether repeats are enough, and where they vary.
+fn repeats(report: &ExperimentReport) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let Some(until) = &report.until {
+        blocks.push(Block::Text(repeats_text::until_lines(until).join("\n")));
+        blocks.extend(repeats_text::decided(until).iter().map(Block::table));
+    }
+    let levels = report.levels.as_ref();
+    blocks.extend(levels.map(|of| Block::Text(repeats_text::levels_lines(of).join("\n"))));
+    blocks
 }
 
 fn repeat(report: &ExperimentReport) -> Vec<Block> {

@@ -10,7 +10,9 @@ use crate::charts::{Chart, gauges, of_run};
 use crate::render::figures::{self, NONE, count, ms, significant, with_error};
 use crate::render::text::{around, disturbances, sections};
 use crate::render::{Align, Column, Table};
-use crate::report::{Block as Figures, ClientReport, DisturbanceReport, Report, Status};
+use crate::report::{
+    Block as Figures, ClientReport, Disclosure, DisturbanceReport, Report, Status,
+};
 
 /// Stretches in the folded table; the JSON has all of them.
 const PROBES_MOST: usize = 1_000;
@@ -338,6 +340,16 @@ fn ran(report: &Report) -> Vec<Block> {
     let mut blocks = vec![Block::Pairs(pairs)];
     let failed = checks(report);
     blocks.extend(failed.map(|table| Block::table(&table)));
+    for disclosure in &report.disclosures {
+        let title = format!(
+            "{} itself: {} of {} requirements hold",
+            disclosure.standard,
+            disclosure.passed,
+            disclosure.passed + disclosure.failed
+        );
+        let note = Block::Words(vec![disclosure.note.clone()]);
+        blocks.push(Block::folded(title, &[note, Block::table(&requirements(disclosure))]));
+    }
     if !report.declarations.is_empty() {
         let words = Block::Words(report.declarations.clone());
         blocks.push(Block::folded("Declarations: what differs from the standard", &[words]));
@@ -356,6 +368,31 @@ fn ran(report: &Report) -> Vec<Block> {
 }
 
 /// Every check with what broke it.
+/// What a standard requires, and what was measured.
+fn requirements(disclosure: &Disclosure) -> Table {
+    let mut table = Table::new([
+        Column::new("clause", Align::Left),
+        Column::new("requirement", Align::Left),
+        Column::new("required", Align::Right),
+        Column::new("measured", Align::Right),
+        Column::new("", Align::Left),
+    ]);
+    for one in &disclosure.requirements {
+        let amount = |value| format!("{} {}", significant(value, 5), one.unit);
+        let measured = one.measured.map(amount);
+        let verdict = one.verdict.words();
+        let reason = one.reason.as_ref().map(|why| format!("{verdict}: {why}"));
+        table.row([
+            one.clause.clone(),
+            one.title.clone(),
+            one.required.clone(),
+            measured.unwrap_or_else(|| figures::NONE.to_owned()),
+            reason.unwrap_or_else(|| verdict.to_owned()),
+        ]);
+    }
+    table
+}
+
 fn checks(report: &Report) -> Option<Table> {
     let phases = [("before", &report.checks.before), ("after", &report.checks.after)];
     let all = || phases.iter().flat_map(|(when, all)| all.iter().flatten().map(move |c| (when, c)));

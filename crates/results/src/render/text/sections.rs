@@ -126,7 +126,14 @@ pub(in crate::render) fn counted(report: &Report) -> Vec<String> {
         more.push(count(counts.retried, "further attempt"));
     }
     if counts.carried_in > 0 {
-        more.push(format!("{} carried in from the ramp-up", format_count(counts.carried_in)));
+        let longest = report.block.backlog_at_start_max_ms.map(|longest_ms| {
+            format!(" (the longest took {})", figures::duration((longest_ms * 1e6) as u64))
+        });
+        let carried_in = format_count(counts.carried_in);
+        more.push(format!(
+            "{carried_in} carried in from the ramp-up{}",
+            longest.unwrap_or_default()
+        ));
     }
     told.push(more.join(", "));
     let block = &report.block;
@@ -206,12 +213,27 @@ pub(in crate::render) fn times(report: &Report) -> (Table, Vec<String>) {
         .map(|intervals| format!("95 % intervals within this run: {intervals}"))
         .into_iter()
         .chain(of_all)
+        .chain(without_interval(&block.response_ms))
         .collect();
     for (name, of) in rows.iter().filter(|(name, _)| *name != FAILED) {
         let reasons = reasons(name.trim(), of).into_iter();
         words.extend(reasons.filter(|reason| !words.contains(reason)).collect::<Vec<_>>());
     }
+    words.extend(service_split(report));
     (table, words)
+}
+
+/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ms (reply lag, ...)`.
+fn service_split(report: &Report) -> Option<String> {
+    let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
+    let [mean, server, generator] =
+        [split.mean_ms, split.server_and_network_ms, split.generator_ms]
+            .map(|ms| significant(ms, 3));
+    Some(format!(
+        "service {mean} ms on average: server and network {server} ms, generator {generator} ms \
+         (reply lag, n = {})",
+        format_count(lag.count)
+    ))
 }
 
 /// A quantile, its lower bound, infinity, or nothing.
@@ -255,6 +277,22 @@ fn intervals(of: &Latency) -> Option<String> {
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// Why quantiles that are known have no interval, those with the same reason together.
+fn without_interval(of: &Latency) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (field, title) in SHOWN {
+        let Some(reason) = of.interval_reasons.get(field) else { continue };
+        match by_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, titles)) => titles.push(title),
+            None => by_reason.push((reason, vec![title])),
+        }
+    }
+    let line = |(reason, titles): (&str, Vec<&str>)| {
+        format!("no interval of {}: {reason}", titles.join(", "))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 const UNFINISHED: &str = "unfinished work counts its age when the run was over";
@@ -430,7 +468,14 @@ pub(in crate::render) fn steadiness(report: &Report) -> Option<Vec<String>> {
     });
     let refused = report.block.tps_ci95_reason.iter();
     let refused = refused.map(|why| format!("TPS has no ±: {why}"));
-    Some(std::iter::once(facts.join(", ")).chain(refused).collect())
+    let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
+        let needed_s = ci95.seconds_to_1_percent?;
+        (needed_s > report.measured_seconds).then(|| {
+            let needed = figures::seconds(figures::rounded_up(needed_s));
+            format!("TPS to ±1 % takes about {needed}")
+        })
+    });
+    Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
 }
 
 /// Stretches that a page shows; the JSON has all of them.
@@ -553,6 +598,10 @@ pub(in crate::render) fn besides(report: &Report) -> Vec<(String, String)> {
         let words: String = parts.into_iter().chain([counted]).flatten().collect();
         told.push(("sessions".to_owned(), words));
     }
+    for disclosure in &report.disclosures {
+        let words = format!("{}. {}", disclosure.summary(), disclosure.note);
+        told.push(("standard".to_owned(), words));
+    }
     told
 }
 
@@ -574,9 +623,13 @@ fn server_commits(report: &Report) -> Option<String> {
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
-    let was_restarted = report.findings.iter().any(|finding| finding.id == "server_restarted");
-    if was_restarted && change < ours {
+    let says_so = report.facts.get("server").is_some_and(|of| of.contains_key("restarted_ago_s"));
+    let is_found = report.findings.iter().any(|finding| finding.id == "server_restarted");
+    if (says_so || is_found) && change < ours {
         return Some(format!("{counter} of the server lost count: it was started anew"));
+    }
+    if !report.disturbances.is_empty() && change < ours {
+        return Some(format!("{counter} of the server lost count in the plan's disturbances"));
     }
     if change < 0 {
         return Some(format!("{counter} of the server went back: it was started anew"));
@@ -634,7 +687,22 @@ fn generator(report: &Report) -> String {
         let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
         parts.push(format!("lag p50 {p50}, p99 {p99}, max {max} µs"));
     }
+    let lag = &report.block.reply_lag_us;
+    if lag.count > 0 {
+        let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
+        parts.push(format!("reply lag p50 {p50}, p99 {p99}, max {max} µs"));
+    }
+    parts.extend(loops(report));
     parts.join("; ")
+}
+
+/// `loops busy 41, 39 %, at most 1.2 ms late`.
+fn loops(report: &Report) -> Option<String> {
+    let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
+    let late = late.max_by(f64::total_cmp)?;
+    let busy = report.facts.get("client").and_then(|facts| facts.get("loop_busy_percent"));
+    let busy = busy.map(|busy| format!(" busy {busy} %,")).unwrap_or_default();
+    Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
 /// Whether the result can be trusted, in a sentence.

@@ -339,6 +339,8 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         axes: vec![Axis { name: "clients".to_owned(), values: vec!["1".to_owned()] }],
         points: vec![point(), point()],
         repeats: 3,
+        nesting: model::Nesting::default(),
+        stop: None,
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,

@@ -61,7 +61,7 @@ fn what_comes_in_is_what_went_out() {
         other.experiments(&ExperimentFilter::default()).expect("experiments"),
         [experiment()]
     );
-    let left = fs::read_dir(other_folder.path().join("deep/down")).expect("a folder");
+    let left = fs::read_dir(other_folder.path().join("down")).expect("a folder");
     let left: Vec<String> =
         left.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect();
     assert!(left.iter().all(|name| !name.contains("import")), "{left:?}");

@@ -1,0 +1,105 @@
+//! Asking before something is lost that dbdyno did not make: on the terminal, or by a flag that
+//! names what is lost.
+//!
+//! Not here: what is lost then.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use lab::{Stop, Trouble};
+use model::{Target, format_count};
+
+use super::say;
+
+/// How soon Ctrl-C is heard while nothing is typed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Ends well if somebody confirms that these tables, with so many rows each, are to be dropped:
+/// by `named`, the name of the database, or by typing it. Without tables there is no question.
+pub(crate) fn is_to_be_dropped(
+    target: &Target,
+    tables: &[(String, u64)],
+    named: Option<&str>,
+    stop: &Stop,
+) -> Result<(), Trouble> {
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let name = name_of(target);
+    let rows = |(table, n_rows): &(String, u64)| match n_rows {
+        1 => format!("{table} (1 row)"),
+        n_rows => format!("{table} ({} rows)", format_count(*n_rows)),
+    };
+    let listed: Vec<String> = tables.iter().map(rows).collect();
+    let listed = listed.join(", ");
+    if let Some(named) = named {
+        return match named == name {
+            true => Ok(()),
+            false => Err(Trouble::Usage(format!(
+                "--confirm {named}: the database is '{name}', and dbdyno did not build its \
+                 tables {listed}; nothing was dropped"
+            ))),
+        };
+    }
+    if !std::io::stdin().is_terminal() {
+        return Err(Trouble::Failed(format!(
+            "dbdyno did not build these tables: {listed}; nothing was dropped, as there is no \
+             terminal to ask on: --confirm {name} drops them all the same"
+        )));
+    }
+    say(&format!("dbdyno did not build these tables: {listed}. What is in them would be lost."));
+    say(&format!("Type the name of the database ({name}) to drop them:"));
+    match typed(stop)? == name {
+        true => Ok(()),
+        false => Err(Trouble::Failed("not confirmed: nothing was dropped".to_owned())),
+    }
+}
+
+/// What a database is called: its name at the server, or its file's.
+fn name_of(target: &Target) -> String {
+    let name = Path::new(&target.path).file_name();
+    name.map_or_else(|| target.to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The line that somebody types on the terminal, without the blanks around it.
+fn typed(stop: &Stop) -> Result<String, Trouble> {
+    let terminal = File::open("/dev/tty");
+    let terminal = terminal.map_err(|error| Trouble::Failed(format!("the terminal: {error}")))?;
+    let (tell, told) = channel();
+    // A reader cannot be woken; after Ctrl-C it ends with us.
+    thread::spawn(move || {
+        let mut line = String::new();
+        let _ = tell.send(BufReader::new(terminal).read_line(&mut line).map(|_| line));
+    });
+    loop {
+        match told.recv_timeout(LOOK_EVERY) {
+            Ok(Ok(line)) => return Ok(line.trim().to_owned()),
+            Ok(Err(error)) => return Err(Trouble::Failed(format!("the terminal: {error}"))),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("the reader answers"),
+            Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
+                let why = "interrupted before it was confirmed; nothing was dropped";
+                return Err(Trouble::Interrupted(why.to_owned()));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_called_by_its_name_at_the_server_or_by_its_file() {
+        let check = |url: &str, expect: &str| {
+            assert_eq!(name_of(&Target::parse(url).expect("a target")), expect);
+        };
+        check("mariadb://me@db1:3307/shop?tls=require", "shop");
+        check("postgres:///shop?socket=/run", "shop");
+        check("sqlite:/var/lib/shop.db", "shop.db");
+    }
+}

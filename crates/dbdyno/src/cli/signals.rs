@@ -1,0 +1,75 @@
+//! Signals that ask us to end: Ctrl-C, SIGTERM, and SIGHUP unless it was ignored when we started.
+//!
+//! Not here: what ends then.
+
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use lab::Stop;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::{INTERRUPTED, say};
+
+/// A stop word that signals pull: once to drain, twice to cut off, and then to leave at once.
+pub(crate) fn stop_on_signals() -> Arc<Stop> {
+    let stop = Arc::new(Stop::default());
+    let pulled = Arc::clone(&stop);
+    let handled = on_signals(move |nth| {
+        match nth {
+            1 => say("\ninterrupted: ending what is under way (again: cut it off)"),
+            2 => say("\ncutting off what is under way"),
+            _ => std::process::exit(i32::from(INTERRUPTED)),
+        }
+        pulled.ask();
+    });
+    if let Err(error) = handled {
+        say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
+    }
+    stop
+}
+
+/// Calls `heard` on a thread of its own for each signal that asks us to end, with how many there
+/// were, this one included.
+pub(crate) fn on_signals(heard: impl Fn(u32) + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    // Whoever started us with nohup wants us to outlive the terminal.
+    if !is_ignored(SIGHUP) {
+        signals.add_signal(SIGHUP)?;
+    }
+    let listen = move || (1..).zip(signals.forever()).for_each(|(nth, _)| heard(nth));
+    thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
+}
+
+/// Whether this process ignores `signal`, as it does if its parent did.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    is_ignored_in(&status, signal)
+}
+
+/// The same as `status` says it (proc_pid_status(5): a mask in hexadecimal, signal 1 lowest).
+fn is_ignored_in(status: &str, signal: i32) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_begins_with_signal_1() {
+        let check = |mask: &str, expect: [bool; 2]| {
+            let status = format!("SigBlk:\tffffffffffffffff\nSigIgn:\t{mask}\nSigCgt:\t3\n");
+            assert_eq!([SIGHUP, SIGINT].map(|signal| is_ignored_in(&status, signal)), expect);
+        };
+        check("0000000000000000", [false, false]);
+        check("0000000000001001", [true, false]);
+        check("0000000000001002", [false, true]);
+        check("nonsense", [false, false]);
+        assert!(!is_ignored_in("", SIGHUP));
+    }
+}

@@ -1,0 +1,74 @@
+//! What TPC-C itself requires, from the outside: a run says what of it holds, and so does its
+//! page later on.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::home::{Home, at, number};
+
+const RUN: [&str; 6] =
+    ["run", "tpcc", "--duration=2s", "--ramp-up=0s", "--clients=2", "--around=none"];
+
+fn named<'a>(report: &'a Value, title: &str) -> &'a Value {
+    let all = at(report, "disclosures.0.requirements").as_array().expect("a list");
+    let found = all.iter().find(|one| one["title"] == title);
+    found.unwrap_or_else(|| panic!("no '{title}' in {all:#?}"))
+}
+
+#[test]
+fn a_run_of_tpcc_is_held_against_its_standard() {
+    let home = Home::new();
+    home.put_tpcc();
+    let report = home.report(&RUN);
+    let disclosure = at(&report, "disclosures.0");
+    assert_eq!(disclosure["standard"], "TPC-C 5.11");
+    assert!(disclosure["note"].as_str().is_some_and(|note| note.contains("no TPC-C result")));
+    let all = at(disclosure, "requirements").as_array().expect("a list");
+    assert_eq!(all.len(), 23);
+    let count = |verdict: &str| all.iter().filter(|one| one["verdict"] == verdict).count() as f64;
+    assert_eq!(number(disclosure, "passed"), count("pass"));
+    assert_eq!(number(disclosure, "failed"), count("fail"));
+
+    let lines = named(&report, "mean order lines of an order");
+    let orders = number(&report, "transactions.new_order.finished");
+    let mean = number(&report, "measures.lines_entered.sum") / orders;
+    assert!((number(lines, "measured") - mean).abs() < 1e-9, "{lines:#}");
+    assert_eq!(lines["clause"], "5.5.1.5");
+    let p90 = named(&report, "p90 of the response time of new_order");
+    let p90_ms = number(&report, "transactions.new_order.response_ms.p90");
+    assert!((number(p90, "measured") * 1e3 - p90_ms).abs() < 1e-6, "{p90:#}");
+    for (title, verdict) in [
+        ("p90 of queueing a delivery", "not_applicable"),
+        ("order lines from another warehouse", "not_applicable"),
+        ("keying times of 18/3/2/2/2 s", "fail"),
+        ("terminals of a warehouse", "fail"),
+        ("length of the measured interval", "fail"),
+        ("checkpoints in the measured interval", "not_known"),
+    ] {
+        assert_eq!(named(&report, title)["verdict"], verdict, "{title}");
+    }
+
+    let said = home.run(&["runs", "show", "last"]).good();
+    said.says(&["standard  ", "TPC-C 5.11's", "(5.5.2.1)"]);
+    home.run(&["report", "last", "-o", "run.html"]).good();
+    let page = fs::read_to_string(home.path("run.html")).expect("it was written");
+    for words in ["TPC-C 5.11 itself", "order statuses by last name", "57 to 63 %"] {
+        assert!(page.contains(words), "no {words}");
+    }
+}
+
+#[test]
+fn what_spans_the_beginning_of_the_measured_phase_is_seen() {
+    let home = Home::new();
+    let target = "--target=sim:?servers=4&service=constant:2500ms";
+    let words = ["run", "empty", target, "--clients=4", "--ramp-up=1s", "--duration=3s"];
+    let report = home.report(&words);
+    assert_eq!(number(&report, "counts.carried_in"), 4.0);
+    let longest_ms = number(&report, "backlog_at_start_max_ms");
+    assert!((2500.0..4000.0).contains(&longest_ms), "{longest_ms}");
+    let outside = at(&report, "facts.client.outside_percent").as_str().expect("a number");
+    assert!(outside.parse::<f64>().is_ok_and(|percent| percent < 10.0), "{outside}");
+    let said = home.run(&["runs", "show", "last"]).good();
+    said.says(&["4 carried in from the ramp-up (the longest took 2."]);
+}

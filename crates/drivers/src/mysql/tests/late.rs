@@ -1,0 +1,125 @@
+//! A client that reads late: how long replies lay in its socket is the kernel's word, not ours.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::task::Poll;
+use std::thread;
+use std::time::Duration;
+
+use model::{Database, NS_PER_MS, NS_PER_S, ReplyLags, Request, StatementKind};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::rude::{OK, hear, opened, say, server, sign_in};
+use crate::conformance::{OnLoops, Speaker, block_on};
+
+/// More than one in seventeen.
+const ROUND_TRIPS: usize = 17;
+
+fn unix_ns() -> u64 {
+    let now = clock_gettime(ClockId::Realtime);
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+}
+
+/// What was recorded: when the reply came, and its lag.
+#[derive(Default)]
+struct Kept {
+    arrived_unix_ns: RefCell<u64>,
+    recorded: RefCell<Vec<(u64, u64)>>,
+    reasons: RefCell<Vec<String>>,
+}
+
+impl ReplyLags for Kept {
+    fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64> {
+        self.arrived_unix_ns.replace(arrived_unix_ns);
+        Some(unix_ns() - arrived_unix_ns)
+    }
+
+    fn record(&self, lag_ns: u64) {
+        self.recorded.borrow_mut().push((*self.arrived_unix_ns.borrow(), lag_ns));
+    }
+
+    fn unavailable(&self, why: &str) {
+        self.reasons.borrow_mut().push(why.to_owned());
+    }
+}
+
+/// Asks until a reply was sampled, and lets each reply lie for `late`; between which two instants
+/// it was sent, and what was recorded.
+fn ask_late(
+    speaker: &mut Speaker,
+    kept: &Kept,
+    answered: &mpsc::Receiver<(u64, u64)>,
+    late: Duration,
+) -> ((u64, u64), (u64, u64)) {
+    for _ in 0..ROUND_TRIPS {
+        let asked = Request::Text { kind: StatementKind::Read, sql: "ask" };
+        speaker.0.start(asked).expect("it is put out");
+        let sent = block_on(poll_fn(|context| {
+            // The request goes out, and no reply is waited for.
+            let _ = speaker.0.poll_reply(context, &mut |_| Ok(()));
+            Poll::Ready(answered.recv().expect("the server answers"))
+        }));
+        let sent_ns = sent.1;
+        while unix_ns() < sent_ns + late.as_nanos() as u64 {
+            thread::park_timeout(late);
+        }
+        let reply = block_on(poll_fn(|context| speaker.0.poll_reply(context, &mut |_| Ok(()))));
+        reply.expect("it is answered");
+        if let Some(recorded) = kept.recorded.borrow_mut().pop() {
+            return (sent, recorded);
+        }
+    }
+    panic!("no reply was sampled: {:?}", kept.reasons.borrow());
+}
+
+#[test]
+fn a_reply_that_is_read_late_is_told_as_late_as_it_was() {
+    let (say_when, answered) = mpsc::channel();
+    let port = server(move |stream| {
+        sign_in(stream);
+        while let Some(asked) = hear(stream) {
+            let before_ns = unix_ns();
+            say(stream, 1, OK);
+            if asked == b"\x03ask" {
+                say_when.send((before_ns, unix_ns())).expect("somebody listens");
+            }
+        }
+    });
+    let database = Arc::new(OnLoops(opened(port))) as Arc<dyn Database>;
+    let mut speaker = Speaker::connect(&database, &[]);
+    let kept = Rc::new(Kept::default());
+    speaker.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
+    // The kernel begins to stamp a moment after it was asked to: what came before has no stamp.
+    ask_late(&mut speaker, &kept, &answered, Duration::ZERO);
+    for late_ms in [5, 50, 5] {
+        let late = Duration::from_millis(late_ms);
+        let ((before_ns, after_ns), (arrived_ns, lag_ns)) =
+            ask_late(&mut speaker, &kept, &answered, late);
+        let read_ns = arrived_ns + lag_ns;
+        assert!((before_ns..=after_ns).contains(&arrived_ns), "it came while it was sent");
+        assert!(lag_ns >= late_ms * NS_PER_MS, "{lag_ns} ns of {late_ms} ms");
+        assert!(read_ns <= unix_ns(), "it was read before now");
+    }
+}
+
+#[test]
+fn the_lag_is_measured_after_a_reconnect_too() {
+    let (say_when, answered) = mpsc::channel();
+    let port = server(move |stream| {
+        sign_in(stream);
+        while let Some(asked) = hear(stream) {
+            say(stream, 1, OK);
+            if asked == b"\x03ask" {
+                say_when.send((0, unix_ns())).expect("somebody listens");
+            }
+        }
+    });
+    let database = Arc::new(OnLoops(opened(port))) as Arc<dyn Database>;
+    let mut speaker = Speaker::connect(&database, &[]);
+    let kept = Rc::new(Kept::default());
+    speaker.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
+    block_on(model::reconnect(speaker.0.as_mut())).expect("it is let in again");
+    ask_late(&mut speaker, &kept, &answered, Duration::ZERO);
+}

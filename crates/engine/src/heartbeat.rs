@@ -1,0 +1,120 @@
+//! A heartbeat on each event loop: something that is due at regular instants and does nothing, so
+//! that its lateness is the loop's own.
+//!
+//! While a loop works for other clients, is stopped or has no CPU, replies lie in their sockets
+//! and nobody sees it; the heartbeat does. Not here: what the kernel keeps of the loop's thread.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{Clock, NS_PER_MS};
+use stats::Histogram;
+
+use crate::clock::until;
+use crate::stop::{NEVER, RUNNING, Stop};
+
+/// From one heartbeat to the next: a timer and its wake-up cost some 5 µs, a two-thousandth of it.
+const INTERVAL_NS: u64 = 10 * NS_PER_MS;
+
+/// How late the heartbeats of one loop were in the measured phase.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heartbeats {
+    /// How late each was, those that were missed too: a loop that was away for 50 ms has missed
+    /// five.
+    pub(crate) lag: Histogram,
+    /// When the latest of them was due; of no meaning while there is none.
+    pub(crate) latest_due_ns: u64,
+    /// The next one to come; [`NEVER`] before the measured phase.
+    next_ns: u64,
+}
+
+impl Heartbeats {
+    /// All that were due by `now_ns`, and before the window's end, are seen now.
+    fn see(&mut self, now_ns: u64, end_ns: u64) {
+        while self.next_ns <= now_ns && self.next_ns < end_ns {
+            let late_ns = now_ns - self.next_ns;
+            if self.lag.is_empty() || late_ns > self.lag.max() {
+                self.latest_due_ns = self.next_ns;
+            }
+            self.lag.record(late_ns);
+            self.next_ns += INTERVAL_NS;
+        }
+    }
+}
+
+/// No client of a loop has anything to do any more: from `now_ns` on the loop may block.
+pub(crate) fn end(heartbeats: &Mutex<Heartbeats>, now_ns: u64, end_ns: u64) {
+    let mut heartbeats = lock(heartbeats);
+    heartbeats.see(now_ns, end_ns);
+    heartbeats.next_ns = NEVER;
+}
+
+/// The heartbeats of all loops of a run, in their order.
+#[derive(Clone, Default)]
+pub(crate) struct AllHeartbeats(Arc<Mutex<Vec<Arc<Mutex<Heartbeats>>>>>);
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AllHeartbeats {
+    /// Those of one more loop.
+    pub(crate) fn of_next_loop(&self) -> Arc<Mutex<Heartbeats>> {
+        let heartbeats = Heartbeats { next_ns: NEVER, ..Heartbeats::default() };
+        let heartbeats = Arc::new(Mutex::new(heartbeats));
+        lock(&self.0).push(Arc::clone(&heartbeats));
+        heartbeats
+    }
+
+    /// What each loop's were until `now_ns`. A loop that has not come back is late by now.
+    pub(crate) fn read(&self, now_ns: u64, end_ns: u64) -> Vec<Heartbeats> {
+        let all = lock(&self.0);
+        let read = |one: &Arc<Mutex<Heartbeats>>| {
+            let mut one = lock(one);
+            one.see(now_ns, end_ns);
+            one.clone()
+        };
+        all.iter().map(read).collect()
+    }
+}
+
+/// Lets a loop's heart beat from the beginning of the measured phase to its end.
+pub(crate) async fn beat(
+    clock: Rc<dyn Clock>,
+    stop: Arc<Stop>,
+    heartbeats: Arc<Mutex<Heartbeats>>,
+) {
+    lock(&heartbeats).next_ns = stop.measure_start_ns();
+    loop {
+        let next_ns = lock(&heartbeats).next_ns;
+        if stop.word() != RUNNING || next_ns >= stop.end_ns() {
+            return;
+        }
+        until(clock.as_ref(), next_ns).await;
+        lock(&heartbeats).see(clock.now(), stop.end_ns());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_that_was_away_is_late_for_every_heartbeat_that_it_missed() {
+        let ms = |ms: u64| ms * NS_PER_MS;
+        let mut heartbeats = Heartbeats { next_ns: ms(100), ..Heartbeats::default() };
+        heartbeats.see(ms(99), ms(1_000));
+        assert!(heartbeats.lag.is_empty());
+        heartbeats.see(ms(100), ms(1_000));
+        heartbeats.see(ms(161), ms(1_000));
+        let late: Vec<u64> = (1..=7)
+            .filter_map(|rank| heartbeats.lag.value_at_rank(rank))
+            .map(|ns| ns / ms(1))
+            .collect();
+        assert_eq!(late, [0, 1, 11, 21, 31, 41, 51]);
+        assert_eq!((heartbeats.latest_due_ns, heartbeats.next_ns), (ms(110), ms(170)));
+        // The window ends: what is due later is not counted.
+        heartbeats.see(ms(2_000), ms(175));
+        assert_eq!((heartbeats.lag.count(), heartbeats.lag.max()), (8, ms(1_830)));
+    }
+}

@@ -1,0 +1,85 @@
+//! How long replies lay in a session's socket: taken in from the session, given to the recorder.
+//!
+//! Not here: how a session comes to know when a reply came (drivers).
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use model::{Clock, NS_PER_MS, ReplyLags};
+
+use crate::clock::unix_ns;
+use crate::seat::Common;
+
+/// The distance between the two clocks changes by less than this unless one was set: both run at
+/// the same adjusted speed, and the rest is the time between two readings.
+const STEP_NS: u64 = NS_PER_MS;
+
+/// The reply lags of one client's session.
+pub(crate) struct ClientReplyLags {
+    client: u32,
+    group: u16,
+    clock: Rc<dyn Clock>,
+    common: Arc<Common>,
+    distance: Distance,
+}
+
+/// By how much `CLOCK_REALTIME` was ahead of the run's clock when it was looked at last.
+struct Distance(Cell<u64>);
+
+impl Distance {
+    /// Looks again; whether one of the clocks was set meanwhile.
+    fn has_jumped(&self, now_unix_ns: u64, now_ns: u64) -> bool {
+        let ahead_ns = now_unix_ns.saturating_sub(now_ns);
+        self.0.replace(ahead_ns).abs_diff(ahead_ns) > STEP_NS
+    }
+}
+
+impl ClientReplyLags {
+    pub(crate) fn new(
+        client: u32,
+        group: u16,
+        clock: Rc<dyn Clock>,
+        common: Arc<Common>,
+    ) -> ClientReplyLags {
+        let distance = Distance(Cell::new(unix_ns().saturating_sub(clock.now())));
+        ClientReplyLags { client, group, clock, common, distance }
+    }
+}
+
+impl ReplyLags for ClientReplyLags {
+    fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64> {
+        let now_unix_ns = unix_ns();
+        let has_jumped = self.distance.has_jumped(now_unix_ns, self.clock.now());
+        (!has_jumped).then(|| now_unix_ns.saturating_sub(arrived_unix_ns))
+    }
+
+    fn record(&self, lag_ns: u64) {
+        self.common.recorder.record_reply_lag(self.client, self.group, self.clock.now(), lag_ns);
+    }
+
+    fn unavailable(&self, why: &str) {
+        self.common.recorder.note_no_reply_lag(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::NS_PER_S;
+
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_is_noticed_once_and_one_that_runs_is_not() {
+        let distance = Distance(Cell::new(1_000 * NS_PER_S));
+        let jumped = |ahead_s: u64, now_ns: u64, off_ns: u64| {
+            distance.has_jumped(ahead_s * NS_PER_S + now_ns + off_ns, now_ns)
+        };
+        assert!(!jumped(1_000, 5, 0));
+        // The two are not read at the same instant.
+        assert!(!jumped(1_000, 3_600 * NS_PER_S, NS_PER_MS / 2));
+        assert!(jumped(1_001, 3_601 * NS_PER_S, 0), "a second forwards");
+        assert!(!jumped(1_001, 3_602 * NS_PER_S, 0));
+        assert!(jumped(990, 3_603 * NS_PER_S, 0), "and some backwards");
+    }
+}

@@ -1,0 +1,247 @@
+//! Laws of lost connections: an outage is in the response times of what was intended meanwhile.
+
+use super::*;
+
+/// The pauses between attempts to reconnect, in milliseconds; the last one is repeated.
+const PAUSES_MS: [u64; 8] = [10, 20, 40, 80, 160, 320, 640, 1000];
+
+/// When a client that lost its connection at `lost_ns` has one again.
+fn reconnected_ns(lost_ns: u64, outage_ns: &Range<u64>) -> u64 {
+    let pauses = PAUSES_MS.iter().chain(std::iter::repeat(&PAUSES_MS[7]));
+    let mut attempts = std::iter::once(lost_ns).chain(pauses.scan(lost_ns, |now_ns, pause_ms| {
+        *now_ns += pause_ms * NS_PER_MS;
+        Some(*now_ns)
+    }));
+    attempts.find(|now_ns| !outage_ns.contains(now_ns)).expect("an outage ends")
+}
+
+fn with_outage(mut job: Job, outage_ns: Range<u64>) -> Job {
+    job.groups[0].database = Arc::new(Fake { outage_ns, ..Fake::new(two_ms, no) });
+    job
+}
+
+/// What became of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Done {
+    client: u32,
+    nth: u64,
+    intended_ns: u64,
+    started_ns: u64,
+    is_committed: bool,
+}
+
+impl Done {
+    /// None: it failed, so it never ended.
+    fn response_ns(&self) -> Option<u64> {
+        self.is_committed.then(|| self.started_ns + 2 * NS_PER_MS - self.intended_ns)
+    }
+}
+
+fn done(samples: &[Sample]) -> Vec<Done> {
+    let done = |sample: &Sample| {
+        let Number::OfClient { client, nth } = sample.slot.number else {
+            panic!("these clients have their own")
+        };
+        assert_eq!(sample.finished_ns - sample.started_ns, 2 * NS_PER_MS);
+        let (intended_ns, started_ns) = (sample.slot.intended_ns, sample.started_ns);
+        let is_committed = sample.outcome == model::Outcome::Committed;
+        Done { client, nth, intended_ns, started_ns, is_committed }
+    };
+    let mut all: Vec<Done> = samples.iter().map(done).collect();
+    all.sort_unstable();
+    all
+}
+
+/// What an outage makes of a run without one, by arithmetic: the transaction that it hits fails,
+/// and the others that its client would have begun until it is connected again wait in line.
+fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
+    let mut expected: Vec<Done> = Vec::new();
+    let mut connected_ns = 0;
+    for one in all {
+        let previous = expected.last().filter(|previous| previous.client == one.client);
+        let free_ns = match previous {
+            Some(previous) => previous.started_ns + 2 * NS_PER_MS,
+            None => {
+                connected_ns = 0;
+                0
+            }
+        };
+        let started_ns = one.intended_ns.max(connected_ns).max(free_ns);
+        let finished_ns = started_ns + 2 * NS_PER_MS;
+        let is_committed = !outage_ns.contains(&finished_ns);
+        if !is_committed {
+            connected_ns = reconnected_ns(finished_ns, outage_ns);
+        }
+        let is_late = started_ns > one.intended_ns;
+        assert!(!is_late || one.intended_ns < connected_ns, "a case for another test");
+        expected.push(Done { started_ns, is_committed, ..*one });
+    }
+    expected
+}
+
+/// Samples, counts, and the age of the oldest that never ended; of an hour no event is kept.
+fn watch(mut job: Job) -> (Vec<Done>, Vec<Sample>, Counts, u64) {
+    let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
+    let kept = Arc::clone(&samples);
+    let tap: Tap = Arc::new(move |sample: &Sample| {
+        kept.lock().expect("no panics here").push(*sample);
+    });
+    job.tap = Some(tap);
+    let (mut counts, mut oldest_ns) = (Counts::default(), 0);
+    let ran = run(job, &Arc::new(Stop::default()), &mut |now_ns| now_ns, &mut |event| {
+        let Event::Second(second) = event else { return };
+        counts.add(&second.counts());
+        let ages = second.kinds.iter().filter_map(|kind| kind.unfinished.as_ref());
+        oldest_ns = ages.map(|ages| ages.max()).fold(oldest_ns, u64::max);
+    });
+    ran.expect("the made-up database accepts everyone");
+    let samples = std::mem::take(&mut *samples.lock().expect("no panics here"));
+    (done(&samples), samples, counts, oldest_ns)
+}
+
+fn an_hour_of_users() -> Job {
+    let mut job = job(Load::KeyThink { scale: 1.0 }, 200, 3600 * NS_PER_S, two_ms);
+    let users = Asks::as_users_do(|number| [0, 0, 1, 1, 2][bits_of(number) % 5]);
+    job.groups[0].workload = Arc::new(users);
+    job
+}
+
+#[test]
+fn an_outage_of_a_minute_is_in_a_minutes_share_of_an_hour_of_key_think_load() {
+    let outage_ns = 1800 * NS_PER_S..1860 * NS_PER_S;
+    let (without, ..) = watch(an_hour_of_users());
+    let (with, samples, counts, _) = watch(with_outage(an_hour_of_users(), outage_ns.clone()));
+    let expected = hit(&without, &outage_ns);
+    let differs = with.iter().zip(&expected).find(|(is, should_be)| is != should_be);
+    assert_eq!((differs, with.len()), (None, expected.len()));
+    // As much is offered as without it, and bad is what is intended in 60 of 3,600 seconds.
+    let offered = with.len();
+    assert_eq!((offered as u64, offered), (counts.offered(), without.len()));
+    let is_good = |one: &&Done| one.response_ns().is_some_and(|ns| ns < 100 * NS_PER_MS);
+    let bad = offered - with.iter().filter(is_good).count();
+    let share = bad as f64 / offered as f64;
+    assert!((share - 60.0 / 3600.0).abs() < 0.001, "{bad} of {offered}");
+    // One of each user fails; the others wait. What failed never ends, so the p99 is among these.
+    assert_eq!(counts.failed, 200);
+    let mut responses: Vec<u64> =
+        with.iter().map(|one| one.response_ns().unwrap_or(u64::MAX)).collect();
+    responses.sort_unstable();
+    let p99_ns = responses[offered * 99 / 100];
+    assert!((20 * NS_PER_S..35 * NS_PER_S).contains(&p99_ns), "{p99_ns}");
+    // Of that nothing is the generator's.
+    assert!(samples.iter().all(|sample| sample.lag_ns() == 0));
+}
+
+#[test]
+fn users_who_are_never_connected_again_leave_what_they_would_have_begun_unfinished() {
+    let outage_ns = 1800 * NS_PER_S..7200 * NS_PER_S;
+    let (without, ..) = watch(an_hour_of_users());
+    let mut job = with_outage(an_hour_of_users(), outage_ns.clone());
+    job.phases.drain_ns = 0;
+    let (_, _, counts, oldest_ns) = watch(job);
+    assert_eq!(counts.failed, 200);
+    let is_after = |one: &&Done| outage_ns.contains(&(one.intended_ns + 2 * NS_PER_MS));
+    // Nobody knows how long they would have taken, so they count as nothing: 2 ms of 20 s.
+    let expected = without.iter().filter(is_after).count() as u64 - 200;
+    assert!(counts.unfinished.abs_diff(expected) < 20, "{counts:?}, not {expected}");
+    assert!((1770 * NS_PER_S..=1800 * NS_PER_S).contains(&oldest_ns), "{oldest_ns}");
+}
+
+#[test]
+fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
+    let outage_ns = 300 * NS_PER_S..360 * NS_PER_S;
+    let job = with_outage(job(Load::Closed, 4, 600 * NS_PER_S, two_ms), outage_ns.clone());
+    let told = tell(job);
+    assert_eq!((told.measured.failed, told.measured.unfinished), (4, 0));
+    let slow: Vec<&Sample> = told.samples.iter().filter(|one| one.wait_ns() > 0).collect();
+    assert_eq!(slow.len(), 4);
+    for sample in slow {
+        let lost_ns = sample.slot.intended_ns;
+        assert_eq!(lost_ns, outage_ns.start, "the end of what was under way");
+        assert_eq!(sample.started_ns, reconnected_ns(lost_ns, &outage_ns));
+        assert_eq!(sample.response_ns(), sample.started_ns - lost_ns + 2 * NS_PER_MS);
+    }
+    // So clients of a closed load have something to do at every moment.
+    for client in 0..4 {
+        let is_mine = |number| matches!(number, Number::OfClient { client: c, .. } if c == client);
+        let mut at_ns = 0;
+        for sample in told.samples.iter().filter(|sample| is_mine(sample.slot.number)) {
+            assert_eq!(sample.slot.intended_ns, at_ns);
+            at_ns = sample.finished_ns;
+        }
+        assert!(at_ns >= 600 * NS_PER_S);
+    }
+}
+
+#[test]
+fn a_closed_client_that_is_never_connected_again_leaves_one_unfinished() {
+    let outage_ns = NS_PER_S..1000 * NS_PER_S;
+    let told = tell(with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone()));
+    let counts = told.measured;
+    assert_eq!((counts.failed, counts.unfinished), (3, 3));
+    assert_eq!(counts.offered(), counts.finished() + 6);
+    let ages = told.events.iter().find_map(|event| match event {
+        Event::Second(second) => second.kinds.iter().find_map(|kind| kind.unfinished.clone()),
+        _ => None,
+    });
+    assert_eq!(ages.expect("unfinished").min(), 9 * NS_PER_S);
+    // The time for which nobody asked is no time that the run took.
+    let until = |until| {
+        let mut job = with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone());
+        job.groups[0].until = until;
+        tell(job).measured
+    };
+    let counted = until(Until::Transactions(1502));
+    assert_eq!((counted.offered(), counted.unfinished), (1502, 2), "the third is not asked");
+    let each = until(Until::TransactionsPerClient(501));
+    assert_eq!((each.offered(), each.unfinished), (1503, 3));
+}
+
+#[test]
+fn in_open_load_a_client_without_a_connection_takes_nothing_from_the_others() {
+    let outage_ns = 5 * NS_PER_S..1000 * NS_PER_S;
+    let told = tell(with_outage(job(open(100.0, 10_000), 2, 10 * NS_PER_S, two_ms), outage_ns));
+    let counts = told.measured;
+    let all = arrivals(100.0, 10 * NS_PER_S).len() as u64;
+    assert_eq!(counts.offered(), all);
+    assert_eq!(counts.failed, 2, "each lost what it had under way");
+    assert!(counts.unfinished > 400, "{counts:?}");
+}
+
+#[test]
+fn users_who_never_pause_are_up_to_date_again_when_they_have_made_up_for_the_outage() {
+    let outage_ns = 2 * NS_PER_S..4 * NS_PER_S;
+    let job = job(Load::KeyThink { scale: 1.0 }, 2, 10 * NS_PER_S, two_ms);
+    let told = tell(with_outage(job, outage_ns.clone()));
+    let connected_ns = reconnected_ns(outage_ns.start, &outage_ns);
+    let made_up_ns = connected_ns + (connected_ns - outage_ns.start) + 2 * NS_PER_MS;
+    assert!(told.samples.iter().all(|sample| sample.lag_ns() == 0));
+    for sample in told.samples {
+        let is_late = (connected_ns..made_up_ns).contains(&sample.started_ns);
+        let wait_ns = if is_late { connected_ns - outage_ns.start } else { 0 };
+        assert_eq!(sample.wait_ns(), wait_ns, "{sample:?}");
+    }
+}
+
+#[test]
+fn what_the_ramp_up_leaves_behind_is_timed_beyond_it() {
+    fn long(_: u64) -> u64 {
+        2_500 * NS_PER_MS
+    }
+    let mut job = job(Load::Closed, 4, 3 * NS_PER_S, long);
+    job.phases.ramp_up_ns = NS_PER_S;
+    let told = tell(job);
+    let (mut ramp_up, mut measured) = (Second::new(0, -1), Second::new(0, 0));
+    for event in &told.events {
+        let Event::Second(part) = event else { continue };
+        if part.second < 0 { ramp_up.add(part) } else { measured.add(part) }
+    }
+    let sum = |second: &Second, of: fn(&model::KindSecond) -> u64| -> u64 {
+        second.kinds.iter().map(of).sum()
+    };
+    // Each client: from -1 s to 1.5 s, and from there to 4 s, a second beyond the window.
+    assert_eq!(sum(&ramp_up, |kind| kind.carried), 4);
+    assert_eq!(sum(&ramp_up, |kind| kind.carried_ns), 4 * 1_500 * NS_PER_MS);
+    assert_eq!(ramp_up.kinds[0].carried_max_ns, 2_500 * NS_PER_MS);
+    assert_eq!(sum(&measured, |kind| kind.carried_ns), 4 * NS_PER_S);
+}

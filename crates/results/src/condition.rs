@@ -1,0 +1,299 @@
+//! Under which condition a run was made: all that was decided or found before its load.
+//!
+//! One description, from which points are formed and what differs between sides is named. Absent
+//! are names, seeds, what was measured, and what changes from one moment to the next. Not here:
+//! what was measured under a condition (report), and how runs are chosen (lab).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::{Named, Report};
+
+/// Facts that are measurements, wherever they stand.
+const MEASURED: [&str; 9] = [
+    "available_bytes",
+    "busy_percent",
+    "free_bytes",
+    "mhz_now",
+    "mhz_seen",
+    "size_bytes",
+    "steal_percent",
+    "swap_free_bytes",
+    "uptime_s",
+];
+/// Facts about how a run went.
+const OF_THE_RUN: [&str; 5] = ["around", "client", "commits", "connections", crate::repeats::TRIAL];
+/// What names things, what is drawn from the seed, and what other facts say too.
+const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
+/// Keys of a plan that decide how a run is reported, not how it is made.
+const REPORTING: [&str; 2] = ["recording.probe", "recording.highest"];
+/// The order of the traits that readers look for first.
+const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.load.rate"];
+/// What stands for a trait that a run does not have.
+const NONE: &str = "none";
+
+/// A trait of a condition by name. Keys of the plan come first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    rank: usize,
+    /// `plan`, `target`, or what the fact is about.
+    pub about: String,
+    /// Its name; of the plan the dotted path.
+    pub name: String,
+}
+
+impl Key {
+    pub(crate) fn new(about: &str, name: &str) -> Key {
+        let first = FIRST.iter().position(|first| *first == name);
+        let rank = match about {
+            "plan" => first.unwrap_or(FIRST.len()),
+            "target" => FIRST.len() + 1,
+            _ => FIRST.len() + 2,
+        };
+        Key { rank, about: about.to_owned(), name: name.to_owned() }
+    }
+
+    /// Whether runs that differ in it are never of one point: the plan, the target, the product
+    /// and its modes, such as how a commit is made durable.
+    pub(crate) fn makes_points(&self) -> bool {
+        match self.about.as_str() {
+            "plan" => !REPORTING.contains(&self.name.as_str()),
+            "target" | "mode" => true,
+            "database" => self.is_of_product(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn is_of_product(&self) -> bool {
+        self.about == "database" && matches!(self.name.as_str(), "product" | "version")
+    }
+
+    /// Whether a build may bring it along: the version, options and settings of its server. In a
+    /// history it does not make another series.
+    fn comes_with_a_build(&self) -> bool {
+        match self.about.as_str() {
+            "plan" => self.name.starts_with("server."),
+            "target" => self.name != "url",
+            "database" => self.name == "version",
+            about => about == "mode",
+        }
+    }
+
+    /// As people call it: `clients` for `group.clients`.
+    pub(crate) fn short(&self) -> String {
+        match (self.about.as_str(), self.name.as_str()) {
+            ("plan", "phases.measure") => "duration".to_owned(),
+            ("plan", name) => {
+                let within = name.strip_prefix("group.").unwrap_or(name);
+                let within = within.replace("parameters.", "").replace("load.model", "load");
+                let within = within.replace("load.", "");
+                let bare = ["phases.", "server."].iter().find_map(|of| within.strip_prefix(of));
+                bare.unwrap_or(&within).to_owned()
+            }
+            ("target", "url") => "target".to_owned(),
+            ("database", "product") => "database".to_owned(),
+            (_, name) => name.to_owned(),
+        }
+    }
+}
+
+/// The traits of a run by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Condition(BTreeMap<Key, String>);
+
+impl Condition {
+    /// That of a run, from its plan as decided and its facts.
+    pub fn of(report: &Report) -> Condition {
+        let mut all = BTreeMap::new();
+        let mut put = |about: &str, name: &str, value: &str| {
+            if !NAMES.contains(&name) {
+                all.insert(Key::new(about, name), value.to_owned());
+            }
+        };
+        if let Ok(plan) = report.plan.parse::<toml::Table>() {
+            flatten("", &toml::Value::Table(plan), &mut |path, value| match path {
+                "target.url" => of_target(&value, &mut put),
+                // Where clients lived in the end.
+                "placement" => put("plan", path, &report.placement),
+                _ if path.ends_with(".name") => {}
+                _ => put("plan", path, &value),
+            });
+        }
+        let kept = |about: &str| !OF_THE_RUN.contains(&about);
+        for (about, facts) in report.facts.iter().filter(|(about, _)| kept(about)) {
+            for (name, value) in facts {
+                let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
+                if !is_measured && !is_of_the_day(report, about, name, value) {
+                    put(about, name, value);
+                }
+            }
+        }
+        Condition(all)
+    }
+
+    /// The same with settings of the server, where no other fact says them already.
+    pub(crate) fn with_settings(mut self, report: &Report, names: &BTreeSet<String>) -> Condition {
+        let known: BTreeSet<String> = self.0.keys().map(|key| key.name.clone()).collect();
+        for (name, value) in report.settings.iter() {
+            if names.contains(name) && !known.contains(name) {
+                self.0.insert(Key::new("setting", name), value.clone());
+            }
+        }
+        self
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.0.keys()
+    }
+}
+
+/// A target's identity, without whoever signs in, and each of its options.
+fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
+    let (base, options) = url.split_once('?').unwrap_or((url, ""));
+    let base = match base.split_once("//") {
+        Some((scheme, rest)) => {
+            let host = rest.split_once('@').map_or(rest, |(_, host)| host);
+            format!("{scheme}//{host}")
+        }
+        None => base.to_owned(),
+    };
+    put("target", "url", &base);
+    for option in options.split('&').filter(|option| !option.is_empty()) {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        put("target", name, value);
+    }
+}
+
+/// Whether a fact only says where a server stood that was started for its run.
+fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
+    let Some(managed) = report.facts.get("managed") else { return false };
+    managed.get("folder").is_some_and(|folder| folder == value)
+        || (about, name) == ("connection", "address")
+}
+
+/// The plan's values by dotted path; lists of tables by the name of each, and one alone by none.
+fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        toml::Value::Table(table) => {
+            table.iter().for_each(|(key, value)| flatten(&below(key), value, put));
+        }
+        toml::Value::Array(list) if list.iter().all(toml::Value::is_table) => match &list[..] {
+            [one] => flatten(path, one, put),
+            _ => {
+                for (index, value) in list.iter().enumerate() {
+                    let name = value.get("name").and_then(toml::Value::as_str);
+                    let name = name.map_or_else(|| (index + 1).to_string(), str::to_owned);
+                    flatten(&below(&name), value, put);
+                }
+            }
+        },
+        toml::Value::String(text) => put(path, text.clone()),
+        value => put(path, value.to_string()),
+    }
+}
+
+/// The traits that make points of runs, each with its name there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Points(Vec<(Key, String)>);
+
+impl Points {
+    fn of(keys: Vec<Key>) -> Points {
+        let shorts: Vec<String> = keys.iter().map(Key::short).collect();
+        let is_alone = |short: &String| shorts.iter().filter(|other| *other == short).count() == 1;
+        let name = |key: &Key, short: &String| match is_alone(short) {
+            true => short.clone(),
+            false => format!("{}.{}", key.about, key.name),
+        };
+        let names: Vec<String> =
+            keys.iter().zip(&shorts).map(|(k, short)| name(k, short)).collect();
+        Points(keys.into_iter().zip(names).collect())
+    }
+
+    /// The point of a run.
+    pub fn at(&self, condition: &Condition) -> Named<String> {
+        let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
+        Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())
+    }
+}
+
+/// A side whose runs differ in what the other one has no match for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// Which side, from 0.
+    pub side: usize,
+    /// What its runs differ in, as people call it.
+    pub name: String,
+    /// The values of some of its runs at one point.
+    pub values: Vec<String>,
+}
+
+/// The points at which sides are compared, the baseline first. A trait in which the runs of a side
+/// differ makes points, so that what is not the same is not pooled. One that a side shares no value
+/// of with the baseline is what the comparison is about, and makes none; it is refused where that
+/// would pool runs that differ in it.
+pub fn points_of_sides(sides: &[Vec<Condition>]) -> Result<Points, Mixed> {
+    let (mut points, mut between) = (Vec::new(), Vec::new());
+    for key in varying(sides) {
+        let values: Vec<BTreeSet<Option<&str>>> =
+            sides.iter().map(|side| side.iter().map(|run| run.get(&key)).collect()).collect();
+        let is_even = values.iter().all(|values| values.len() < 2);
+        let is_apart = values.iter().skip(1).any(|of_side| of_side.is_disjoint(&values[0]));
+        if is_even || is_apart {
+            between.push(key);
+        } else {
+            points.push(key);
+        }
+    }
+    let points = Points::of(points);
+    for (side, runs) in sides.iter().enumerate() {
+        for key in &between {
+            if let Some(values) = pooled(runs, &points, key) {
+                return Err(Mixed { side, name: key.short(), values });
+            }
+        }
+    }
+    Ok(points)
+}
+
+/// The points of a history, of which each build is a side: what a build may bring along makes none
+/// where all of its runs agree.
+pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
+    let is_even = |key: &Key| {
+        let values = |runs: &Vec<Condition>| {
+            runs.iter().map(|run| run.get(key).map(str::to_owned)).collect::<BTreeSet<_>>().len()
+        };
+        builds.iter().all(|runs| values(runs) < 2)
+    };
+    let keys = varying(builds).into_iter();
+    Points::of(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
+}
+
+/// The keys that make points and are not the same in all runs.
+fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
+    let runs = || sides.iter().flatten();
+    let keys: BTreeSet<&Key> =
+        runs().flat_map(Condition::keys).filter(|key| key.makes_points()).collect();
+    let differs = |key: &&Key| {
+        let first = runs().next().and_then(|run| run.get(key));
+        runs().any(|run| run.get(key) != first)
+    };
+    keys.into_iter().filter(differs).cloned().collect()
+}
+
+/// The values of a trait that runs of one point would be pooled over.
+fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
+    let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
+    for run in runs {
+        let (at, value) = (points.at(run), run.get(key).unwrap_or(NONE));
+        match known.iter_mut().find(|(point, _)| *point == at) {
+            Some((_, values)) => drop(values.insert(value)),
+            None => known.push((at, BTreeSet::from([value]))),
+        }
+    }
+    let (_, values) = known.into_iter().find(|(_, values)| values.len() > 1)?;
+    Some(values.into_iter().map(str::to_owned).collect())
+}

@@ -1,0 +1,98 @@
+//! How long replies lay in the generator's sockets, and what part of the service time that is.
+
+use model::{NS_PER_MS, NS_PER_US, Placement};
+use serde::{Deserialize, Serialize};
+use stats::{Histogram, enough};
+
+use super::Named;
+use super::build::{merged, per_transaction};
+use super::times::{known, too_few, us};
+use crate::tally::{Sum, Tally};
+
+const CONFIDENCE: f64 = 0.95;
+
+/// How long replies lay in the generator's sockets before it read them, in microseconds, of a
+/// sample of the round trips: from the kernel's receive timestamp of the last byte until that was
+/// read.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplyLagReport {
+    /// How many round trips were sampled.
+    pub count: u64,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 99 % are at or below it.
+    pub p99: Option<f64>,
+    /// The longest that was sampled.
+    pub max: Option<f64>,
+    /// Why a field is null, by its name; `count` where nothing was sampled.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// What it means for the service time; null where nothing was sampled.
+    #[serde(default)]
+    pub service: Option<ServiceSplit>,
+}
+
+/// The mean service time, split into what the generator took to see replies and the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServiceSplit {
+    /// The mean service time of finished transactions.
+    pub mean_ms: f64,
+    /// Of it: until the last byte of each reply had come. Server and network, and what the
+    /// generator took to make and send its requests.
+    pub server_and_network_ms: f64,
+    /// Of it: until replies were read. The mean reply lag times the round trips a transaction.
+    pub generator_ms: f64,
+    /// The share of `generator_ms`, in percent.
+    pub generator_percent: f64,
+}
+
+impl ReplyLagReport {
+    /// Of some groups of a run.
+    pub(crate) fn of(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
+        let within = groups.iter().filter_map(|index| tally.groups.get(*index));
+        let Some(lag) = merged(within.map(|group| &group.measured.reply_lag)) else {
+            let mut nothing = ReplyLagReport::default();
+            nothing.reasons.push("count", why_none(tally));
+            return nothing;
+        };
+        let mut report = ReplyLagReport {
+            count: lag.count(),
+            mean: known(lag.mean() / NS_PER_US as f64),
+            max: Some(us(lag.max())),
+            service: split(tally, groups, &lag),
+            ..ReplyLagReport::default()
+        };
+        for (name, field, q) in [("p50", &mut report.p50, 0.50), ("p99", &mut report.p99, 0.99)] {
+            match enough(lag.count(), q, CONFIDENCE) {
+                Ok(_) => *field = lag.quantile(q).map(us),
+                Err(few) => report.reasons.push(name, too_few(few)),
+            }
+        }
+        report
+    }
+}
+
+fn why_none(tally: &Tally) -> String {
+    let placement = tally.description.as_ref().map(|told| told.placement);
+    match tally.fact("client", "no_reply_lag") {
+        Some(why) => why.to_owned(),
+        None if placement == Some(Placement::Simulated) => "virtual time has no sockets".to_owned(),
+        None => "no round trip was sampled".to_owned(),
+    }
+}
+
+fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSplit> {
+    let ms = |ns: f64| known(ns / NS_PER_MS as f64);
+    let service_ns = Sum::of(tally, groups).service.mean();
+    let round_trips = per_transaction(tally, groups).round_trips?;
+    // Sampled and finished transactions are not quite the same ones.
+    let generator_ns = (lag.mean() * round_trips).min(service_ns);
+    Some(ServiceSplit {
+        mean_ms: ms(service_ns)?,
+        server_and_network_ms: ms(service_ns - generator_ns)?,
+        generator_ms: ms(generator_ns)?,
+        generator_percent: known(100.0 * generator_ns / service_ns)?,
+    })
+}

@@ -1,0 +1,52 @@
+//! Where a store lies: which files are of it, under whatever name. Not here: what is in them.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Beside a store lie its log and the log's index.
+const ENDS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Whether the file at `path` is one of those that make up `store`, under whatever name: the same
+/// path, or the same file by links. Neither need be there yet.
+pub fn is_of_store(path: &Path, store: &Path) -> bool {
+    let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
+    let ours = ENDS.map(|end| {
+        let mut name = OsString::from(store);
+        name.push(end);
+        PathBuf::from(name)
+    });
+    // A log that is not there now may be there when it is written.
+    let is_named_so = |ours: &PathBuf| placed(ours) == placed(path);
+    let is_same = |ours: &PathBuf| file(path).is_some_and(|file_| file(ours) == Some(file_));
+    ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
+}
+
+/// A path whose folder is the real one.
+fn placed(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+    let name = path.file_name().unwrap_or_default();
+    folder.map_or_else(|_| path.to_owned(), |folder| folder.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_store_is_known_under_any_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let store = at("runs.sqlite");
+        fs::write(&store, "").expect("written");
+        fs::hard_link(&store, at("hard")).expect("a link");
+        std::os::unix::fs::symlink("runs.sqlite", at("soft")).expect("a link");
+        for name in ["runs.sqlite", "./runs.sqlite", "runs.sqlite-wal", "runs.sqlite-shm"] {
+            assert!(is_of_store(&at(name), &store), "{name}");
+        }
+        assert!(is_of_store(&at("hard"), &store) && is_of_store(&at("soft"), &store));
+        assert!(!is_of_store(&at("runs.json"), &store) && !is_of_store(&at("none/x"), &store));
+    }
+}

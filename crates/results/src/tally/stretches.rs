@@ -1,0 +1,271 @@
+//! Times in consecutive stretches of equal length, in bounded memory: what tells how strongly the
+//! samples of a run depend on each other.
+//!
+//! A stretch begins as a second. A run longer than [`STRETCHES_MAX`] of them makes pairs of
+//! stretches one, so that a run of any length has between half as many and all of them.
+//! Not here: the seconds themselves (series).
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+use stats::{Histogram, Stretch};
+
+/// A run has at most so many stretches: several for each batch that its error is made of.
+const STRETCHES_MAX: usize = 80;
+
+/// Stretches whose histogram is open, 264 KiB each: the present one, and one that late parts hit.
+const OPEN_MAX: usize = 2;
+
+/// A histogram that is read and added to seldom: packed (some kB) unless it was used last.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Packed {
+    /// Nothing was added.
+    #[default]
+    Empty,
+    /// Ready to be added to.
+    Open(Box<Histogram>),
+    /// As bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Packed {
+    /// The histogram; none of nothing.
+    pub(super) fn histogram(&self) -> Option<Cow<'_, Histogram>> {
+        match self {
+            Packed::Empty => None,
+            Packed::Open(histogram) => Some(Cow::Borrowed(histogram)),
+            Packed::Bytes(bytes) => {
+                let histogram = Histogram::from_bytes(bytes);
+                Some(Cow::Owned(histogram.expect("bytes that we have packed ourselves")))
+            }
+        }
+    }
+
+    /// Adds `other`, and stays open.
+    pub(super) fn add(&mut self, other: &Histogram) {
+        *self = match std::mem::take(self) {
+            Packed::Empty => Packed::Open(Box::new(other.clone())),
+            Packed::Open(mut mine) => {
+                mine.add(other);
+                Packed::Open(mine)
+            }
+            bytes @ Packed::Bytes(_) => {
+                let mut mine = bytes.histogram().expect("bytes are a histogram").into_owned();
+                mine.add(other);
+                Packed::Open(Box::new(mine))
+            }
+        };
+    }
+
+    /// Gives the memory back.
+    pub(super) fn pack(&mut self) {
+        if let Packed::Open(histogram) = self {
+            *self = Packed::Bytes(histogram.to_bytes());
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+struct One {
+    offered: u64,
+    finished: Packed,
+}
+
+/// The times of one kind of transaction, stretch by stretch.
+#[derive(Clone, Debug)]
+pub(super) struct Stretches {
+    /// The length of a stretch, in seconds.
+    width: i64,
+    all: Vec<One>,
+    /// Which histograms are open, the one used last at the end.
+    open: VecDeque<usize>,
+}
+
+impl Stretches {
+    /// None yet; each will be `width` seconds, or twice or four times as long and so on.
+    pub(super) fn new(width: i64) -> Stretches {
+        Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }
+    }
+
+    /// Takes in what was offered in a second, and the times of what finished of it. The ramp-up's
+    /// seconds, which are negative, are left out.
+    pub(super) fn add(&mut self, second: i64, offered: u64, finished: Option<&Histogram>) {
+        let index = loop {
+            let Ok(index) = usize::try_from(second.div_euclid(self.width)) else { return };
+            match index < STRETCHES_MAX {
+                true => break index,
+                false => self.double(),
+            }
+        };
+        if index >= self.all.len() {
+            self.all.resize_with(index + 1, One::default);
+        }
+        self.all[index].offered += offered;
+        let Some(finished) = finished else { return };
+        self.all[index].finished.add(finished);
+        self.open.retain(|open| *open != index);
+        self.open.push_back(index);
+        if self.open.len() > OPEN_MAX
+            && let Some(oldest) = self.open.pop_front()
+        {
+            self.all[oldest].finished.pack();
+        }
+    }
+
+    /// Makes pairs of stretches one.
+    fn double(&mut self) {
+        let add = |mut first: One, second: &One| {
+            first.offered += second.offered;
+            if let Some(finished) = second.finished.histogram() {
+                first.finished.add(&finished);
+            }
+            first.finished.pack();
+            first
+        };
+        let pairs = self.all.chunks(2);
+        let pair = |pair: &[One]| pair[1..].iter().fold(pair[0].clone(), add);
+        self.all = pairs.map(pair).collect();
+        // One without a partner may still be open; it is packed with the next that is used.
+        self.all.iter_mut().for_each(|one| one.finished.pack());
+        self.open.clear();
+        self.width *= 2;
+    }
+}
+
+/// Several kinds, or several groups, added up stretch by stretch through second `end`; none where
+/// their stretches do not fit together, as those of loads that are recorded differently.
+pub(super) fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
+    let width = kinds.iter().map(|kind| kind.width).max()?;
+    if kinds.iter().any(|kind| width % kind.width != 0) {
+        return None;
+    }
+    let n = usize::try_from((end - 1).div_euclid(width) + 1).unwrap_or(0);
+    let mut stretches = vec![Stretch::default(); n];
+    for kind in kinds {
+        for (index, one) in kind.all.iter().enumerate() {
+            let second = index as i64 * kind.width;
+            let Some(sum) = stretches.get_mut((second / width) as usize) else { continue };
+            sum.offered += one.offered;
+            match one.finished.histogram() {
+                // The first one brings the range, beyond which values are overflow.
+                Some(finished) if sum.finished.is_empty() => sum.finished = finished.into_owned(),
+                Some(finished) => sum.finished.add(&finished),
+                None => {}
+            }
+        }
+    }
+    Some(InTime { stretches, width_s: width })
+}
+
+/// Intervals of the report whose times are kept: a day of 10 s each, some 40 MB.
+const INTERVALS_MAX: usize = 8640;
+
+/// The response times of all groups in the intervals of the report, for as long as a run lasts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Intervals {
+    times: BTreeMap<i64, Packed>,
+    open: VecDeque<i64>,
+}
+
+impl Intervals {
+    /// Adds times of the interval that begins at second `from`; older ones are given up where there
+    /// are too many.
+    pub(super) fn add(&mut self, from: i64, times: &Histogram) {
+        let oldest = self.times.keys().next().is_some_and(|oldest| from < *oldest);
+        if oldest && self.times.len() >= INTERVALS_MAX {
+            return;
+        }
+        self.times.entry(from).or_default().add(times);
+        self.open.retain(|open| *open != from);
+        self.open.push_back(from);
+        if self.open.len() > OPEN_MAX
+            && let Some(used) = self.open.pop_front()
+            && let Some(times) = self.times.get_mut(&used)
+        {
+            times.pack();
+        }
+        if self.times.len() > INTERVALS_MAX {
+            self.times.pop_first();
+        }
+    }
+
+    /// The times of the interval that begins at second `from`; none if they are not kept.
+    pub(super) fn get(&self, from: i64) -> Option<Cow<'_, Histogram>> {
+        self.times.get(&from)?.histogram()
+    }
+}
+
+/// Times of the measured phase in the order of time.
+#[derive(Clone, Debug, Default)]
+pub struct InTime {
+    /// The stretches; what was offered in them is all that was, finished or not.
+    pub stretches: Vec<Stretch>,
+    /// The length of a stretch, in seconds.
+    pub width_s: i64,
+}
+
+impl InTime {
+    /// The same of what finished alone.
+    pub fn finished(mut self) -> InTime {
+        self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn a_run_of_any_length_has_a_bounded_number_of_stretches() {
+        for n in [1, 79, 80, 81, 1_000, 100_000_i64] {
+            let mut stretches = Stretches::new(1);
+            for second in 0..n {
+                stretches.add(second, 2, None);
+            }
+            assert!(stretches.all.len() <= STRETCHES_MAX);
+            assert!(n < 80 || stretches.all.len() > STRETCHES_MAX / 2, "{n}");
+            let all = together(&[&stretches], n).expect("one width");
+            assert_eq!(all.stretches.iter().map(|s| s.offered).sum::<u64>(), 2 * n as u64);
+        }
+    }
+
+    #[test]
+    fn parts_in_any_order_make_the_same_stretches() {
+        let (mut forward, mut backward) = (Stretches::new(1), Stretches::new(1));
+        for second in -5..300 {
+            forward.add(second, 1, Some(&of([second.unsigned_abs() + 1])));
+            backward.add(294 - second, 1, Some(&of([(294 - second).unsigned_abs() + 1])));
+        }
+        let open = |s: &Stretches| {
+            s.all.iter().filter(|one| matches!(one.finished, Packed::Open(_))).count()
+        };
+        assert!(open(&forward) <= OPEN_MAX && open(&backward) <= OPEN_MAX);
+        let [forward, backward] =
+            [forward, backward].map(|one| together(&[&one], 300).expect("one width"));
+        assert_eq!(forward.width_s, 4);
+        for (one, other) in forward.stretches.iter().zip(&backward.stretches) {
+            assert_eq!((one.offered, &one.finished), (other.offered, &other.finished));
+        }
+    }
+
+    #[test]
+    fn kinds_of_different_widths_fit_together_and_windows_do_not_fit_seconds() {
+        let (mut often, mut once, mut windows) =
+            (Stretches::new(1), Stretches::new(1), Stretches::new(10));
+        (0..200).for_each(|second| often.add(second, 1, Some(&of([5]))));
+        once.add(7, 1, Some(&of([9])));
+        windows.add(10, 1, None);
+        let all = together(&[&often, &once], 200).expect("powers of two");
+        assert_eq!((all.width_s, all.stretches[1].offered, all.stretches.len()), (4, 5, 50));
+        assert!(together(&[&often, &windows], 200).is_none());
+        // What nobody asked for still lasted.
+        assert_eq!(together(&[&windows], 60).expect("one").stretches.len(), 6);
+    }
+}

@@ -1,0 +1,309 @@
+//! Where figures vary that were repeated at several levels: between runs of one start of a server,
+//! between starts, between builds of the data.
+//!
+//! A nested design with random effects (T. Kalibera and R. Jones, "Rigorous benchmarking in
+//! reasonable time", ISMM 2013): a figure is the mean, plus what a build, a restart and a run add,
+//! each with a variance of its own. The components are those of the analysis of variance, which
+//! are unbiased also where trials were lost (C. R. Henderson, Biometrics 9, 226, 1953, method 1).
+//! Figures are shares of their point's mean, so that points are pooled. Not here: what a restart
+//! is, and what repeating takes.
+
+use crate::{POWER, students_t};
+
+/// Levels of a design: runs within restarts within builds.
+pub const LEVELS: usize = 3;
+/// Repeats of a lower level within one of a higher, at most: beyond, they say nothing new.
+const WITHIN_MOST: usize = 20;
+/// Repeats of the highest level that are looked through.
+const UNITS_MOST: usize = 1_000;
+
+/// A figure, and which build and which restart of that build it was measured at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Nested {
+    /// Which build of the data.
+    pub build: u32,
+    /// Which restart, of this build.
+    pub restart: u32,
+    /// The figure.
+    pub figure: f64,
+}
+
+/// The variance that a level adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Component {
+    /// In squares of shares of the mean: 0.0001 is a standard deviation of 1 %. 0 where the
+    /// estimate is below it.
+    pub variance: f64,
+    /// Its degrees of freedom: how many repeats of the level it is seen in beyond the first ones.
+    pub freedom: usize,
+    /// Whether the estimate is below 0: lower levels vary as much by themselves.
+    pub is_negative: bool,
+}
+
+/// The components, from the lowest level up: runs, restarts, builds. None of a level that is not
+/// repeated.
+pub type Components = [Option<Component>; LEVELS];
+
+/// The components of variance of points, each with its nested figures, pooled over points. A point
+/// with fewer than two figures, or whose mean is 0, says nothing.
+pub fn components(points: &[Vec<Nested>]) -> Components {
+    // Sums of squares and, by level, the coefficients of the components in their expectations.
+    let mut squares = [0.0; LEVELS];
+    let mut coefficients = [[0.0; LEVELS]; LEVELS];
+    let mut freedom = [0; LEVELS];
+    for point in points {
+        let mean = point.iter().map(|one| one.figure).sum::<f64>() / point.len() as f64;
+        if point.len() < 2 || mean == 0.0 || !mean.is_finite() {
+            continue;
+        }
+        let tree: [Vec<Vec<f64>>; LEVELS + 1] =
+            std::array::from_fn(|level| units(point, level, mean));
+        for level in 0..LEVELS {
+            squares[level] += between(&tree[level]) - between(&tree[level + 1]);
+            freedom[level] += tree[level].len() - tree[level + 1].len();
+            for lower in 0..=level {
+                coefficients[level][lower] +=
+                    shared(point, lower, level, mean) - shared(point, lower, level + 1, mean);
+            }
+        }
+    }
+    let mut found: Components = [None; LEVELS];
+    let mut solved = [0.0; LEVELS];
+    for level in 0..LEVELS {
+        if freedom[level] == 0 {
+            continue;
+        }
+        let below: f64 = (0..level).map(|lower| coefficients[level][lower] * solved[lower]).sum();
+        let variance = (squares[level] - below) / coefficients[level][level];
+        solved[level] = variance;
+        found[level] = Some(Component {
+            variance: variance.max(0.0),
+            freedom: freedom[level],
+            is_negative: variance < 0.0,
+        });
+    }
+    found
+}
+
+/// The figures of a point, as shares, by the units of a level: single runs, restarts, builds, all.
+fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
+    let mut sorted: Vec<(usize, &Nested)> = point.iter().enumerate().collect();
+    sorted.sort_by_key(|(index, one)| (one.build, one.restart, *index));
+    let is_same = |a: &(usize, &Nested), b: &(usize, &Nested)| match level {
+        0 => false,
+        1 => (a.1.build, a.1.restart) == (b.1.build, b.1.restart),
+        2 => a.1.build == b.1.build,
+        _ => true,
+    };
+    let of = |unit: &[(usize, &Nested)]| unit.iter().map(|(_, one)| one.figure / mean).collect();
+    sorted.chunk_by(is_same).map(of).collect()
+}
+
+/// The sum over units of the squares of their sums, by their sizes.
+fn between(units: &[Vec<f64>]) -> f64 {
+    units.iter().map(|unit| unit.iter().sum::<f64>().powi(2) / unit.len() as f64).sum()
+}
+
+/// How often a component of a lower level is in [`between`] of a level: the sum over its units of
+/// the squares of the sizes of the lower units in them, by their own.
+fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
+    let sizes = |level| units(point, level, mean).into_iter().map(|unit| unit.len());
+    let mut lowers = sizes(lower);
+    let of = |size: usize| {
+        let (mut left, mut sum) = (size, 0.0);
+        while left > 0 {
+            let within = lowers.next().expect("lower units fill the higher ones");
+            left -= within;
+            sum += (within * within) as f64;
+        }
+        sum / size as f64
+    };
+    sizes(level).map(of).sum()
+}
+
+/// How often each level is repeated: runs of a restart, restarts of a build, builds; 1 where a
+/// level is not repeated.
+pub type Design = [usize; LEVELS];
+
+/// The variance of a point's mean by a design, in squares of shares.
+fn variance_of(found: &Components, design: Design) -> f64 {
+    let mut units = 1.0;
+    let mut sum = 0.0;
+    for level in (0..LEVELS).rev() {
+        units *= design[level] as f64;
+        sum += found[level].map_or(0.0, |component| component.variance) / units;
+    }
+    sum
+}
+
+/// What a design takes at each of two points, where a repeat of each level costs so much beside
+/// what it contains.
+pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
+    let [runs, restarts, builds] = design.map(|n| n as f64);
+    builds * (costs[2] + restarts * (costs[1] + runs * costs[0]))
+}
+
+/// The cheapest design by which a difference of this share between two points is found in four of
+/// five experiments at 5 %, given what a repeat of each level costs. None where it takes more than
+/// anybody repeats, or nothing is known of how figures vary.
+///
+/// Below the highest repeated level, repeats are as many as the costs and components of two
+/// neighbouring levels make best (Kalibera and Jones, section 6); of the highest, as many as
+/// Student's t asks.
+pub fn design_for(found: &Components, costs: [f64; LEVELS], difference: f64) -> Option<Design> {
+    let top = (0..LEVELS).rev().find(|&level| found[level].is_some())?;
+    let mut design = [1; LEVELS];
+    for level in (0..top).filter(|&level| found[level].is_some()) {
+        // A level that is not repeated lies between no others.
+        let above = (level + 1..=top).find(|&above| found[above].is_some()).unwrap_or(top);
+        let [low, high] = [level, above].map(|l| found[l].map_or(0.0, |c| c.variance));
+        let ratio = costs[above] / costs[level].max(f64::MIN_POSITIVE) * low / high;
+        let best = if ratio.is_nan() { 1.0 } else { ratio.sqrt().ceil() };
+        design[level] = (best as usize).clamp(1, WITHIN_MOST);
+    }
+    let shift = difference.ln_1p();
+    let is_enough = |n: &usize| {
+        design[top] = *n;
+        let freedom = 2 * (n - 1);
+        let t = students_t(0.975, freedom) + students_t(POWER, freedom);
+        t * (2.0 * variance_of(found, design)).sqrt() <= shift
+    };
+    let n = (2..=UNITS_MOST).find(is_enough)?;
+    design[top] = n;
+    Some(design)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::draw::normal;
+
+    /// A point's figures of a design, with these standard deviations from the runs up; of the last
+    /// restarts some runs are lost.
+    fn drawn(
+        design: Design,
+        sd: [f64; LEVELS],
+        n_lost: usize,
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Vec<Nested> {
+        let mut draw = |sd: f64| sd * normal(&mut || random.next_u64());
+        let mut all = Vec::new();
+        for build in 0..design[2] {
+            let of_build = draw(sd[2]);
+            for restart in 0..design[1] {
+                let of_restart = draw(sd[1]);
+                for _ in 0..design[0] {
+                    let figure = 1_000.0 * (1.0 + of_build + of_restart + draw(sd[0]));
+                    all.push(Nested { build: build as u32, restart: restart as u32, figure });
+                }
+            }
+        }
+        all.truncate(all.len() - n_lost);
+        all
+    }
+
+    fn mean_variances(design: Design, sd: [f64; LEVELS], n_lost: usize) -> [f64; LEVELS] {
+        let mut sums = [0.0; LEVELS];
+        let n = 2_000;
+        for seed in 0..n {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let found = components(&[drawn(design, sd, n_lost, &mut random)]);
+            for (sum, component) in sums.iter_mut().zip(found) {
+                let component = component.expect("every level is repeated");
+                *sum += component.variance;
+                // What is below 0 is told so, and is 0.
+                assert!(!component.is_negative || component.variance == 0.0);
+            }
+        }
+        sums.map(|sum| sum / n as f64)
+    }
+
+    #[test]
+    fn components_are_those_of_a_textbook() {
+        // Two builds of two restarts of two runs: mean 100, deviations 1 of builds, 2 of restarts,
+        // 0.5 of runs, all balanced.
+        let mut all = Vec::new();
+        for (build, b) in [(0, 1.0), (1, -1.0)] {
+            for (restart, s) in [(0, 2.0), (1, -2.0)] {
+                for r in [0.5, -0.5] {
+                    all.push(Nested { build, restart, figure: 100.0 + b + s + r });
+                }
+            }
+        }
+        let [run, restart, build] = components(&[all]).map(|of| of.expect("repeated"));
+        // Mean squares in percent: runs 8 × 0.25 / 4, restarts 8 × 4 / 2, builds 8 × 1 / 1.
+        let near = |found: f64, percent: f64| (found * 1e4 - percent).abs() < 1e-9;
+        assert!(near(run.variance, 0.5), "{run:?}");
+        assert!(near(restart.variance, (16.0 - 0.5) / 2.0), "{restart:?}");
+        assert_eq!((run.freedom, restart.freedom, build.freedom), (4, 2, 1));
+        assert!(build.is_negative && build.variance == 0.0, "(8 - 16) / 4: {build:?}");
+    }
+
+    #[test]
+    fn components_are_unbiased_with_lost_trials_too() {
+        // Deviations of builds are so large that none is cut at 0.
+        let sd = [0.01, 0.03, 0.10];
+        for n_lost in [0, 3] {
+            let found = mean_variances([3, 4, 5], sd, n_lost);
+            for (found, sd) in found.iter().zip(sd) {
+                let share = found / (sd * sd);
+                assert!((share - 1.0).abs() < 0.06, "{share} of {sd}, {n_lost} lost");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_that_is_not_repeated_has_no_component() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let found = components(&[drawn([5, 1, 1], [0.01, 0.0, 0.0], 0, &mut random)]);
+        assert!(found[0].is_some() && found[1].is_none() && found[2].is_none(), "{found:?}");
+        assert_eq!(components(&[]), [None; LEVELS]);
+        assert_eq!(
+            components(&[vec![Nested { build: 0, restart: 0, figure: 1.0 }]]),
+            [None; LEVELS]
+        );
+    }
+
+    #[test]
+    fn a_design_finds_the_difference_that_it_is_for() {
+        let known = |variance| Some(Component { variance, freedom: 10, is_negative: false });
+        let sd = [0.01, 0.02, 0.0];
+        let found = [known(sd[0] * sd[0]), known(sd[1] * sd[1]), None];
+        let design = design_for(&found, [60.0, 10.0, 0.0], 0.03).expect("few are enough");
+        // √(10 / 60 × 1 / 4) < 1 run of each restart.
+        assert_eq!((design[0], design[2]), (1, 1));
+        let mut n_found = 0;
+        for seed in 0..1_000 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut side = |factor: f64| -> Vec<f64> {
+                let all = drawn(design, sd, 0, &mut random);
+                all.iter().map(|one| (one.figure * factor).ln()).collect()
+            };
+            let [one, two] =
+                [side(1.0), side(1.03)].map(|of| crate::mean(&of, 0.95).expect("some"));
+            let error = ((one.sd.powi(2) + two.sd.powi(2)) / design[1] as f64).sqrt();
+            let t = students_t(0.975, 2 * (design[1] - 1));
+            n_found += u32::from((two.value - one.value) / error > t);
+        }
+        // Four of five, or more by what a whole number of restarts adds.
+        assert!((770..=900).contains(&n_found), "{n_found} with {design:?}");
+    }
+
+    #[test]
+    fn cheap_runs_of_a_dear_restart_are_repeated() {
+        let known = |variance| Some(Component { variance, freedom: 10, is_negative: false });
+        let found = [known(4e-4), known(1e-4), None];
+        let design = design_for(&found, [10.0, 160.0, 0.0], 0.02).expect("few are enough");
+        // √(160 / 10 × 4) = 8.
+        assert_eq!(design[0], 8);
+        let alone = design_for(&[known(4e-4), known(0.0), None], [10.0, 160.0, 0.0], 0.02);
+        assert_eq!(alone.expect("few are enough")[0], WITHIN_MOST);
+        assert_eq!(design_for(&[None; LEVELS], [1.0; 3], 0.02), None);
+        // Builds right above runs.
+        let builds = design_for(&[known(4e-4), None, known(1e-4)], [10.0, 0.0, 160.0], 0.02);
+        assert_eq!(builds.expect("few are enough")[..2], [8, 1]);
+    }
+}

@@ -1,0 +1,325 @@
+//! The last build of a series against the ones before it.
+//!
+//! Student's prediction interval, with the variance between builds and that of the runs of each.
+//! How often builds lie far from the others, normal figures need not tell: each build of the
+//! past is held against the others in the same way, and where these lie farther than normal ones
+//! would, the last one is judged by a Student tail fitted to them, one for each side. Not here:
+//! where the level changes (change).
+
+use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+
+use crate::comparison::hommel;
+use crate::mean::students_t_tail;
+use crate::series::{Build, share_within, within};
+
+/// Fewer builds before the last one do not show how much they vary.
+const BEFORE_MIN: usize = 3;
+/// Builds right before the last one that are not what it is held against, if they are strange.
+const STRANGE_MAX: usize = 2;
+/// The chance with which a build right before the last one is strange.
+const STRANGE: f64 = 0.002;
+/// How far the past is looked at: builds drift.
+const BEFORE_MAX: usize = 50;
+/// Degrees of freedom that a tail may have; normal figures have infinitely many.
+const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
+/// Twice the logarithm of the likelihood ratio by which a tail of Student is believed: a wrong one
+/// costs some power, and a missed one many alarms.
+const BELIEVED: f64 = 3.0;
+/// Beyond so many deviations chances are all the same: none.
+const DEVIATIONS_MAX: f64 = 7.5;
+
+/// The last build of a series against the ones before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Newcomer {
+    /// The mean of the ones before.
+    pub before: f64,
+    /// Where the next one was to be expected.
+    pub expected: (f64, f64),
+    /// The chance of one that far off if nothing has changed, corrected for all that are judged
+    /// together.
+    pub p: f64,
+    /// Whether it lies outside of what was to be expected.
+    pub is_outside: bool,
+}
+
+/// A last build, and what it is held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Held {
+    /// The builds before it, of its level, in their order.
+    pub before: Vec<Build>,
+    /// It.
+    pub last: Build,
+    /// A build that it is held against in place of the mean of those before it: these show no more
+    /// than how much builds vary.
+    pub pinned: Option<Build>,
+}
+
+/// Holds the last builds of several series against the ones before, those of their levels. All of
+/// them together have a chance of `error` that any is told to lie outside where nothing changed.
+/// None where fewer than three are before. A mean may be infinite.
+pub fn newcomers(all: &[Held], error: f64) -> Vec<Option<Newcomer>> {
+    let held: Vec<Option<(&[Build], Away)>> = all.iter().map(held).collect();
+    let past: Vec<f64> =
+        held.iter().flatten().flat_map(|(before, _)| scores_within(before)).collect();
+    let below = Tail::of(past.iter().filter(|score| **score < 0.0).map(|score| -score));
+    let above = Tail::of(past.iter().filter(|score| **score > 0.0).copied());
+    let p = |away: &Away| if away.t < 0.0 { below.p(-away.score()) } else { above.p(away.score()) };
+    let p_values: Vec<f64> = held.iter().flatten().map(|(_, away)| p(away)).collect();
+    let mut judged = hommel(&p_values).into_iter().zip(p_values);
+    let one = |held: Option<(&[Build], Away)>| {
+        let (_, away) = held?;
+        let (corrected, p) = judged.next()?;
+        // So much stricter it is to be one of all.
+        let error_alone = error * p / corrected;
+        let ends = [-away.at(below.score(error_alone)), away.at(above.score(error_alone))];
+        let [low, high] = ends.map(|end| away.mean + end * away.error);
+        let is_outside = corrected < error;
+        Some(Newcomer { before: away.mean, expected: (low, high), p: corrected, is_outside })
+    };
+    held.into_iter().map(one).collect()
+}
+
+/// The builds that the last one is held against, and how far it is from them.
+fn held(one: &Held) -> Option<(&[Build], Away)> {
+    let mut before = &one.before[one.before.len().saturating_sub(BEFORE_MAX)..];
+    let is_strange = |away: Away| 2.0 * students_t_tail(away.t.abs(), away.freedom) < STRANGE;
+    // The first of two strange ones is not hidden by the second.
+    for n_strange in (1..=STRANGE_MAX.min(before.len())).rev() {
+        let (rest, strange) = before.split_at(before.len() - n_strange);
+        if Away::of(rest, &strange[0], None).is_some_and(is_strange) {
+            before = rest;
+            break;
+        }
+    }
+    Some((before, Away::of(before, &one.last, one.pinned.as_ref())?))
+}
+
+/// How far a build lies from others.
+#[derive(Clone, Copy)]
+struct Away {
+    /// The mean of the others.
+    mean: f64,
+    /// The deviation of the distance, if nothing differs.
+    error: f64,
+    /// The distance in such deviations.
+    t: f64,
+    freedom: f64,
+}
+
+impl Away {
+    fn of(others: &[Build], one: &Build, pinned: Option<&Build>) -> Option<Away> {
+        if others.len() < BEFORE_MIN {
+            return None;
+        }
+        let n = others.len() as f64;
+        let mean = others.iter().map(|build| build.mean).sum::<f64>() / n;
+        let squares = others.iter().map(|build| (build.mean - mean).powi(2)).sum::<f64>();
+        let (within, of_within) = within(others);
+        let share = share_within(others);
+        // Means of runs vary by no less than their runs say.
+        let between = (squares / (n - 1.0)).max(within * share);
+        // The mean of fewer runs varies by more; that of more runs is taken for one of as many.
+        let more = |build: &Build| within * (1.0 / build.count as f64 - share).max(0.0);
+        // A build varies as one does, and the mean of n by less.
+        let (mean, times) = pinned.map_or((mean, 1.0 + 1.0 / n), |pinned| (pinned.mean, 2.0));
+        let more = more(one) + pinned.map_or(0.0, more);
+        let between = between * times;
+        let variance = between + more;
+        // F. E. Satterthwaite, Biometrics Bull. 2, 110, 1946.
+        let freedom = match more > 0.0 {
+            true => variance.powi(2) / (between.powi(2) / (n - 1.0) + more.powi(2) / of_within),
+            false => n - 1.0,
+        };
+        let error = variance.sqrt();
+        let distance = one.mean - mean;
+        let t = if distance == 0.0 { 0.0 } else { distance / error };
+        Some(Away { mean, error, t, freedom })
+    }
+
+    /// The same as deviations of a normal figure, below 0 where it lies below.
+    fn score(&self) -> f64 {
+        let beyond = students_t_tail(self.t.abs(), self.freedom);
+        (-normal().inverse_cdf(beyond)).min(DEVIATIONS_MAX).copysign(self.t)
+    }
+
+    /// The distance in deviations of which that is the score.
+    fn at(&self, score: f64) -> f64 {
+        let beyond = normal().sf(score.min(DEVIATIONS_MAX));
+        -StudentsT::new(0.0, 1.0, self.freedom).map_or(f64::NAN, |t| t.inverse_cdf(beyond))
+    }
+}
+
+/// How far each of some builds lies from the others.
+fn scores_within(builds: &[Build]) -> Vec<f64> {
+    let one = |at: usize| {
+        let others = [&builds[..at], &builds[at + 1..]].concat();
+        Some(Away::of(&others, &builds[at], None)?.score())
+    };
+    (0..builds.len()).filter_map(one).collect()
+}
+
+fn normal() -> Normal {
+    Normal::standard()
+}
+
+/// How often builds lie far off that should not: as normal figures do, or those of Student.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    /// Degrees of freedom and scale.
+    student: Option<(f64, f64)>,
+}
+
+impl Tail {
+    /// The likeliest tail of scores of one side.
+    fn of(scores: impl Iterator<Item = f64>) -> Tail {
+        let scores: Vec<f64> = scores.collect();
+        let as_normal: f64 = scores.iter().map(|score| normal().ln_pdf(*score)).sum();
+        let fitted = TAILS.iter().map(|&freedom| {
+            let scale = scale(&scores, freedom);
+            let student = StudentsT::new(0.0, scale, freedom).ok()?;
+            let likelihood: f64 = scores.iter().map(|score| student.ln_pdf(*score)).sum();
+            Some((likelihood, (freedom, scale)))
+        });
+        let best = fitted.flatten().max_by(|a, b| a.0.total_cmp(&b.0));
+        let is_believed = |best: &(f64, (f64, f64))| 2.0 * (best.0 - as_normal) > BELIEVED;
+        Tail { student: best.filter(is_believed).map(|best| best.1) }
+    }
+
+    /// The chance of a score as far from 0 or farther, to either side.
+    fn p(&self, score: f64) -> f64 {
+        let as_normal = 2.0 * normal().sf(score);
+        let of = |(freedom, scale): (f64, f64)| 2.0 * students_t_tail(score / scale, freedom);
+        self.student.map_or(as_normal, |student| of(student).max(as_normal))
+    }
+
+    /// The score whose chance is `p`.
+    fn score(&self, p: f64) -> f64 {
+        let as_normal = -normal().inverse_cdf(p / 2.0);
+        let of = |(freedom, scale)| {
+            let student = StudentsT::new(0.0, scale, freedom);
+            student.map_or(f64::INFINITY, |student| -student.inverse_cdf(p / 2.0))
+        };
+        self.student.map_or(as_normal, |student| of(student).max(as_normal))
+    }
+}
+
+/// The likeliest scale of Student figures (K. L. Lange, R. J. A. Little and J. M. G. Taylor,
+/// J. Am. Stat. Assoc. 84, 881, 1989).
+fn scale(figures: &[f64], freedom: f64) -> f64 {
+    let mut square = 1.0;
+    for _ in 0..30 {
+        let of = |figure: &f64| {
+            let figure = figure.powi(2);
+            (freedom + 1.0) / (freedom + figure / square) * figure
+        };
+        square = figures.iter().map(of).sum::<f64>() / figures.len() as f64;
+    }
+    square.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng as _, SeedableRng as _};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::draw::normal;
+    use crate::students_t;
+
+    fn builds(figures: &[f64]) -> Vec<Build> {
+        figures.iter().map(|figure| Build::of(&[*figure])).collect()
+    }
+
+    #[test]
+    fn few_before_are_held_against_students_prediction() {
+        let judge = |last: f64, n: usize| {
+            let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0][..n]);
+            newcomers(&[Held { before, last: Build::of(&[last]), pinned: None }], 0.05)
+                .pop()
+                .expect("one")
+        };
+        let same = judge(14.0, 5).expect("five");
+        // t(0.975; 4) = 2.776, times 1.5811, times the root of 1 + 1/5.
+        assert!((same.expected.1 - 15.809).abs() < 1e-3 && !same.is_outside, "{same:?}");
+        assert!(judge(16.0, 5).expect("five").is_outside);
+        assert_eq!(judge(16.0, 2), None);
+        assert!(judge(f64::INFINITY, 5).expect("five").is_outside);
+        assert!((students_t(0.975, 4) - 2.776).abs() < 1e-3);
+    }
+
+    #[test]
+    fn the_interval_and_the_verdict_agree() {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(5);
+        let mut bits = || source.next_u64();
+        for round in 0..300 {
+            let mut one = |far: f64| {
+                let all: Vec<f64> = (0..12).map(|_| normal(&mut bits)).collect();
+                Held { before: builds(&all[1..]), last: Build::of(&[all[0] * far]), pinned: None }
+            };
+            let all = [one(1.0), one(3.0), one(2.0), one(6.0)];
+            for (Held { last, .. }, held) in all.iter().zip(newcomers(&all, 0.05)) {
+                let held = held.expect("eleven");
+                let is_within = (held.expected.0..=held.expected.1).contains(&last.mean);
+                assert_eq!(is_within, !held.is_outside, "{round}: {last:?} {held:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pinned_build_is_as_uncertain_as_any() {
+        let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0]);
+        let (last, pinned) = (Build::of(&[16.0]), Some(Build::of(&[12.0])));
+        let held = newcomers(&[Held { before, last, pinned }], 0.05).pop().flatten();
+        let held = held.expect("five");
+        // 2.776 times 1.5811 times the root of 2.
+        assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
+    }
+
+    /// How many of `rounds` tell any last build to lie below, though nothing changed: series of
+    /// builds of `n_before` runs, the last of `n_last`, whose runs vary by as much again.
+    fn n_false(points: usize, runs: (usize, usize), seed: u64, heavy: bool, rounds: u32) -> u32 {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut bits = || source.next_u64();
+        let mut noise = || {
+            let figure = normal(&mut bits);
+            // Student's with three degrees of freedom, else.
+            let square: f64 = (0..3).map(|_| normal(&mut bits).powi(2)).sum();
+            if heavy { figure / (square / 3.0).sqrt() } else { figure }
+        };
+        let mut build = |n: usize| {
+            let of_build = 0.3 * noise();
+            Build::of(&(0..n).map(|_| of_build + noise()).collect::<Vec<f64>>())
+        };
+        let mut series = || Held {
+            before: (0..20).map(|_| build(runs.0)).collect(),
+            last: build(runs.1),
+            pinned: None,
+        };
+        let mut is_told = || {
+            let all: Vec<_> = (0..points).map(|_| series()).collect();
+            let held = newcomers(&all, 0.005);
+            let worse = |(one, held): (&Held, Option<Newcomer>)| {
+                held.is_some_and(|held| held.is_outside && one.last.mean < held.before)
+            };
+            all.iter().zip(held).any(worse)
+        };
+        (0..rounds).map(|_| u32::from(is_told())).sum()
+    }
+
+    #[test]
+    fn one_run_after_builds_of_five_is_no_alarm() {
+        let n = n_false(1, (5, 1), 6, false, 2000);
+        assert!((1..=15).contains(&n), "{n} of 2000");
+        assert!(n_false(1, (1, 5), 7, false, 2000) <= 20);
+        let n = n_false(1, (5, 1), 8, true, 2000);
+        assert!(n <= 30, "{n} of 2000");
+    }
+
+    #[test]
+    fn forty_series_have_no_more_alarms_than_one() {
+        let n = n_false(40, (1, 1), 9, false, 150);
+        assert!(n <= 3, "{n} of 150");
+        let n = n_false(40, (1, 1), 10, true, 150);
+        assert!(n <= 3, "{n} of 150 of heavy tails");
+    }
+}

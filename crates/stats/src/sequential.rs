@@ -1,0 +1,166 @@
+//! Intervals of figures whose number was not fixed beforehand, but decided by looking at them.
+//!
+//! Who looks after each run and stops when Student's interval is narrow, or leaves out zero, has
+//! an interval that holds less often than it says. Two methods keep the level however often one
+//! looks:
+//!
+//! - [`precise`], for stopping when the interval is narrow enough: Student's intervals of
+//!   [`LOOK_CONFIDENCE`] instead of 95 % (Y. S. Chow and H. Robbins, Ann. Math. Stat. 36, 457,
+//!   1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). Of normal figures the width says nothing of
+//!   where the mean is, so all that must be made up for is that one stops early where figures
+//!   happen to lie close together; the constant does, at every scatter (examples/sequential.rs).
+//! - [`anytime`], for stopping when a difference is decided, by whatever rule: the confidence
+//!   sequence of the t statistic, mixed over a normal effect (T. L. Lai, Ann. Stat. 4, 265, 1976;
+//!   H. Wang and A. Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
+//!   unknown variance", Sequential Analysis 44, 2025). Its chance to leave out the truth at any
+//!   look, ever, is at most what was asked.
+//!
+//! Both take figures for independent and normal. Not here: what a figure is, and when to stop.
+
+use crate::{Mean, mean, students_t};
+
+/// The fewest figures that one stops at: with three, how they scatter is hardly known, and stopping
+/// for their closeness cannot be made up for cheaply.
+pub const FIGURES_MIN: usize = 4;
+/// The confidence of Student's interval at each look such that the one at the stop holds with 95 %
+/// at least, from [`FIGURES_MIN`] figures on and whatever the scatter.
+pub const LOOK_CONFIDENCE: f64 = 0.977;
+/// The variance of the effect, in units of that of a figure, over which the t statistic is mixed:
+/// it makes the sequence narrowest at about six figures, and little wider than the best at thirty.
+const EFFECT_VARIANCE: f64 = 7.0;
+
+/// The mean of figures of which there are as many as it took until the interval was narrow: it
+/// holds with 95 %. One figure, as fewer than [`FIGURES_MIN`], may have one, but is no reason to
+/// stop.
+pub fn precise(figures: &[f64]) -> Option<Mean> {
+    mean(figures, LOOK_CONFIDENCE)
+}
+
+/// The mean of figures of which there are as many as somebody wanted who looked at them all: its
+/// interval holds with `confidence` at every number of them at once. It is infinite where too few
+/// were seen.
+pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
+    let found = mean(figures, confidence)?;
+    let half_width = found.half_width.map(|_| match anytime_t(figures.len(), 1.0 - confidence) {
+        Some(t) => t * found.sd / (figures.len() as f64).sqrt(),
+        None => f64::INFINITY,
+    });
+    Some(Mean { half_width, ..found })
+}
+
+/// How many standard errors the mean of so many normal figures lies from the truth at most, at all
+/// numbers of them at once with a chance of `1 - error`; none where they are too few to say.
+///
+/// The mixture is √(1 / (1 + n g)) ((1 + t²/ν) / (1 + t²/(ν (1 + n g))))^(n/2) with ν = n - 1; by
+/// Ville's inequality it exceeds 1 / error with a chance of at most `error`.
+fn anytime_t(n: usize, error: f64) -> Option<f64> {
+    let (count, freedom) = (n as f64, n as f64 - 1.0);
+    let widened = 1.0 + count * EFFECT_VARIANCE;
+    let most = (widened.sqrt() / error).powf(2.0 / count);
+    (n > 1 && most < widened).then(|| {
+        let square = (most - 1.0) / (1.0 - most / widened);
+        (freedom * square).sqrt()
+    })
+}
+
+/// How many figures it takes about until [`precise`] is as narrow as `half_width`, if they scatter
+/// with this standard deviation; `most` if it takes more.
+pub fn precise_needs(sd: f64, half_width: f64, most: usize) -> usize {
+    let tail = f64::midpoint(1.0, LOOK_CONFIDENCE);
+    let is_enough = |n: &usize| students_t(tail, n - 1) * sd <= half_width * (*n as f64).sqrt();
+    (FIGURES_MIN..most).find(is_enough).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::draw::normal;
+
+    /// Figures with this coefficient of variation around 1: normal, lognormal, or Student's t of
+    /// three degrees of freedom.
+    fn figure(model: usize, cv: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
+        let mut draw = || normal(&mut || random.next_u64());
+        match model {
+            0 => 1.0 + cv * draw(),
+            1 => {
+                let variance = (1.0 + cv * cv).ln();
+                (variance.sqrt() * draw() - variance / 2.0).exp()
+            }
+            _ => {
+                let chi_square: f64 = (0..3).map(|_| draw().powi(2)).sum();
+                1.0 + cv * draw() / chi_square.sqrt()
+            }
+        }
+    }
+
+    #[test]
+    fn an_interval_that_was_waited_for_holds_at_its_level() {
+        const SEEDS: u64 = 500;
+        for model in 0..3 {
+            for (cv, most) in [(0.002, 30), (0.013, 30), (0.027, 30), (0.027, 9), (0.045, 200)] {
+                let (mut held, mut n_all) = (0, 0);
+                for seed in 0..SEEDS {
+                    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+                    let mut figures = Vec::new();
+                    loop {
+                        figures.push(figure(model, cv, &mut random));
+                        let found = precise(&figures).expect("there are some");
+                        let half_width = found.half_width.unwrap_or(f64::INFINITY);
+                        let is_narrow = figures.len() >= FIGURES_MIN && half_width <= 0.02;
+                        if is_narrow || figures.len() == most {
+                            held += u64::from((found.value - 1.0).abs() <= half_width);
+                            n_all += figures.len();
+                            break;
+                        }
+                    }
+                }
+                // 475 of 500, less two standard errors of a binomial count.
+                assert!(held >= 465, "{held} of {SEEDS}: model {model}, cv {cv}, at most {most}");
+                let n = n_all as f64 / SEEDS as f64;
+                let expect = precise_needs(cv, 0.02, most) as f64;
+                assert!(n <= expect * 1.25 && n >= expect * 0.6, "{n} for {expect}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_sequence_leaves_out_the_truth_at_no_look() {
+        for model in 0..3 {
+            let mut n_left_out = 0;
+            for seed in 0..500 {
+                let mut random = Xoshiro256PlusPlus::seed_from_u64(1_000 + seed);
+                let mut figures = Vec::new();
+                n_left_out += u64::from((0..100).any(|_| {
+                    let of = |random: &mut _| figure(model, 0.02, random).ln();
+                    figures.push(of(&mut random) - of(&mut random));
+                    let found = anytime(&figures, 0.95).expect("there are some");
+                    found.value.abs() > found.half_width.unwrap_or(f64::INFINITY)
+                }));
+            }
+            // 25 of 500 at most, and three standard errors of that.
+            assert!(n_left_out <= 25 + 15, "{n_left_out} of 500: model {model}");
+        }
+    }
+
+    #[test]
+    fn a_sequence_is_as_wide_as_its_formula() {
+        // n = 5, g = 7: K = (6 / 0.05)^0.4 = 6.787; t² / 4 = 5.787 / (1 - 6.787 / 36).
+        assert!((anytime_t(5, 0.05).expect("enough") - 5.3405).abs() < 1e-3);
+        assert_eq!(anytime_t(1, 0.05), None);
+        assert_eq!(anytime_t(2, 0.05), None);
+        let few = anytime(&[1.0, 2.0], 0.95).expect("two");
+        assert_eq!(few.half_width, Some(f64::INFINITY));
+        assert_eq!(anytime(&[1.0], 0.95).expect("one").half_width, None);
+        assert_eq!(anytime(&[], 0.95), None);
+    }
+
+    #[test]
+    fn how_many_figures_it_takes_is_known_beforehand() {
+        assert_eq!(precise_needs(0.01, 0.02, 30), 5);
+        assert_eq!(precise_needs(0.002, 0.02, 30), 4);
+        assert_eq!(precise_needs(0.2, 0.02, 30), 30);
+    }
+}

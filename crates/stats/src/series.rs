@@ -1,0 +1,87 @@
+//! A series of builds: each the mean of some runs, and what makes such means vary.
+//!
+//! Builds differ by more than their runs do: the mean of n runs varies by between + within / n.
+//! Not here: where the level of a series changes (change), and how its last build does (newcomer).
+
+/// A build: the mean of its runs' figures, as logarithms where ratios count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Build {
+    /// The mean.
+    pub mean: f64,
+    /// How many runs.
+    pub count: usize,
+    /// The sum of the squares of their distances from the mean.
+    pub squares: f64,
+}
+
+impl Build {
+    /// Of the figures of its runs; NaN of none.
+    pub fn of(figures: &[f64]) -> Build {
+        let count = figures.len();
+        let mean = figures.iter().sum::<f64>() / count as f64;
+        let squares = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
+        Build { mean, count, squares }
+    }
+}
+
+/// The variance of runs of one build, of all builds together, and its degrees of freedom: 0 and 0
+/// where no build has two runs.
+pub(crate) fn within(series: &[Build]) -> (f64, f64) {
+    let freedom: usize = series.iter().map(|build| build.count.saturating_sub(1)).sum();
+    let squares: f64 = series.iter().map(|build| build.squares).sum();
+    if freedom == 0 { (0.0, 0.0) } else { (squares / freedom as f64, freedom as f64) }
+}
+
+/// The mean share of the variance of one run that the means have.
+pub(crate) fn share_within(series: &[Build]) -> f64 {
+    series.iter().map(|build| 1.0 / build.count as f64).sum::<f64>() / series.len() as f64
+}
+
+/// The weights of the means, of mean 1: the reciprocals of between + within / n. The variance
+/// between builds is that of neighbours, which a change of level here and there leaves alone.
+pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
+    let (within, _) = within(series);
+    if series.windows(2).all(|two| two[0].count == two[1].count) {
+        return vec![1.0; series.len()];
+    }
+    let steps = series.windows(2).map(|two| two[1].mean - two[0].mean).collect();
+    let between = (variance_of_steps(steps) / 2.0 - within * share_within(series)).max(0.0);
+    let variance = |build: &Build| between + within / build.count as f64;
+    let all: Vec<f64> = series.iter().map(|build| 1.0 / variance(build)).collect();
+    let mean = all.iter().sum::<f64>() / all.len() as f64;
+    match mean.is_finite() && mean > 0.0 {
+        true => all.into_iter().map(|weight| weight / mean).collect(),
+        false => vec![1.0; series.len()],
+    }
+}
+
+/// How far a step may lie from none, in deviations, to count in full.
+const STEP_MAX: f64 = 3.0;
+
+/// The mean square of steps; a few that are far larger than the others count for little.
+pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
+    let n = steps.len() as f64;
+    let scale = spread(steps.iter().map(|step| step.abs()).collect());
+    let most = if scale > 0.0 { STEP_MAX * scale } else { f64::INFINITY };
+    steps.into_iter().map(|step| step.abs().min(most).powi(2)).sum::<f64>() / n
+}
+
+/// The standard deviation that normal figures with these distances from their mean would have,
+/// by the median distance: half of them may be anything (F. R. Hampel, J. Am. Stat. Assoc. 69,
+/// 383, 1974).
+pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
+    const OF_NORMAL: f64 = 1.482_602_218_505_602;
+    OF_NORMAL * middle(&mut distances)
+}
+
+/// The median.
+pub(crate) fn middle(figures: &mut [f64]) -> f64 {
+    let n = figures.len();
+    if n == 0 {
+        return f64::NAN;
+    }
+    let (below, upper, _) = figures.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let upper = *upper;
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if n % 2 == 1 { upper } else { f64::midpoint(lower, upper) }
+}

@@ -1,0 +1,198 @@
+//! What the standard itself requires of a run, clause by clause, with its limits.
+//!
+//! Not here: what was measured, and whether it holds (results).
+
+use model::{KindIndex, Requirement, RequirementFigure as Figure, Standard};
+
+use super::inputs::{DELIVERY, NEW_ORDER, ORDER_STATUS, PAYMENT};
+use super::parameters::{Decided, N_KINDS};
+use super::{
+    KINDS, LINES_ENTERED, ORDER_STATUSES_BY_NAME, PAYMENTS_BY_NAME, REMOTE_LINES, REMOTE_PAYMENTS,
+    SHORT_DELIVERIES,
+};
+
+const STOCK_LEVEL: KindIndex = 4;
+
+/// Clause 5.2.5.7: keying times, and means of thinking times, in seconds, by kind.
+const KEYING_S: [u64; N_KINDS] = [18, 3, 2, 2, 2];
+const THINKING_S: [u64; N_KINDS] = [12, 12, 10, 5, 5];
+
+const NS_PER_S: f64 = 1e9;
+
+/// The standard and its requirements, of which a run can hold what it measures.
+pub(super) fn standard(decided: &Decided) -> Standard {
+    let mut requirements = response_times();
+    requirements.extend(mix());
+    requirements.extend(inputs(decided));
+    requirements.extend(pacing(decided));
+    Standard {
+        name: "TPC-C 5.11".to_owned(),
+        note: "It is no TPC-C result: a result needs all of the specification, an audit and a \
+               price. Limits are the clauses' own, without any slack for chance."
+            .to_owned(),
+        requirements,
+    }
+}
+
+fn requirement(clause: &str, title: String, figure: Figure) -> Requirement {
+    Requirement {
+        clause: clause.to_owned(),
+        title,
+        figure,
+        min: None,
+        max: None,
+        is_below: false,
+        or_count: 0,
+        not_applicable: None,
+    }
+}
+
+fn between(clause: &str, title: &str, figure: Figure, min: f64, max: f64) -> Requirement {
+    let (min, max) = (Some(min), Some(max));
+    Requirement { min, max, ..requirement(clause, title.to_owned(), figure) }
+}
+
+fn at_least(clause: &str, title: &str, figure: Figure, min: f64) -> Requirement {
+    Requirement { min: Some(min), ..requirement(clause, title.to_owned(), figure) }
+}
+
+/// Clause 5.2.5.3. The response time of a Delivery is that of queueing it; its execution has 80 s
+/// (clauses 2.7.2.2 and 5.2.5.7).
+fn response_times() -> Vec<Requirement> {
+    let limit = |clause: &str, kind: KindIndex, seconds: f64| {
+        let title = format!("p90 of the response time of {}", KINDS[usize::from(kind)]);
+        let figure = Figure::ResponseTimeP90 { kind };
+        Requirement { max: Some(seconds), is_below: true, ..requirement(clause, title, figure) }
+    };
+    let queueing = Requirement {
+        max: Some(5.0),
+        is_below: true,
+        not_applicable: Some(
+            "deliveries are executed at once, so there is no response to queueing one".to_owned(),
+        ),
+        ..requirement("5.2.5.3", "p90 of queueing a delivery".to_owned(), Figure::Nothing)
+    };
+    vec![
+        limit("5.2.5.3", NEW_ORDER, 5.0),
+        limit("5.2.5.3", PAYMENT, 5.0),
+        limit("5.2.5.3", ORDER_STATUS, 5.0),
+        queueing,
+        Requirement { is_below: false, ..limit("2.7.2.2", DELIVERY, 80.0) },
+        limit("5.2.5.3", STOCK_LEVEL, 20.0),
+    ]
+}
+
+/// Clause 5.2.3: minima without any tolerance, and none for New-Order.
+fn mix() -> Vec<Requirement> {
+    let least = |kind: KindIndex, percent: f64| {
+        let title = format!("share of {} in the mix", KINDS[usize::from(kind)]);
+        at_least("5.2.3", &title, Figure::KindShare { kind }, percent)
+    };
+    vec![
+        least(PAYMENT, 43.0),
+        least(ORDER_STATUS, 4.0),
+        least(DELIVERY, 4.0),
+        least(STOCK_LEVEL, 4.0),
+    ]
+}
+
+/// Clauses 5.5.1.5 and 5.5.1.6: the variability that inputs may have.
+fn inputs(decided: &Decided) -> Vec<Requirement> {
+    const CLAUSE: &str = "5.5.1.5";
+    let of_kind = |counter, kind| Figure::CounterOfKind { counter, kind };
+    let lines = Figure::CounterOfCounter { counter: REMOTE_LINES, of: LINES_ENTERED };
+    let remote_payments = of_kind(REMOTE_PAYMENTS, PAYMENT);
+    let mut remote = [
+        between(CLAUSE, "order lines from another warehouse", lines, 0.95, 1.05),
+        between(CLAUSE, "payments by customers of another warehouse", remote_payments, 14.0, 16.0),
+    ];
+    if decided.data.warehouses == 1 {
+        let why = "there is one warehouse, so nothing is remote";
+        remote.iter_mut().for_each(|one| one.not_applicable = Some(why.to_owned()));
+    }
+    let rolled_back = Figure::RolledBackShare { kind: NEW_ORDER };
+    let mean = Figure::CounterMean { counter: LINES_ENTERED, kind: NEW_ORDER };
+    let [remote_lines, remote_payments] = remote;
+    let short = Requirement {
+        max: Some(1.0),
+        or_count: 1,
+        ..requirement(
+            "5.5.1.6",
+            "deliveries that skip a district".to_owned(),
+            of_kind(SHORT_DELIVERIES, DELIVERY),
+        )
+    };
+    let (payments, statuses) =
+        (of_kind(PAYMENTS_BY_NAME, PAYMENT), of_kind(ORDER_STATUSES_BY_NAME, ORDER_STATUS));
+    vec![
+        between(CLAUSE, "new orders rolled back", rolled_back, 0.9, 1.1),
+        between(CLAUSE, "mean order lines of an order", mean, 9.5, 10.5),
+        remote_lines,
+        remote_payments,
+        between(CLAUSE, "payments by last name", payments, 57.0, 63.0),
+        between(CLAUSE, "order statuses by last name", statuses, 57.0, 63.0),
+        short,
+    ]
+}
+
+/// Keying and thinking (5.2.5.2, 5.2.5.7), terminals and throughput of a warehouse (4.2.2,
+/// 4.1.3), the measured interval and its checkpoints (5.5.2). The throughput counts what is rolled
+/// back too (5.4.2).
+fn pacing(decided: &Decided) -> Vec<Requirement> {
+    let scale = decided.data.warehouses as u64;
+    let least = |times_ns: &[u64; N_KINDS], required_s: &[u64; N_KINDS]| {
+        let share = |(ns, s): (&u64, &u64)| *ns as f64 / NS_PER_S / *s as f64 * 100.0;
+        let percent = times_ns.iter().zip(required_s).map(share).fold(f64::INFINITY, f64::min);
+        Figure::Pauses { percent }
+    };
+    let keying = least(&decided.keying_ns, &KEYING_S);
+    let thinking = least(&decided.thinking_ns, &THINKING_S);
+    let rate = Figure::FinishedPerMinute { kind: NEW_ORDER, scale };
+    let terminals = Figure::ClientsPer { scale };
+    vec![
+        at_least("5.2.5.2", "keying times of 18/3/2/2/2 s", keying, 100.0),
+        at_least("5.2.5.7", "mean thinking times of 12/12/10/5/5 s", thinking, 100.0),
+        between("4.2.2", "terminals of a warehouse", terminals, 10.0, 10.0),
+        between("4.1.3", "new orders per minute and warehouse", rate, 9.0, 12.86),
+        at_least("5.5.2.1", "length of the measured interval", Figure::MeasuredMinutes, 120.0),
+        at_least("5.5.2.2", "checkpoints in the measured interval", Figure::Checkpoints, 4.0),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parameters::tests::decide;
+    use super::*;
+
+    fn named<'a>(standard: &'a Standard, title: &str) -> &'a Requirement {
+        let found = standard.requirements.iter().find(|one| one.title == title);
+        found.unwrap_or_else(|| panic!("no '{title}'"))
+    }
+
+    #[test]
+    fn what_is_configured_for_pauses_is_held_against_the_kind_that_has_least() {
+        let percent =
+            |written: &[(&str, &str)], title| match named(&standard(&decide(1, written)), title)
+                .figure
+            {
+                Figure::Pauses { percent } => percent,
+                other => panic!("{other:?}"),
+            };
+        let (keying, thinking) =
+            ("keying times of 18/3/2/2/2 s", "mean thinking times of 12/12/10/5/5 s");
+        assert_eq!(percent(&[], keying), 100.0);
+        assert_eq!(percent(&[], thinking), 100.0);
+        assert_eq!(percent(&[("keying", "18s/3s/2s/1s/2s")], keying), 50.0);
+        assert_eq!(percent(&[("thinking", "24s/24s/20s/10s/10s")], thinking), 200.0);
+    }
+
+    #[test]
+    fn with_one_warehouse_nothing_is_remote() {
+        let title = "order lines from another warehouse";
+        let applies = |warehouses| {
+            let all = standard(&decide(1, &[("warehouses", warehouses)]));
+            named(&all, title).not_applicable.is_none()
+        };
+        assert!(!applies("1") && applies("2"));
+    }
+}
