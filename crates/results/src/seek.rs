@@ -529,8 +529,7 @@ mod tests {
 
     #[test]
     fn a_probe_whose_work_is_lost_is_broken() {
-        let report = Report::of(&Made::open_overloaded().tally());
-        let judged = judged(&report, &["p99<20ms", "errors<0.1%"]);
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms", "errors<0.1%"]);
         assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
         let all = judged.reasons.join("; ");
         for word in ["achieved", "p99 infinite", "errors"] {
@@ -542,7 +541,7 @@ mod tests {
     fn a_probe_whose_queue_was_full_fails_for_that_alone() {
         let mut made = Made::open_overloaded();
         (made.reason, made.measured_ns) = (Some(model::StopReason::QueueFull), 0);
-        let judged = judged(&Report::of(&made.tally()), &["p99<20ms"]);
+        let judged = judged(&made, &["p99<20ms"]);
         assert_eq!(
             (judged.verdict, judged.is_broken, &judged.lacks),
             (Verdict::Fails, true, &None)
@@ -552,11 +551,11 @@ mod tests {
 
     #[test]
     fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
-        let report = Report::of(&Made::closed().tally());
-        let p99 = report.block.offered_ms.p99.unwrap();
+        let made = Made::closed();
+        let p99 = Report::of(&made.tally()).block.offered_ms.p99.unwrap();
         let check = |factor: f64, verdict: Verdict| {
             let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
-            let judged = judged(&report, &[&objective]);
+            let judged = judged(&made, &[&objective]);
             assert_eq!(judged.verdict, verdict, "{judged:?}");
             let score = judged.score.unwrap();
             assert!((score + factor.ln()).abs() < 0.01, "{score}");
@@ -568,8 +567,8 @@ mod tests {
 
     #[test]
     fn the_time_that_is_worst_against_its_bound_is_the_score() {
-        let report = Report::of(&Made::closed().tally());
-        let alone = judged(&report, &["p99<1ms"]).score;
-        assert_eq!(judged(&report, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+        let made = Made::closed();
+        let alone = judged(&made, &["p99<1ms"]).score;
+        assert_eq!(judged(&made, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
     }
 }

@@ -204,7 +204,7 @@ pub(crate) fn seek() -> SeekReport {
                 objective: "p99<20ms".parse().expect("an objective"),
                 ratio: p99 / 20.0,
                 error: Some(0.05),
-                error_at_bound: Some(0.05),
+                independent: Some(40_000.0),
             }],
             is_broken: false,
             lacks: None,
