@@ -532,9 +532,16 @@ mod tests {
         let judged = judged(&Made::open_overloaded(), &["p99<20ms", "errors<0.1%"]);
         assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
         let all = judged.reasons.join("; ");
-        for word in ["achieved", "p99 infinite", "errors"] {
+        for word in ["p99 among what was lost", "errors 18.333 %"] {
             assert!(all.contains(word), "{all}");
         }
+    }
+
+    #[test]
+    fn a_probe_that_is_late_is_scored_and_not_broken_for_it() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms"]);
+        assert_eq!((judged.verdict, judged.is_broken), (Verdict::Fails, false));
+        assert!(judged.beyond[0].ratio > 50.0, "{judged:?}");
     }
 
     #[test]

@@ -319,7 +319,7 @@ impl Course {
         let is_one_sided = places.len() >= ONE_SIDED_LEAST;
         let (centre, around) = match steering {
             Some(curve) => {
-                let around = around(curve, weight);
+                let around = around(curve, weight).max(self.spacing(curve.at));
                 (curve.at.clamp(least - around, most + around), around)
             }
             // All are on one side: the boundary is on the other.
@@ -343,7 +343,45 @@ impl Course {
     /// For each objective of a time, the curve through the probes that are near where it crosses.
     fn curves(&self, probes: &[Probe]) -> Vec<Option<Crossing>> {
         let most = probes.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
-        (0..most).map(|index| curve(probes, index)).collect()
+        (0..most).map(|index| self.curve(probes, index)).collect()
+    }
+
+    /// The curve of an objective through the probes that are near where it crosses.
+    fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
+        let edge = edge(probes).unwrap_or(f64::INFINITY);
+        let counted = |probe: &&Probe| probe.ask.at < edge;
+        let points: Vec<RatioPoint> =
+            steering(probes).filter(counted).filter_map(|probe| point(probe, index)).collect();
+        let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
+        let weight = points.iter().map(|point| point.weight).fold(0.0, f64::max);
+        let mut curve = Crossing::fit(&points, allowed, CONFIDENCE)?;
+        // Where it crosses decides what is near, and that where it crosses: a few rounds settle.
+        for _ in 0..4 {
+            if curve.slope <= 0.0 {
+                break;
+            }
+            let reach = reach(&curve, weight);
+            let near_values = NEAR_VALUES.max(NEAR * self.spacing(curve.at));
+            let mut near = points.clone();
+            near.sort_by(|a, b| curve.link_at(a.x).abs().total_cmp(&curve.link_at(b.x).abs()));
+            let is_near = |point: &&RatioPoint| {
+                curve.link_at(point.x).abs() <= NEAR * reach
+                    && (point.x - curve.at).abs() <= near_values
+            };
+            let n_near = near.iter().filter(is_near).count();
+            near.truncate(n_near.max(CURVE_LEAST));
+            match Crossing::fit(&near, allowed, CONFIDENCE) {
+                Some(nearer) if nearer.slope > 0.0 => curve = nearer,
+                _ => break,
+            }
+        }
+        Some(curve)
+    }
+
+    /// How far away, as a logarithm of the value, a place must be to be another one: whole numbers
+    /// next to each other are far apart where they are small.
+    fn spacing(&self, at: f64) -> f64 {
+        if self.is_whole { (1.0 / at.exp()).ln_1p() } else { 0.0 }
     }
 
     fn answer(&self, probes: &[Probe]) -> Answer {
@@ -358,6 +396,9 @@ impl Course {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| (ends.0.min(at), ends.1.max(at)));
         if least <= most && is_too_short(probes) {
             return Answer::TooShort { low: least, high: most };
+        }
+        if let Some(answer) = self.beyond_an_end(probes) {
+            return answer;
         }
         let edge = edge(probes);
         let curves = self.curves(probes);
@@ -389,6 +430,24 @@ impl Course {
         }
     }
 
+    /// Whether long probes at an end of the range say, each by itself, that the boundary lies
+    /// beyond it. Where hardly any other place was looked at, there is no curve to say so.
+    fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
+        let all_say = |end: f64, verdict: Verdict| {
+            let here = || long(probes).filter(|probe| probe.ask.at == end);
+            here().count() >= CONFIRMS_OF_END && here().all(|p| p.judged.verdict == verdict)
+        };
+        match () {
+            () if all_say(self.low, Verdict::Fails) => {
+                Some(Answer::LowestFails { value: self.low })
+            }
+            () if all_say(self.high, Verdict::Meets) => {
+                Some(Answer::HighestMeets { value: self.high })
+            }
+            () => None,
+        }
+    }
+
     /// Where a curve crosses, within the range and below the edge. Of whole numbers it is the
     /// highest at which objectives hold, so each end of the interval is rounded down.
     fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
@@ -402,14 +461,19 @@ impl Course {
         Answer::Found { value, low, high }
     }
 
-    /// The answer of all probes, with the lower end no higher than where fresh ones were made.
+    /// The answer of all probes, with the lower end no higher than where fresh ones were made, and
+    /// no value below a place of which they show that objectives hold there.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.ask.at);
         match (self.answer(probes), site) {
             (Answer::Found { value, low, high }, Some(site)) => {
-                Answer::Found { value: value.max(site), low: low.min(site), high: high.max(site) }
+                let shown = if self.confirmed(probes) == Some(true) { site } else { value };
+                let low = low.min(site);
+                Answer::Found { value: value.max(shown), low, high: high.max(shown) }
             }
-            (Answer::Between { high, .. }, Some(site)) => Answer::Between { low: site, high },
+            (Answer::Between { low, high }, Some(site)) => {
+                Answer::Between { low: low.min(site), high }
+            }
             (answer, _) => answer,
         }
     }
@@ -484,36 +548,6 @@ fn is_below(points: &[RatioPoint], count: usize) -> bool {
     mean.value + students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom) * error <= 1.0
 }
 
-fn curve(probes: &[Probe], index: usize) -> Option<Crossing> {
-    let edge = edge(probes).unwrap_or(f64::INFINITY);
-    let counted = |probe: &&Probe| probe.ask.at < edge;
-    let points: Vec<RatioPoint> =
-        probes.iter().filter(counted).filter_map(|probe| point(probe, index)).collect();
-    let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
-    let weight = points.iter().map(|point| point.weight).fold(0.0, f64::max);
-    let mut curve = Crossing::fit(&points, allowed, CONFIDENCE)?;
-    // Where it crosses decides what is near, and that where it crosses: a few rounds settle.
-    for _ in 0..4 {
-        if curve.slope <= 0.0 {
-            break;
-        }
-        let reach = reach(&curve, weight);
-        let mut near = points.clone();
-        near.sort_by(|a, b| curve.link_at(a.x).abs().total_cmp(&curve.link_at(b.x).abs()));
-        let is_near = |point: &&RatioPoint| {
-            curve.link_at(point.x).abs() <= NEAR * reach
-                && (point.x - curve.at).abs() <= NEAR_VALUES
-        };
-        let n_near = near.iter().filter(is_near).count();
-        near.truncate(n_near.max(CURVE_LEAST));
-        match Crossing::fit(&near, allowed, CONFIDENCE) {
-            Some(nearer) if nearer.slope > 0.0 => curve = nearer,
-            _ => break,
-        }
-    }
-    Some(curve)
-}
-
 fn point(probe: &Probe, index: usize) -> Option<RatioPoint> {
     let beyond = probe.judged.beyond.get(index)?;
     let Beyond { ratio, error, .. } = *beyond;
@@ -528,9 +562,20 @@ fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
     rising.min_by(|a, b| a.at.total_cmp(&b.at))
 }
 
-/// Whether ratios rise over all places, by more than chance.
+/// The probes that tell where times cross their bound: once there are enough long ones these
+/// alone, since short ones may have seen the system in another state.
+fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
+    let is_enough = long(probes).count() >= CURVE_LEAST;
+    probes.iter().filter(move |probe| !is_enough || probe.ask.stage != Stage::Bracket)
+}
+
+/// Whether ratios rise over all places, or over those of long probes, by more than chance.
 fn rises(probes: &[Probe]) -> bool {
-    let mut all: Vec<&Probe> = probes.iter().filter(|p| !p.judged.beyond.is_empty()).collect();
+    ranks_rise(probes.iter()) || ranks_rise(steering(probes))
+}
+
+fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
+    let mut all: Vec<&Probe> = probes.filter(|probe| !probe.judged.beyond.is_empty()).collect();
     all.sort_by(|a, b| a.ask.at.total_cmp(&b.ask.at));
     let worst =
         |probe: &&Probe| probe.judged.beyond.iter().map(|beyond| beyond.ratio).fold(0.0, f64::max);
