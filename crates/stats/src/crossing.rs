@@ -272,9 +272,9 @@ impl Crossing {
         self.slope * (x - self.at)
     }
 
-    /// The variance of a ratio of 1, in units of dispersion over weight.
-    pub fn variance_at_bound(&self) -> f64 {
-        variance(1.0, self.allowed)
+    /// The variance of a ratio whose expectation is `mean`, in units of dispersion over weight.
+    pub fn variance_at(&self, mean: f64) -> f64 {
+        variance(mean, self.allowed)
     }
 }
 

@@ -590,7 +590,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     let of = |(index, beyond): (usize, &Beyond)| {
         let curve = curves.get(index).copied().flatten()?;
         let weight = probe.ask.measure_ns as f64 / 1e9;
-        let error = noise(&curve, weight).max(beyond.error.unwrap_or(0.0));
+        let error = noise_at(&curve, weight, beyond.ratio).max(beyond.error.unwrap_or(0.0));
         let t = students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, curve.freedom);
         Some(Verdict::of(beyond.ratio - 1.0, t * error))
     };
@@ -667,10 +667,15 @@ fn reach(curve: &Crossing, weight: f64) -> f64 {
 
 /// The standard deviation that the ratio of a probe of this weight has at the bound.
 fn noise(curve: &Crossing, weight: f64) -> f64 {
-    (curve.dispersion * curve.variance_at_bound() / weight).sqrt()
+    noise_at(curve, weight, 1.0)
 }
 
-/// The same as a logarithm of the value: no less than half of what its interval leaves open.
+/// The same of a ratio whose expectation is `mean`.
+fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
+    (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
+}
+
+/// How far around as a logarithm of the value: no less than half of what its interval leaves open.
 fn around(curve: &Crossing, weight: f64) -> f64 {
     let open = (curve.interval.1 - curve.interval.0) / 4.0;
     let open = if open.is_finite() { open } else { 0.0 };
