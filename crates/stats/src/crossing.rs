@@ -5,7 +5,8 @@
 //! its bound). A linear ratio is nearly unbiased however its samples depend on each other, while
 //! the logarithm of a quantile is biased low. So the curve goes through means: quasi-likelihood
 //! (R. W. M. Wedderburn, Biometrika 61, 439, 1974) with the variance
-//! V(m) = m (1 - p m) (1 + m), where p is the share allowed, a logistic link, and a dispersion from the points themselves.
+//! V(m) = m (1 - p m) (1 + m), where p is the share allowed, a logistic link, and a
+//! dispersion from the points themselves.
 //!
 //! The interval holds every place at which the deviance with the crossing held there exceeds the
 //! least deviance by at most dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986):
@@ -63,8 +64,8 @@ pub struct Crossing {
     allowed: f64,
 }
 
-/// The variance of a ratio whose expectation is `mean`, in units of the dispersion: that of clusters
-/// of late requests, which are the larger the more there are of them.
+/// The variance of a ratio whose expectation is `mean`, in units of the dispersion: that of
+/// clusters of late requests, which are the larger the more there are of them.
 fn variance(mean: f64, allowed: f64) -> f64 {
     growth(mean, allowed) * (1.0 + mean)
 }

@@ -33,8 +33,8 @@ const CONFIRMS: usize = 7;
 const CONFIRMS_OF_END: usize = 3;
 /// Where long probes lie around the boundary, in units of how far around.
 const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
-/// How far around: where the logarithm of the ratio differs by this from that at the bound, at least
-/// and at most.
+/// How far around: where the logarithm of the ratio differs by this from that at the bound, at
+/// least and at most.
 const REACH: (f64, f64) = (0.15, 2.0);
 /// And by so many standard deviations of a probe: the noisier, the further, and no further than it
 /// takes, since over more the curve bends.
