@@ -457,6 +457,11 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
     // One that is of a run and of an experiment alike is taken for the experiment.
     let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
+        if experiment.seek.is_some() {
+            return Err(Trouble::Usage(format!(
+                "{name} is a search, whose probes are of different values each: compare runs of it"
+            )));
+        }
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);

@@ -61,6 +61,21 @@ impl Metric {
     }
 }
 
+impl Metric {
+    /// The share of requests that may take longer than the bound of a percentile; none of what is
+    /// no percentile.
+    pub fn allowed_beyond(self) -> Option<f64> {
+        match self {
+            Metric::P50 => Some(0.5),
+            Metric::P90 => Some(0.1),
+            Metric::P95 => Some(0.05),
+            Metric::P99 => Some(0.01),
+            Metric::P999 => Some(0.001),
+            Metric::Mean | Metric::Max | Metric::Errors | Metric::Achieved => None,
+        }
+    }
+}
+
 /// On which side of its bound a metric must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -240,6 +255,14 @@ pub struct Seek {
     pub objectives: Vec<Objective>,
     /// How much load is offered in all, in nanoseconds, ramp-ups included.
     pub budget_ns: u64,
+    /// By which method it looks: stored probes are read by the method that asked for them.
+    #[serde(default = "first_method")]
+    pub method: u32,
+}
+
+/// Of searches that were stored before methods had numbers.
+fn first_method() -> u32 {
+    1
 }
 
 #[cfg(test)]

@@ -1,27 +1,39 @@
 //! What a probe says of objectives, and what came of seeking the highest rate at which they hold.
 //!
-//! A probe is a run. Of its times the offered ones count, in which lost work is infinite; beside
-//! the objectives it must have finished what was offered while it was, without a queue that grew
-//! over the window. Not here: where the next probe goes, and what follows from all (lab), and how
-//! it looks (render).
+//! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
+//! share allowed, in which lost work is beyond every time; beside the objectives it must have
+//! finished what was offered while it was, without a queue that grew over the window. Not here:
+//! where the next probe goes, and what follows from all (lab), and how it looks (render).
+
+mod late;
 
 use model::{Bound, Comparison, Load, Metric, Objective};
 use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
 use crate::experiment::{self, counts, is_settled};
-use crate::report::{Named, Report, SecondReport};
+use crate::report::{Named, Report};
 use crate::store;
+
+pub use late::Late;
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
+/// The method by which a search looks, scores and concludes: each has its number, since probes that
+/// are stored are where that method has asked for them.
+pub const METHOD: u32 = 2;
 /// Of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
 /// What must be finished within the window at least, as a share of what was offered in it, unless
 /// an objective says otherwise.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// How far off a time may be, as a logarithm, where a window is too short to tell.
+/// What may be lost at most where an objective is of the mean, which knows no time of what was
+/// lost, unless one of errors says otherwise.
+const LOST_MOST: f64 = 0.01;
+/// How far off a ratio may be where a window is too short to tell.
 const UNKNOWN_HALF_WIDTH: f64 = 0.5;
+/// Degrees of freedom of an error that batches of one window tell.
+const FREEDOM_WITHIN: usize = 18;
 
 /// What a probe says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +57,7 @@ impl Verdict {
         }
     }
 
-    /// Of a logarithm against its bound, and half its interval.
+    /// Of what is 0 at its bound, and half its interval.
     pub fn of(score: f64, half_width: f64) -> Verdict {
         match (score + half_width < 0.0, score - half_width > 0.0) {
             (true, _) => Verdict::Meets,
@@ -63,8 +75,12 @@ pub struct Judged {
     /// The logarithm of the worst time over its bound: below 0 every time meets its own. Null
     /// where no objective is of a time, or the worst is not finite.
     pub score: Option<f64>,
-    /// Half the 90 % interval of the score, as far as this window alone knows it.
+    /// Half the 90 % interval of the score, of the offered times as the score is; null where an end
+    /// is not known.
     pub half_width: Option<f64>,
+    /// What the probe is scored by, for each objective of a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Beyond>,
     /// Whether it fails for more than a time that is too long: then its times tell nothing of a
     /// neighbouring rate's.
     pub is_broken: bool,
@@ -73,6 +89,44 @@ pub struct Judged {
     pub lacks: Option<String>,
     /// Which objectives are not met, or are undecided, in words.
     pub reasons: Vec<String>,
+}
+
+/// How much of a probe is beyond an objective of a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// The objective.
+    pub objective: Objective,
+    /// Of a percentile the share of offered requests above its bound, over the share allowed there;
+    /// of the mean and the longest that time over its bound. 1 is the bound itself.
+    pub ratio: f64,
+    /// The standard error of the ratio, from batches of the window; null where it is too short.
+    pub error: Option<f64>,
+    /// How many independent requests tell as much of the mean as those of the window, which depend
+    /// on each other; null where that is not known.
+    pub independent: Option<f64>,
+}
+
+impl Beyond {
+    /// The share allowed at the bound; 0 of what is no percentile.
+    pub fn allowed(&self) -> f64 {
+        self.objective.metric.allowed_beyond().unwrap_or(0.0)
+    }
+
+    /// The standard error that a ratio of 1 would have in this window. Late requests come together
+    /// for as long as requests resemble each other; where hardly any were seen this knows better
+    /// what might have been.
+    pub fn error_at_bound(&self) -> Option<f64> {
+        let allowed = self.objective.metric.allowed_beyond()?;
+        Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
+    }
+
+    fn half_width(&self) -> f64 {
+        let known = [self.error, self.error_at_bound()].into_iter().flatten();
+        let error = known.reduce(f64::max);
+        error.map_or(UNKNOWN_HALF_WIDTH, |error| {
+            error * students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, FREEDOM_WITHIN)
+        })
+    }
 }
 
 /// Where a probe belongs in a search.
@@ -148,6 +202,13 @@ pub enum Answer {
         /// To here.
         high: f64,
     },
+    /// Requests depend on each other for too long for probes of this length to tell.
+    TooShort {
+        /// From here.
+        low: f64,
+        /// To here.
+        high: f64,
+    },
     /// Even the lowest value fails.
     LowestFails {
         /// That value.
@@ -160,6 +221,18 @@ pub enum Answer {
     },
     /// There are too few probes yet.
     Unfinished,
+}
+
+impl Answer {
+    /// The value that is recommended: the lower end of what is known, where objectives hold.
+    pub fn recommended(self) -> Option<f64> {
+        match self {
+            Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
+            Answer::HighestMeets { value } => Some(value),
+            Answer::Flat { .. } | Answer::TooShort { .. } => None,
+            Answer::LowestFails { .. } | Answer::Unfinished => None,
+        }
+    }
 }
 
 /// A place on the curve: all probes of one value.
@@ -193,24 +266,35 @@ pub struct SeekReport {
     pub answer: Answer,
     /// Of the answer's interval.
     pub confidence: f64,
-    /// Whether fresh probes at the answer agree with it; null before they were made.
+    /// The value to run with: the lower end of the interval, where fresh probes were made.
+    #[serde(default)]
+    pub recommended: Option<f64>,
+    /// Whether fresh probes show that objectives hold at the recommended value (of an answer that
+    /// even the lowest fails: that they do not); null before they were made.
     pub confirmed: Option<bool>,
-    /// The standard deviation between long probes, as a share of the time.
+    /// Of searches by the first method: the standard deviation between long probes.
     pub residual: Option<f64>,
-    /// By how many percent times grow where the axis grows by one, at the answer.
+    /// Of searches by the first method: by how many percent times grew for one of the axis.
     pub elasticity: Option<f64>,
+    /// The standard deviation that the ratio of a long probe has at the bound.
+    #[serde(default)]
+    pub noise: Option<f64>,
+    /// By how many percent the ratio grows where the axis grows by one, at the answer.
+    #[serde(default)]
+    pub steepness: Option<f64>,
     /// The probes, in the order in which they were made.
     pub probes: Vec<ProbeReport>,
     /// Times over the axis.
     pub curve: Vec<CurvePoint>,
 }
 
-/// What a probe's run says of objectives.
-pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
+/// What a probe's run says of objectives; `late` has taken in all of its seconds.
+pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged {
         verdict: Verdict::Meets,
         score: None,
         half_width: None,
+        beyond: Vec::new(),
         is_broken: false,
         lacks: None,
         reasons: Vec::new(),
@@ -222,39 +306,57 @@ pub fn judge(report: &Report, objectives: &[Objective]) -> Judged {
     if !counts(report) {
         judged.breaks("it does not count as a run".to_owned());
     }
-    let is_open = matches!(report.load, Some(Load::Open { .. }));
-    if is_open && !objectives.iter().any(|objective| objective.metric == Metric::Achieved) {
-        let bound = Bound::Share(ACHIEVED_LEAST);
-        let (metric, comparison) = (Metric::Achieved, Comparison::AtLeast);
-        judged.look(report, &Objective { metric, comparison, bound });
-    }
-    if report.findings.iter().any(|finding| finding.id == "queue_grew") {
-        judged.breaks("the queue grew over the window".to_owned());
-    }
     for objective in objectives {
-        judged.look(report, objective);
+        judged.look(report, objective, late);
+    }
+    // Who is late already says so by that: it is scored, and not broken.
+    if !judged.is_late() {
+        judged.look_at_queue(report, objectives);
     }
     judged
 }
 
 impl Judged {
+    /// Whether more is beyond some time than is allowed.
+    pub fn is_late(&self) -> bool {
+        self.beyond.iter().any(|beyond| beyond.ratio > 1.0)
+    }
+
     fn breaks(&mut self, why: String) {
         self.verdict = Verdict::Fails;
         self.is_broken = true;
         self.reasons.push(why);
     }
 
-    fn look(&mut self, report: &Report, objective: &Objective) {
+    fn look_at_queue(&mut self, report: &Report, objectives: &[Objective]) {
+        let is_open = matches!(report.load, Some(Load::Open { .. }));
+        if is_open && !objectives.iter().any(|objective| objective.metric == Metric::Achieved) {
+            let bound = Bound::Share(ACHIEVED_LEAST);
+            self.look_at_achieved(report, Comparison::AtLeast, bound);
+        }
+        if report.findings.iter().any(|finding| finding.id == "queue_grew") {
+            self.breaks("the queue grew over the window".to_owned());
+        }
+    }
+
+    fn look(&mut self, report: &Report, objective: &Objective, late: &Late) {
         match objective.bound {
             Bound::Share(bound) if objective.metric == Metric::Errors => {
                 self.look_at_errors(report, objective, bound);
             }
-            Bound::Share(bound) => match achieved(report) {
-                Some(share) if objective.comparison.holds(share + under_way(report), bound) => {}
-                Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
-                None => self.breaks("nothing was offered".to_owned()),
-            },
-            Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns as f64 / 1e6),
+            Bound::Share(_) => {
+                self.look_at_achieved(report, objective.comparison, objective.bound);
+            }
+            Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns, late),
+        }
+    }
+
+    fn look_at_achieved(&mut self, report: &Report, comparison: Comparison, bound: Bound) {
+        let Bound::Share(bound) = bound else { return };
+        match achieved(report) {
+            Some(share) if comparison.holds(share + under_way(report), bound) => {}
+            Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
+            None => self.breaks("nothing was offered".to_owned()),
         }
     }
 
@@ -275,43 +377,46 @@ impl Judged {
         }
     }
 
-    fn look_at_time(&mut self, report: &Report, objective: &Objective, bound_ms: f64) {
-        let metric = objective.metric;
-        let times = &report.block.offered_ms;
-        let value = match metric {
-            Metric::Mean => times.mean,
-            Metric::Max => times.max,
-            metric => times.get(metric.name()),
-        };
-        let name = metric.name();
-        let Some(value) = value.filter(|value| *value > 0.0) else {
-            let why = times.reasons.get(name).map_or("not known", String::as_str);
-            let told = format!("{name} {why}");
-            let is_lost = match metric {
-                Metric::Mean | Metric::Max => times.count > 0,
-                _ => times.is_among_lost(name),
-            };
-            if is_lost {
-                return self.breaks(told);
-            }
-            self.lacks = Some(told);
+    fn look_at_time(&mut self, report: &Report, objective: &Objective, bound_ns: u64, late: &Late) {
+        let (metric, name) = (objective.metric, objective.metric.name());
+        if let Some(why) = lost_to(report, metric) {
+            return self.breaks(why);
+        }
+        let Some(beyond) = late.beyond(objective) else {
+            self.lacks = Some(format!("{name} no samples"));
             return self.undecide();
         };
-        let score = (value / bound_ms).ln();
-        let half_width = half_width(report, metric);
-        match Verdict::of(score, half_width) {
+        let times = &report.block.offered_ms;
+        let value = if metric == Metric::Mean { times.mean } else { times.get(name) };
+        let value = value.or_else(|| late.time_ms(metric));
+        if value.is_none() && !times.is_among_lost(name) {
+            let why = times.reasons.get(name).map_or("not known", String::as_str);
+            self.lacks = Some(format!("{name} {why}"));
+            return self.undecide();
+        }
+        let half_width = beyond.half_width();
+        let told = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
+        let told = format!("{name} {told}{}", in_percent(&beyond, half_width));
+        match Verdict::of(beyond.ratio - 1.0, half_width) {
             Verdict::Meets => {}
             Verdict::Fails => {
                 self.verdict = Verdict::Fails;
-                self.reasons.push(format!("{name} {value:.3} ms"));
+                self.reasons.push(told);
             }
             Verdict::Undecided => {
-                self.reasons.push(format!("{name} {value:.3} ms ± {:.0} %", half_width * 100.0));
+                self.reasons.push(told);
                 self.undecide();
             }
         }
-        if self.score.is_none_or(|worst| score > worst) {
-            (self.score, self.half_width) = (Some(score), Some(half_width));
+        self.beyond.push(beyond);
+        let score = value.map(|value| (value * 1e6 / bound_ns as f64).ln());
+        if let Some(score) = score.filter(|score| self.score.is_none_or(|worst| *score > worst)) {
+            self.score = Some(score);
+            let interval = times.intervals.get(name).filter(|(low, _)| *low > 0.0);
+            let ends = interval.and_then(|(low, high)| Some((*low, (*high)?)));
+            // It is told at 95 %, and wanted at 90 %.
+            let narrower = students_t(0.95, 1000) / students_t(0.975, 1000);
+            self.half_width = ends.map(|(low, high)| (high / low).ln() / 2.0 * narrower);
         }
     }
 
@@ -319,6 +424,33 @@ impl Judged {
         if self.verdict == Verdict::Meets {
             self.verdict = Verdict::Undecided;
         }
+    }
+}
+
+/// Why a time that has no share beyond it is not known: too much was lost.
+fn lost_to(report: &Report, metric: Metric) -> Option<String> {
+    let counts = &report.block.counts;
+    let lost = counts.failed + counts.dropped;
+    let most = match metric {
+        Metric::Mean => LOST_MOST * counts.offered as f64,
+        Metric::Max => 0.0,
+        _ => return None,
+    };
+    let (name, offered) = (metric.name(), counts.offered);
+    (lost as f64 > most).then(|| format!("{name} infinite: {lost} of {offered} were lost"))
+}
+
+/// What is beyond a percentile's bound, in words.
+fn in_percent(beyond: &Beyond, half_width: f64) -> String {
+    let allowed = beyond.allowed() * 100.0;
+    match allowed > 0.0 {
+        true => format!(
+            ", {:.3} % ± {:.3} % beyond {} where {allowed} % may be",
+            beyond.ratio * allowed,
+            half_width * allowed,
+            beyond.objective
+        ),
+        false => format!(" ± {:.0} %", half_width / beyond.ratio.max(1e-9) * 100.0),
     }
 }
 
@@ -339,43 +471,6 @@ fn under_way(report: &Report) -> f64 {
 /// Whether what was offered was finished while it was, but for what clients have under way.
 pub(crate) fn keeps_up(report: &Report) -> bool {
     achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
-}
-
-/// The seconds of the measured phase, each with those of all groups.
-fn seconds(report: &Report) -> Vec<Vec<&SecondReport>> {
-    let mut all: Vec<Vec<&SecondReport>> = Vec::new();
-    for second in report.seconds.iter().filter(|second| second.second >= 0) {
-        let index = second.second as usize;
-        if all.len() <= index {
-            all.resize(index + 1, Vec::new());
-        }
-        all[index].push(second);
-    }
-    all
-}
-
-/// Half the interval of a time's logarithm. Samples of one run depend on each other, so it is
-/// taken from pieces of the window; and it is never less than if they did not.
-fn half_width(report: &Report, metric: Metric) -> f64 {
-    let of = |second: &SecondReport| match metric {
-        Metric::P50 | Metric::Mean => second.p50_ms,
-        Metric::P90 | Metric::P95 => second.p95_ms,
-        _ => second.p99_ms,
-    };
-    let worst = |groups: &Vec<&SecondReport>| {
-        groups.iter().filter_map(|second| of(second)).max_by(f64::total_cmp)
-    };
-    let logs: Vec<f64> =
-        seconds(report).iter().filter_map(worst).filter(|v| *v > 0.0).map(f64::ln).collect();
-    let between =
-        stats::pieces(&logs).and_then(|pieces| stats::mean(&pieces, CONFIDENCE)?.half_width);
-    let interval = report.block.response_ms.intervals.get(metric.name());
-    let interval = interval.and_then(|(low, high)| Some((*low, (*high)?)));
-    let within = interval.filter(|(low, _)| *low > 0.0).map_or(0.0, |(low, high)| {
-        // It is told at 95 %, and wanted at 90 %.
-        (high / low).ln() / 2.0 * students_t(0.95, 1000) / students_t(0.975, 1000)
-    });
-    between.unwrap_or(UNKNOWN_HALF_WIDTH).max(within)
 }
 
 /// The figures of a probe that a reader asks of a curve.
@@ -424,27 +519,36 @@ mod tests {
     use super::*;
     use crate::made_up::Made;
 
-    fn judged(report: &Report, objectives: &[&str]) -> Judged {
+    fn judged(made: &Made, objectives: &[&str]) -> Judged {
         let read = |text: &&str| text.parse::<Objective>().unwrap();
-        judge(report, &objectives.iter().map(read).collect::<Vec<_>>())
+        let objectives: Vec<Objective> = objectives.iter().map(read).collect();
+        let mut late = Late::new(&objectives);
+        made.seconds.iter().for_each(|second| late.add(second));
+        judge(&Report::of(&made.tally()), &objectives, &late)
     }
 
     #[test]
     fn a_probe_whose_work_is_lost_is_broken() {
-        let report = Report::of(&Made::open_overloaded().tally());
-        let judged = judged(&report, &["p99<20ms", "errors<0.1%"]);
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms", "errors<0.1%"]);
         assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
         let all = judged.reasons.join("; ");
-        for word in ["achieved", "p99 infinite", "errors"] {
+        for word in ["p99 among what was lost", "errors 18.333 %"] {
             assert!(all.contains(word), "{all}");
         }
+    }
+
+    #[test]
+    fn a_probe_that_is_late_is_scored_and_not_broken_for_it() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms"]);
+        assert_eq!((judged.verdict, judged.is_broken), (Verdict::Fails, false));
+        assert!(judged.beyond[0].ratio > 50.0, "{judged:?}");
     }
 
     #[test]
     fn a_probe_whose_queue_was_full_fails_for_that_alone() {
         let mut made = Made::open_overloaded();
         (made.reason, made.measured_ns) = (Some(model::StopReason::QueueFull), 0);
-        let judged = judged(&Report::of(&made.tally()), &["p99<20ms"]);
+        let judged = judged(&made, &["p99<20ms"]);
         assert_eq!(
             (judged.verdict, judged.is_broken, &judged.lacks),
             (Verdict::Fails, true, &None)
@@ -454,11 +558,11 @@ mod tests {
 
     #[test]
     fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
-        let report = Report::of(&Made::closed().tally());
-        let p99 = report.block.offered_ms.p99.unwrap();
+        let made = Made::closed();
+        let p99 = Report::of(&made.tally()).block.offered_ms.p99.unwrap();
         let check = |factor: f64, verdict: Verdict| {
             let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
-            let judged = judged(&report, &[&objective]);
+            let judged = judged(&made, &[&objective]);
             assert_eq!(judged.verdict, verdict, "{judged:?}");
             let score = judged.score.unwrap();
             assert!((score + factor.ln()).abs() < 0.01, "{score}");
@@ -470,8 +574,8 @@ mod tests {
 
     #[test]
     fn the_time_that_is_worst_against_its_bound_is_the_score() {
-        let report = Report::of(&Made::closed().tally());
-        let alone = judged(&report, &["p99<1ms"]).score;
-        assert_eq!(judged(&report, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+        let made = Made::closed();
+        let alone = judged(&made, &["p99<1ms"]).score;
+        assert_eq!(judged(&made, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
     }
 }

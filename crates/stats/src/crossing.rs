@@ -1,84 +1,317 @@
-//! Where a straight line through noisy points crosses zero, and how well that is known.
+//! Where a rising share crosses what is allowed of it, and how well that is known.
 //!
-//! Least squares, and Fieller's interval for the crossing (E. C. Fieller, J. R. Stat. Soc. B 16,
-//! 175, 1954): the set of x at which the line may be zero, from Student's t of the points'
-//! residuals. These need not be of the same size everywhere: each counts with its own, as if its
-//! point had been left out of the fit (MacKinnon and White, J. Econometrics 29, 305, 1985: HC3).
-//! It asks nothing of the errors within a point, so points that are each a whole run tell what
-//! samples of one run, which depend on each other, cannot. Not here: which points are near enough
-//! for a line.
+//! Each point is a measurement: a place and a ratio that is 1 at the bound, which is linear in what
+//! was counted (the share of requests beyond a time over the share allowed there, or a mean over
+//! its bound). A linear ratio is nearly unbiased however its samples depend on each other, while
+//! the logarithm of a quantile is biased low. So the curve goes through means: quasi-likelihood
+//! (R. W. M. Wedderburn, Biometrika 61, 439, 1974) with the variance
+//! V(m) = m (1 - p m) (1 + m), where p is the share allowed, a logistic link, and a
+//! dispersion from the points themselves.
+//!
+//! The interval holds every place at which the deviance with the crossing held there exceeds the
+//! least deviance by at most dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986):
+//! it is as lopsided as counts are, and unbounded where the slope may be zero. Not here: which
+//! points are near enough for one curve.
 
 use crate::students_t;
 
-/// Fewer points than this leave too little to know residuals from.
+/// Fewer points than this leave too little to know a dispersion from.
 const POINTS_MIN: usize = 4;
-/// A point that decides the line nearly alone has no residual of its own that could be scaled up.
-const LEVER_LEFT_LEAST: f64 = 0.3;
+/// On the scale of the link, values beyond this are as good as infinite.
+const LINK_MOST: f64 = 30.0;
+/// Newton's steps; six are usual, and more where points are separated and any slope fits.
+const STEPS_MOST: usize = 60;
+/// Halvings of a place: to a billionth of what they began with.
+const HALVINGS: usize = 40;
+/// The interval is looked for to this distance, in units of the points' own spread.
+const FAR: f64 = 64.0;
+/// Points whose link is at most so far from 0 tell what a ratio of 1 varies by.
+const NEAR_BOUND: f64 = 1.5;
+/// More than this, on the scale of the link, is not taken off for the bias of a logarithm.
+const BIAS_MOST: f64 = 0.5;
+/// Nor more than this, on the scale of places.
+const BIAS_FAR: f64 = 0.01;
 
-/// A line and where it crosses zero.
+/// What was measured at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RatioPoint {
+    /// Where.
+    pub x: f64,
+    /// What was counted over what is allowed: 1 at the bound.
+    pub ratio: f64,
+    /// How much was measured, in any unit.
+    pub weight: f64,
+    /// The standard error of the ratio within the measurement, where that is known.
+    pub error: Option<f64>,
+    /// The same that a ratio of 1 would have in it, where that is known.
+    pub error_at_bound: Option<f64>,
+}
+
+/// A rising curve through points, and where it is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Where the line is zero; beyond all reason where the slope is not significant.
+    /// Where the curve is 1; beyond all reason where the slope is not significant.
     pub at: f64,
-    /// How steep the line is.
+    /// How steep it is on the scale of the link: nearly the logarithm of the ratio.
     pub slope: f64,
-    /// The standard error of the slope.
-    pub slope_error: f64,
-    /// The standard deviation of the residuals.
-    pub residual: f64,
-    /// Points less the two parameters of the line.
+    /// The variance of a ratio of 1 and weight 1: that between points, or within them if that is
+    /// more.
+    pub dispersion: f64,
+    /// Points less the two parameters of the curve.
     pub freedom: usize,
-    /// Fieller's interval; none where it is not bounded, which is where the slope may be zero.
-    pub interval: Option<(f64, f64)>,
+    /// The interval of `at`; an end that is not bounded is infinite.
+    pub interval: (f64, f64),
+    allowed: f64,
+}
+
+/// The variance of a ratio whose expectation is `mean`, in units of the dispersion: that of
+/// clusters of late requests, which are the larger the more there are of them.
+fn variance(mean: f64, allowed: f64) -> f64 {
+    growth(mean, allowed) * (1.0 + mean)
+}
+
+/// By how much the expected ratio grows with the link: m (1 - p m).
+fn growth(mean: f64, allowed: f64) -> f64 {
+    mean * (1.0 - allowed * mean)
+}
+
+/// The expected ratio at a value of the link: 1 at 0.
+fn ratio_of(link: f64, allowed: f64) -> f64 {
+    let odds = link.clamp(-LINK_MOST, LINK_MOST).exp();
+    odds / (1.0 - allowed + allowed * odds)
+}
+
+/// The deviance of a ratio from its expectation, per unit of weight: twice the integral of
+/// (r - t) / V(t) over t from the expectation to the ratio.
+fn deviance(ratio: f64, mean: f64, allowed: f64) -> f64 {
+    let whole = 1.0 + allowed;
+    // What is seen times a logarithm: nothing of nothing.
+    let times = |seen: f64, ln: f64| if seen > 0.0 { seen * ln } else { 0.0 };
+    let others = |t: f64| (1.0 - allowed * t).max(f64::MIN_POSITIVE);
+    let beyond = times(ratio, (ratio / mean).ln());
+    let within = times(1.0 - allowed * ratio, (others(ratio) / others(mean)).ln()) / whole;
+    let clusters = (1.0 + ratio) / whole * ((1.0 + ratio) / (1.0 + mean)).ln();
+    2.0 * (beyond + within - clusters).max(0.0)
+}
+
+/// Points around their mean place, in units of their spread.
+struct Scaled {
+    /// Place, ratio and weight.
+    points: Vec<(f64, f64, f64)>,
+    centre: f64,
+    spread: f64,
+    allowed: f64,
+}
+
+impl Scaled {
+    fn of(points: &[RatioPoint], allowed: f64) -> Option<Scaled> {
+        let is_sound = |point: &RatioPoint| {
+            (point.x + point.ratio + point.weight).is_finite() && point.weight > 0.0
+        };
+        if points.len() < POINTS_MIN || !points.iter().all(is_sound) {
+            return None;
+        }
+        let weight: f64 = points.iter().map(|point| point.weight).sum();
+        let centre = points.iter().map(|point| point.weight * point.x).sum::<f64>() / weight;
+        let square = |point: &RatioPoint| point.weight * (point.x - centre).powi(2);
+        let spread = (points.iter().map(square).sum::<f64>() / weight).sqrt();
+        if spread <= 1e-9 * centre.abs().max(1.0) {
+            return None;
+        }
+        let most = if allowed > 0.0 { 1.0 / allowed } else { f64::INFINITY };
+        let scaled = |point: &RatioPoint| {
+            ((point.x - centre) / spread, point.ratio.clamp(0.0, most), point.weight)
+        };
+        let points = points.iter().map(scaled).collect();
+        Some(Scaled { points, centre, spread, allowed })
+    }
+
+    fn deviance(&self, level: f64, slope: f64) -> f64 {
+        let of = |&(x, ratio, weight): &(f64, f64, f64)| {
+            weight * deviance(ratio, ratio_of(level + slope * x, self.allowed), self.allowed)
+        };
+        self.points.iter().map(of).sum()
+    }
+
+    /// The sums of what is left, by places to the powers 0 and 1, and of what is known by them, to
+    /// 0, 1 and 2.
+    fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
+        let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
+        for &(x, ratio, weight) in &self.points {
+            let mean = ratio_of(level + slope * x, self.allowed);
+            let by = weight / (1.0 + mean);
+            left[0] += by * (ratio - mean);
+            left[1] += by * (ratio - mean) * x;
+            let by = by * growth(mean, self.allowed);
+            known[0] += by;
+            known[1] += by * x;
+            known[2] += by * x * x;
+        }
+        (left, known)
+    }
+
+    /// Level and slope of the least deviance, by Newton's method with halved steps: the deviance
+    /// is convex in both.
+    fn best(&self) -> (f64, f64) {
+        let (mut level, mut slope) = (0.0, 0.0);
+        let mut least = self.deviance(level, slope);
+        for _ in 0..STEPS_MOST {
+            let (left, v) = self.sums(level, slope);
+            let determinant = v[0] * v[2] - v[1] * v[1];
+            if determinant <= 1e-12 * v[0] * v[2] || !determinant.is_finite() {
+                break;
+            }
+            let by_level = (v[2] * left[0] - v[1] * left[1]) / determinant;
+            let by_slope = (v[0] * left[1] - v[1] * left[0]) / determinant;
+            let (mut step, before) = (1.0, least);
+            for _ in 0..HALVINGS {
+                let next = self.deviance(level + step * by_level, slope + step * by_slope);
+                if next <= least {
+                    (level, slope) = (level + step * by_level, slope + step * by_slope);
+                    least = next;
+                    break;
+                }
+                step /= 2.0;
+            }
+            if before - least <= 1e-12 * before.max(1e-9) {
+                break;
+            }
+        }
+        (level, slope)
+    }
+
+    /// The least deviance of a curve that does not fall and is 1 at `x`.
+    fn held_at(&self, x: f64) -> f64 {
+        let mut slope = 0.0;
+        let mut least = self.deviance(0.0, 0.0);
+        for _ in 0..STEPS_MOST {
+            let (left, v) = self.sums(-slope * x, slope);
+            let (gradient, curvature) =
+                (left[1] - x * left[0], v[2] - 2.0 * x * v[1] + x * x * v[0]);
+            if curvature <= 0.0 || !curvature.is_finite() {
+                break;
+            }
+            let (by, mut step, before) = (gradient / curvature, 1.0, least);
+            for _ in 0..HALVINGS {
+                let next_slope = (slope + step * by).max(0.0);
+                let next = self.deviance(-next_slope * x, next_slope);
+                if next <= least {
+                    (slope, least) = (next_slope, next);
+                    break;
+                }
+                step /= 2.0;
+            }
+            if before - least <= 1e-12 * before.max(1e-9) {
+                break;
+            }
+        }
+        least
+    }
+
+    /// The last place from `x` on, in this direction, at which the deviance is at most `most`.
+    fn end(&self, x: f64, direction: f64, most: f64) -> f64 {
+        let mut inside = 0.0;
+        let mut outside = 1e-3;
+        while self.held_at(x + direction * outside) <= most {
+            (inside, outside) = (outside, outside * 2.0);
+            if outside > FAR {
+                return direction * f64::INFINITY;
+            }
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(inside, outside);
+            match self.held_at(x + direction * middle) <= most {
+                true => inside = middle,
+                false => outside = middle,
+            }
+        }
+        x + direction * outside
+    }
 }
 
 impl Crossing {
-    /// The line through points of x and y, with an interval of `confidence`. None of fewer than
-    /// four points, or where all have the same x.
-    pub fn fit(points: &[(f64, f64)], confidence: f64) -> Option<Crossing> {
+    /// The curve through points, with an interval of `confidence`; `allowed` is the share that a
+    /// ratio of 1 stands for, 0 where the ratio is not of a share. None of fewer than four points,
+    /// or where all have the same place, or no level and no slope fits best.
+    pub fn fit(points: &[RatioPoint], allowed: f64, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
-        let count = points.len() as f64;
-        if points.len() < POINTS_MIN || points.iter().any(|(x, y)| !(x + y).is_finite()) {
+        assert!((0.0..1.0).contains(&allowed), "a share lies between 0 and 1");
+        let scaled = Scaled::of(points, allowed)?;
+        let (level, slope) = scaled.best();
+        if !(level.is_finite() && slope.is_finite()) {
             return None;
         }
-        let mean_x = points.iter().map(|point| point.0).sum::<f64>() / count;
-        let mean_y = points.iter().map(|point| point.1).sum::<f64>() / count;
-        let spread: f64 = points.iter().map(|point| (point.0 - mean_x).powi(2)).sum();
-        if spread <= count * (1e-9 * mean_x.abs().max(1.0)).powi(2) {
-            return None;
-        }
-        let product = |&(x, y): &(f64, f64)| (x - mean_x) * (y - mean_y);
-        let slope = points.iter().map(product).sum::<f64>() / spread;
-        let left = |&(x, y): &(f64, f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
         let freedom = points.len() - 2;
-        let residual = (points.iter().map(left).sum::<f64>() / freedom as f64).sqrt();
-        // With d = x - mean_x: (mean_y + slope d)^2 <= t^2 (level + 2 d both + d^2 tilt).
-        let (mut level, mut both, mut tilt) = (0.0, 0.0, 0.0);
-        for &(x, y) in points {
-            let d = x - mean_x;
-            let lever = 1.0 / count + d * d / spread;
-            let error = (y - mean_y - slope * d) / (1.0 - lever).max(LEVER_LEFT_LEAST);
-            level += (error / count).powi(2);
-            both += d * error * error / (count * spread);
-            tilt += (d * error / spread).powi(2);
-        }
-        let t_square = students_t(1.0 - (1.0 - confidence) / 2.0, freedom).powi(2);
-        let square = slope * slope - t_square * tilt;
-        let linear = mean_y * slope - t_square * both;
-        let constant = mean_y * mean_y - t_square * level;
-        let interval = (square > 0.0).then(|| {
-            let root = (linear * linear - square * constant).max(0.0).sqrt();
-            (mean_x + (-linear - root) / square, mean_x + (-linear + root) / square)
-        });
-        let at = mean_x - mean_y / slope;
-        let slope_error = tilt.sqrt();
-        Some(Crossing { at, slope, slope_error, residual, freedom, interval })
+        let dispersion = dispersion(points, &scaled, (level, slope), freedom);
+        let (_, v) = scaled.sums(level, slope);
+        let at = -level / slope;
+        // The variance of the link there, by the inverse of what is known.
+        let known = (v[0] * v[2] - v[1] * v[1]).max(f64::MIN_POSITIVE);
+        let link_variance = dispersion * (v[2] - 2.0 * at * v[1] + at * at * v[0]) / known;
+        let bias = (link_variance / 2.0).min(BIAS_MOST) / slope;
+        let t = students_t(1.0 - (1.0 - confidence) / 2.0, freedom);
+        let interval = match at.is_finite() && slope > 0.0 {
+            true => {
+                let most = scaled.held_at(at) + (dispersion * t * t).max(1e-9);
+                (scaled.end(at, -1.0, most), scaled.end(at, 1.0, most))
+            }
+            false => (f64::NEG_INFINITY, f64::INFINITY),
+        };
+        let place = |x: f64| scaled.centre + scaled.spread * x;
+        Some(Crossing {
+            at: place(at) - (bias * scaled.spread).min(BIAS_FAR),
+            slope: slope / scaled.spread,
+            dispersion,
+            freedom,
+            interval: (place(interval.0), place(interval.1)),
+            allowed,
+        })
     }
 
-    /// Whether the line rises, with less than a chance of `error` that it only seems to.
-    pub fn rises(&self, error: f64) -> bool {
-        self.slope > self.slope_error * students_t(1.0 - error, self.freedom)
+    /// On the scale of the link, how far the curve is from its crossing at a place.
+    pub fn link_at(&self, x: f64) -> f64 {
+        self.slope * (x - self.at)
     }
+
+    /// The variance of a ratio whose expectation is `mean`, in units of dispersion over weight.
+    pub fn variance_at(&self, mean: f64) -> f64 {
+        variance(mean, self.allowed)
+    }
+}
+
+/// Pearson's dispersion between points, or the mean of that within them if that is more.
+fn dispersion(
+    points: &[RatioPoint],
+    scaled: &Scaled,
+    (level, slope): (f64, f64),
+    freedom: usize,
+) -> f64 {
+    let (mut between, mut within, mut known) = (0.0, 0.0, 0.0);
+    let mut at_bound: Vec<(f64, f64)> = Vec::new();
+    for (point, &(x, ratio, weight)) in points.iter().zip(&scaled.points) {
+        let mean = ratio_of(level + slope * x, scaled.allowed);
+        let by = weight / variance(mean, scaled.allowed).max(1e-3);
+        between += by * (ratio - mean).powi(2);
+        if let Some(error) = point.error {
+            within += by * error * error;
+            known += 1.0;
+        }
+        if let Some(error) = point.error_at_bound {
+            let far = (level + slope * x).abs();
+            at_bound.push((far, weight * error * error / variance(1.0, scaled.allowed)));
+        }
+    }
+    let within = if known > 0.0 { within / known } else { 0.0 };
+    (between / freedom as f64).max(within).max(median_near(at_bound))
+}
+
+/// The median of what is known near the bound; 0 of nothing.
+fn median_near(mut known: Vec<(f64, f64)>) -> f64 {
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let n_near = known.iter().filter(|(far, _)| *far <= NEAR_BOUND).count();
+    known.truncate(n_near.max(3));
+    let values: Vec<f64> = known.into_iter().map(|(_, value)| value).collect();
+    crate::median(&values, 0.9).map_or(0.0, |median| median.value)
 }
 
 #[cfg(test)]
@@ -87,50 +320,101 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
 
     use super::*;
-    use crate::unit;
+    use crate::exponential;
 
-    #[test]
-    fn a_line_without_noise_crosses_where_it_does() {
-        let points: Vec<(f64, f64)> =
-            (0..6).map(|x| (f64::from(x), 3.0 * f64::from(x) - 7.5)).collect();
-        let found = Crossing::fit(&points, 0.9).unwrap();
-        assert!((found.at - 2.5).abs() < 1e-12 && (found.slope - 3.0).abs() < 1e-12);
-        let (low, high) = found.interval.unwrap();
-        assert!((low - 2.5).abs() < 1e-6 && (high - 2.5).abs() < 1e-6, "{low} {high}");
-    }
-
-    #[test]
-    fn the_interval_holds_the_truth_as_often_as_it_says() {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-        let (n, mut held, mut bounded) = (2000, 0, 0);
-        for _ in 0..n {
-            let mut normal = || (0..12).map(|_| unit(random.next_u64())).sum::<f64>() - 6.0;
-            let points: Vec<(f64, f64)> = (0..15)
-                .map(|i| f64::from(i) / 14.0 - 0.3)
-                .map(|x| (x, 2.0 * x - 0.4 + 0.3 * (1.0 + x) * normal()))
-                .collect();
-            let found = Crossing::fit(&points, 0.9).unwrap();
-            if let Some((low, high)) = found.interval {
-                bounded += 1;
-                held += i32::from(low <= 0.2 && 0.2 <= high);
+    /// Clusters of late requests whose mean number is `mean`, each of an exponential size of 1.
+    fn clusters(mean: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
+        let (mut left, mut sum) = (mean, 0.0);
+        loop {
+            left -= exponential(random.next_u64());
+            if left < 0.0 {
+                return sum;
             }
+            sum += exponential(random.next_u64());
         }
-        // Four standard errors of 90 % of 2,000.
-        assert!((held - n * 9 / 10).abs() < 54, "{held} of {n}");
-        assert_eq!(bounded, n);
+    }
+
+    fn point(x: f64, ratio: f64) -> RatioPoint {
+        RatioPoint { x, ratio, weight: 1.0, error: None, error_at_bound: None }
     }
 
     #[test]
-    fn a_flat_line_has_no_interval_and_does_not_rise() {
-        let points = [(0.0, 0.1), (1.0, -0.1), (2.0, 0.12), (3.0, -0.11), (4.0, 0.1)];
-        let found = Crossing::fit(&points, 0.9).unwrap();
-        assert!(found.interval.is_none() && !found.rises(0.01));
+    fn the_deviance_is_the_integral_that_defines_it() {
+        for (ratio, mean, allowed) in [(2.0, 0.5, 0.01), (0.3, 1.2, 0.5), (5.0, 1.0, 0.0)] {
+            let n = 20_000;
+            let step = (ratio - mean) / f64::from(n);
+            let of = |index: i32| {
+                let t = mean + step * (f64::from(index) + 0.5);
+                (ratio - t) / variance(t, allowed)
+            };
+            let integral = 2.0 * step * (0..n).map(of).sum::<f64>();
+            let found = deviance(ratio, mean, allowed);
+            assert!((found / integral - 1.0).abs() < 1e-6, "{found} {integral}");
+        }
     }
 
     #[test]
-    fn too_few_points_or_one_place_are_no_line() {
-        assert_eq!(Crossing::fit(&[(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)], 0.9), None);
-        assert_eq!(Crossing::fit(&[(5.8, 0.1); 6], 0.9), None);
-        assert_eq!(Crossing::fit(&[(0.0, f64::INFINITY); 6], 0.9), None);
+    fn a_curve_without_noise_crosses_where_it_does() {
+        for allowed in [0.0, 0.01, 0.5] {
+            let points: Vec<RatioPoint> = (0..9)
+                .map(|n| 5.7 + 0.01 * f64::from(n))
+                .map(|x| point(x, ratio_of(20.0 * (x - 5.743), allowed)))
+                .collect();
+            let found = Crossing::fit(&points, allowed, 0.9).unwrap();
+            assert!((found.at - 5.743).abs() < 1e-6, "{allowed}: {found:?}");
+            assert!((found.slope - 20.0).abs() < 1e-3, "{allowed}: {found:?}");
+            let (low, high) = found.interval;
+            assert!(low <= 5.743 && high >= 5.743 && high - low < 1e-3, "{low} {high}");
+        }
+    }
+
+    #[test]
+    fn the_interval_of_clustered_counts_holds_the_truth_as_often_as_it_says() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
+        let (n, mut held, mut sum) = (400, 0, 0.0);
+        for _ in 0..n {
+            let points: Vec<RatioPoint> = (0..16)
+                .map(|index| f64::from(index % 8) / 28.0 - 0.125)
+                .map(|x| point(x, clusters(2.0 * (12.0 * x).exp(), &mut random) / 2.0))
+                .collect();
+            let found = Crossing::fit(&points, 0.01, 0.9).unwrap();
+            held += i32::from(found.interval.0 <= 0.0 && 0.0 <= found.interval.1);
+            sum += found.at;
+        }
+        assert!(held >= n * 85 / 100, "{held} of {n}");
+        assert!((sum / f64::from(n)).abs() < 0.01, "{}", sum / f64::from(n));
+    }
+
+    #[test]
+    fn what_is_known_within_points_is_the_least_error() {
+        let points: Vec<RatioPoint> = (0..8)
+            .map(|n| 0.02 * f64::from(n) - 0.07)
+            .map(|x| RatioPoint { error: Some(0.6), ..point(x, (20.0 * x).exp()) })
+            .collect();
+        let found = Crossing::fit(&points, 0.0, 0.9).unwrap();
+        let sure: Vec<RatioPoint> =
+            points.iter().map(|point| RatioPoint { error: None, ..*point }).collect();
+        let sure = Crossing::fit(&sure, 0.0, 0.9).unwrap();
+        let width = |crossing: &Crossing| crossing.interval.1 - crossing.interval.0;
+        assert!(width(&found) > 10.0 * width(&sure), "{found:?} {sure:?}");
+    }
+
+    #[test]
+    fn a_flat_curve_has_no_end() {
+        let flat = [1.1, 0.9, 1.12, 0.89, 1.1, 0.92];
+        let points: Vec<RatioPoint> =
+            flat.iter().enumerate().map(|(x, ratio)| point(x as f64, *ratio)).collect();
+        if let Some(found) = Crossing::fit(&points, 0.01, 0.9) {
+            let (low, high) = found.interval;
+            assert!(low.is_infinite() && high.is_infinite(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn too_few_points_or_one_place_are_no_curve() {
+        let three = [point(0.0, 0.1), point(1.0, 1.0), point(2.0, 3.0)];
+        assert_eq!(Crossing::fit(&three, 0.01, 0.9), None);
+        assert_eq!(Crossing::fit(&[point(5.8, 1.1); 6], 0.01, 0.9), None);
+        assert_eq!(Crossing::fit(&[point(5.8, f64::INFINITY); 6], 0.01, 0.9), None);
     }
 }

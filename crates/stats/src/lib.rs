@@ -32,12 +32,13 @@ mod share;
 mod trend;
 mod warm_up;
 
+pub use batches::ratio_error;
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use comparison::{
     Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
     hommel, needed, pairs_needed,
 };
-pub use crossing::Crossing;
+pub use crossing::{Crossing, RatioPoint};
 pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
@@ -63,5 +64,5 @@ pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
 pub use series::Build;
 pub use share::binomial_interval;
-pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rises, rises_late, trend};
+pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
 pub use warm_up::{WarmUp, warm_up};

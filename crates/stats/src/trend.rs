@@ -72,6 +72,13 @@ fn kendalls_s(series: &[f64]) -> i64 {
     series.iter().enumerate().map(from).sum()
 }
 
+/// The normal score of a series that neither rises nor falls, by Kendall's S against its order: above
+/// 0 it rises. 0 of fewer than two values.
+pub fn rank_trend(series: &[f64]) -> f64 {
+    let variance = variance_of_s(series.to_vec());
+    if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }
+}
+
 /// Pieces of a series by which it is told whether it rises.
 const PIECES: usize = 8;
 /// Of the 28 pairs of pieces, so many more must have risen than fallen: without a trend that
@@ -148,7 +155,7 @@ fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
 
 /// The variance of S without a trend: n (n - 1) (2 n + 5) / 18, less the same of each tie.
 fn variance_of_s(mut series: Vec<f64>) -> f64 {
-    let of = |n: usize| (n * (n - 1) * (2 * n + 5)) as f64 / 18.0;
+    let of = |n: usize| (n * n.saturating_sub(1) * (2 * n + 5)) as f64 / 18.0;
     series.sort_by(f64::total_cmp);
     let ties: f64 = series.chunk_by(|a, b| a == b).map(|tie| of(tie.len())).sum();
     of(series.len()) - ties

@@ -166,11 +166,13 @@ pub(super) async fn page(
             return Ok(Redirect::to(&format!("/experiments/{id}")).into_response());
         }
         let title = format!("{} {}", standing.experiment.name, short_id(id));
-        let axes = &standing.experiment.axes;
+        // Probes of a search lie where it looked: there are no values to be held against each other.
+        let is_sought = standing.experiment.seek.is_some();
+        let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
         answer::page(&ExperimentPage {
             frame: Frame::new(title, "experiments", shared.door.is_some()).with_charts(),
             view: view(&standing),
-            axes: axes.iter().map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
+            axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             body: standing_part(store, &standing)?,
             place: standing.place(),
             next_ms: standing.next_ms(),

@@ -42,6 +42,8 @@ fn the_example_that_seeks_finds_what_theory_says() {
         "p99 over rate",
     ]);
     home.run(&["experiments"]).good().says(&["rate=50..1000 sought"]);
+    // Its probes are of one value each: there is nothing to be held against each other.
+    home.run(&["compare", "last", "--by=rate"]).code(2).warns(&["is a search"]).is_a_sentence();
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn clients_are_sought_in_whole_numbers() {
     let ends = ["answer.low", "answer.value", "answer.high"].map(|path| number(&told, path));
     assert!(ends.is_sorted() && ends.iter().all(|end| end.fract() == 0.0), "{ends:?}");
     let [low, value, high] = ends;
-    let words = format!("up to clients={value} ({low} to {high})");
+    let words = format!("up to clients={low}; the boundary is at {value} ({low} to {high})");
     home.run(&["experiments", "show", "last"]).good().says(&[&words]);
 }
 

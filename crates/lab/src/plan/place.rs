@@ -130,7 +130,18 @@ pub(super) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPla
 /// The fixed value at a place that an axis may not take over: a flag goes before all that a file
 /// says, so only an axis on the command line takes over what a file fixes of the server.
 fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Written> {
-    let written = match place {
+    let written = written_at(draft, place);
+    let is_in_file = |from: &From| matches!(from, From::File { .. });
+    let is_server = matches!(place, Place::Server(_));
+    written.filter(|written| match &written.from {
+        From::Flag(_) => true,
+        from => is_server && is_in_file(from) && is_in_file(&vary.from),
+    })
+}
+
+/// What a draft has at a place.
+pub(super) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Written> {
+    match place {
         Place::Plan(path) => draft.values.get(path),
         Place::Group(index, path) => draft.groups[*index].values.get(path),
         Place::Parameter(index, name) => {
@@ -140,13 +151,7 @@ fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Wr
         Place::Server(name) => {
             draft.server.iter().find(|(other, _)| plain(other) == *name).map(|(_, at)| at)
         }
-    };
-    let is_in_file = |from: &From| matches!(from, From::File { .. });
-    let is_server = matches!(place, Place::Server(_));
-    written.filter(|written| match &written.from {
-        From::Flag(_) => true,
-        from => is_server && is_in_file(from) && is_in_file(&vary.from),
-    })
+    }
 }
 
 impl Draft {

@@ -10,10 +10,12 @@ use model::{
     is_arrival_rate, parse_duration,
 };
 
+use results::seek::METHOD;
+
 use super::draft::{Draft, From, VaryDraft, Written, spelled};
-use super::place::{Place, check_axes, parameters_of, places, put};
+use super::place::{Place, check_axes, parameters_of, places, put, written_at};
 use super::vary::{can_be_asked, decide_until};
-use super::{BadPlan, decide};
+use super::{BadPlan, decide, read_toml};
 use crate::seek::Course;
 
 /// A search as decided from a draft.
@@ -72,7 +74,8 @@ pub fn decide_seek(
             .unwrap_or_else(|| written.bad("a search needs a budget")));
     };
     let is_whole = !is_arrival_rate(&name);
-    let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns };
+    let method = METHOD;
+    let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns, method };
     let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
     check_axes(draft, std::slice::from_ref(&axis))?;
     can_be_sought(draft, &axis)?;
@@ -210,6 +213,17 @@ impl Sought {
     /// A value of the axis as one would write it.
     pub fn value(&self, at: f64) -> String {
         format!("{at}")
+    }
+
+    /// What a stored plan has where a value is sought, if that can be read.
+    pub(crate) fn value_in(&self, plan: &str) -> Option<f64> {
+        let draft = read_toml("a stored plan", plan).ok()?;
+        let place = places(&draft, &self.axis).ok()?.into_iter().next()?;
+        let text = &written_at(&draft, &place)?.text;
+        match is_arrival_rate(&self.axis.name) {
+            true => model::parse_rate(text).ok(),
+            false => model::parse_count(text).ok().map(|count| count as f64),
+        }
     }
 
     /// The search of a stored experiment: its plan is read, and what is sought is known.

@@ -6,15 +6,21 @@
 
 mod course;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Seek, Target};
+use model::{
+    Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
+    Target,
+};
 use results::SeekReport;
 use results::experiment::{Trialled, counts, is_settled};
 use results::report::Report;
-use results::seek::{CONFIDENCE, ProbeReport, SCHEMA, curve, figures, judge, reasons};
+use results::seek::{
+    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+};
 use results::store::Store;
 
 use crate::experiment::{
@@ -100,6 +106,13 @@ impl Search {
             Use::ToReport => draft.at.clear(),
             Use::ToGoOn(named) => draft.allow_commands_of(named)?,
         }
+        if let (Use::ToGoOn(_), true) = (use_of, seek.method != METHOD) {
+            let id = &experiment.id;
+            return Err(Trouble::Usage(format!(
+                "search {id} was made by another version's method, and probes of both do not mix: \
+                 'dbdyno experiments show {id}' has what it found; seek again"
+            )));
+        }
         let sought = Sought::stored(draft, seek);
         let target = sought.plan(sought.seek.low, 0, &no_default)?.target;
         Ok(Search { experiment, sought, target })
@@ -171,7 +184,8 @@ impl Search {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<bool, Trouble> {
-        let mut made = replay(&walk.store, &self.experiment, course)?;
+        let mut known = Known::default();
+        let mut made = replay(&walk.store, &self.experiment, course, &mut known)?;
         let mut failures = 0;
         while let Some(ask) = course.next(&probes_of(&made)) {
             if stop.is_asked() {
@@ -182,7 +196,7 @@ impl Search {
             let mut plan = self.plan(ask.at, ask.measure_ns)?;
             plan.placement = placement;
             // Each probe draws anew, so that what they share is the system alone.
-            plan.seed = plan.seed.wrapping_add(nth as u64);
+            plan.seed = seed_of(plan.seed, nth);
             let values = vec![self.sought.value(ask.at)];
             let told = format!("{}={} ({})", self.sought.seek.axis, values[0], ask.stage.name());
             walk.plans.truncate(nth);
@@ -206,7 +220,7 @@ impl Search {
                 }
                 Err(trouble) => return Err(trouble),
             }
-            made = replay(&walk.store, &self.experiment, course)?;
+            made = replay(&walk.store, &self.experiment, course, &mut known)?;
             if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
                 return Err(Trouble::Failed(format!(
                     "the probe at {told} is too short, {lacks}: raise --seek-budget"
@@ -232,23 +246,81 @@ fn no_default(_: &str) -> Result<Target, String> {
     Err("the stored plan has no target".to_owned())
 }
 
+/// The seed of a probe: those of searches whose seeds are neighbours share no draws.
+fn seed_of(seed: u64, nth: usize) -> u64 {
+    // 53 bits, so that JSON has it whole.
+    Dice::new(seed, Stream::Order, nth as u64).bits() >> 11
+}
+
+/// What probes say that were judged before, by run: nothing of them changes any more.
+type Known = HashMap<String, Judged>;
+
+/// What a stored probe says: its seconds tell what its report does not, how much was beyond the
+/// objectives' times.
+fn judged(
+    store: &Store,
+    report: &Report,
+    seek: &Seek,
+    known: &mut Known,
+) -> Result<Judged, Trouble> {
+    if let Some(judged) = known.get(&report.run_id) {
+        return Ok(judged.clone());
+    }
+    let mut late = Late::new(&seek.objectives);
+    let run = RunId(report.run_id.clone());
+    store.seconds(&run, &mut |second| late.add(&second)).map_err(store_trouble)?;
+    let judged = judge(report, &seek.objectives, &late);
+    known.insert(report.run_id.clone(), judged.clone());
+    Ok(judged)
+}
+
+/// Whether a trial is a probe. That its queue was full is an answer, too.
+fn is_made(trial: &Trialled) -> bool {
+    counts(&trial.report) || is_settled(&trial.report)
+}
+
 /// The probes that were made, each with its report, as the course asks for them.
 fn replay(
     store: &Store,
     experiment: &Experiment,
     course: &Course,
+    known: &mut Known,
 ) -> Result<Vec<(Probe, Report)>, Trouble> {
     let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
     let trials = trialled(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
     while let Some(ask) = course.next(&probes_of(&made)) {
-        let is_here = |trial: &&Trialled| trial.point as usize == made.len();
-        // That its queue was full is an answer, too.
-        let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
-        let Some(trial) = trials.iter().rfind(|trial| is_here(trial) && is_made(trial)) else {
-            break;
+        let is_here = |trial: &&Trialled| trial.point as usize == made.len() && is_made(trial);
+        let Some(trial) = trials.iter().rfind(is_here) else { break };
+        let judged = judged(store, &trial.report, seek, known)?;
+        made.push((Probe { ask, judged }, trial.report.clone()));
+    }
+    Ok(made)
+}
+
+/// The probes of a search by the first method, which stand where their own plans say. It made short
+/// ones of a 32nd of the budget, then twelve long ones, then fresh ones.
+fn first_method(
+    store: &Store,
+    experiment: &Experiment,
+    sought: &Sought,
+    course: &Course,
+) -> Result<Vec<(Probe, Report)>, Trouble> {
+    let mut made: Vec<(Probe, Report)> = Vec::new();
+    let mut n_long = 0;
+    for trial in trialled(store, experiment)?.iter().filter(|trial| is_made(trial)) {
+        let Some(at) = sought.value_in(&trial.report.plan) else { continue };
+        let measure_s = trial.report.phases.measure_s;
+        let short_s = course.budget_ns as f64 / 32e9;
+        let is_short = measure_s + course.ramp_up_ns as f64 / 1e9 <= short_s;
+        n_long += usize::from(!is_short);
+        let stage = match n_long {
+            _ if is_short => Stage::Bracket,
+            ..=12 => Stage::Refine,
+            _ => Stage::Confirm,
         };
-        let judged = judge(&trial.report, &seek.objectives);
+        let judged = judged(store, &trial.report, &sought.seek, &mut Known::default())?;
+        let ask = Ask { at, measure_ns: (measure_s * 1e9) as u64, stage };
         made.push((Probe { ask, judged }, trial.report.clone()));
     }
     Ok(made)
@@ -263,8 +335,18 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trou
     let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
     let seek = search.sought.seek.clone();
     let course = course_of(&seek, search.plan(seek.low, 0)?);
-    let made = replay(store, experiment, &course)?;
-    let concluded = course.conclude(&probes_of(&made));
+    let (made, concluded) = match seek.method {
+        METHOD => {
+            let made = replay(store, experiment, &course, &mut Known::default())?;
+            let concluded = course.conclude(&probes_of(&made));
+            (made, concluded)
+        }
+        _ => {
+            let made = first_method(store, experiment, &search.sought, &course)?;
+            let concluded = course.conclude_as_they_are(&probes_of(&made));
+            (made, concluded)
+        }
+    };
     let probe =
         |((probe, report), verdict): (&(Probe, Report), &results::seek::Verdict)| ProbeReport {
             at: probe.ask.at,
@@ -286,9 +368,12 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trou
         seek,
         answer: concluded.answer,
         confidence: CONFIDENCE,
+        recommended: concluded.answer.recommended(),
         confirmed: concluded.confirmed,
-        residual: concluded.residual,
-        elasticity: concluded.elasticity,
+        residual: None,
+        elasticity: None,
+        noise: concluded.noise,
+        steepness: concluded.steepness,
         curve: curve(&probes),
         probes,
     })

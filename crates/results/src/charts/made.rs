@@ -10,7 +10,7 @@ use crate::experiment::Trialled;
 use crate::history::Question;
 use crate::made_up::Made;
 use crate::report::{Named, Options, Report};
-use crate::seek::{Answer, Judged, ProbeReport, Stage, Verdict, curve};
+use crate::seek::{Answer, Beyond, Judged, ProbeReport, Stage, Verdict, curve};
 use crate::{ExperimentReport, HistoryReport, SeekReport};
 
 /// What nobody should call anything.
@@ -200,6 +200,12 @@ pub(crate) fn seek() -> SeekReport {
             verdict,
             score: Some((p99 / 20.0_f64).ln()),
             half_width: Some(0.05),
+            beyond: vec![Beyond {
+                objective: "p99<20ms".parse().expect("an objective"),
+                ratio: p99 / 20.0,
+                error: Some(0.05),
+                independent: Some(40_000.0),
+            }],
             is_broken: false,
             lacks: None,
             reasons: Vec::new(),
@@ -229,12 +235,16 @@ pub(crate) fn seek() -> SeekReport {
             is_whole: false,
             objectives: vec!["p99<20ms".parse().expect("an objective")],
             budget_ns: 300_000_000_000,
+            method: crate::seek::METHOD,
         },
         answer: Answer::Found { value: 1_205.0, low: 1_150.0, high: 1_260.0 },
         confidence: 0.9,
         confirmed: Some(true),
-        residual: Some(0.04),
-        elasticity: Some(4.2),
+        recommended: Some(1_150.0),
+        residual: None,
+        elasticity: None,
+        noise: Some(0.4),
+        steepness: Some(24.0),
         curve: curve(&probes),
         probes,
     }

@@ -58,13 +58,19 @@ pub(super) fn answer(report: &SeekReport) -> String {
     let told = match report.answer {
         Answer::Found { value, low, high } => {
             let (value, low, high) = (number(value), number(low), number(high));
-            format!("{objectives} up to {axis}={value} ({low} to {high})")
+            format!("{objectives} up to {axis}={low}; the boundary is at {value} ({low} to {high})")
         }
         Answer::Between { low, high } => {
             format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
         }
         Answer::Flat { low, high } => format!(
             "undecided: from {axis}={} to {} it is flat: what probes differ by hides any slope",
+            number(low),
+            number(high)
+        ),
+        Answer::TooShort { low, high } => format!(
+            "undecided: from {axis}={} to {} requests depend on each other for too long for probes \
+             this short",
             number(low),
             number(high)
         ),
@@ -86,21 +92,31 @@ pub(super) fn answer(report: &SeekReport) -> String {
 fn not_confirmed(report: &SeekReport) -> String {
     let is_fresh = |probe: &&ProbeReport| probe.stage == Stage::Confirm;
     let fresh: Vec<&ProbeReport> = report.probes.iter().filter(is_fresh).collect();
-    let at = fresh.first().map_or(String::new(), |probe| {
-        format!(" at {}={}", report.seek.axis, value(report, probe.at))
-    });
-    let scores: Option<Vec<f64>> = fresh.iter().map(|probe| probe.judged.score).collect();
-    let broken = fresh.iter().filter(|probe| probe.judged.is_broken).count() as u64;
-    let how = match scores {
-        _ if broken > 0 => format!("{} broken", count(broken, "probe")),
-        Some(scores) if !scores.is_empty() => {
-            let mean = (scores.iter().sum::<f64>() / scores.len() as f64).exp();
-            let percent = exact((mean * 100.0).round());
-            format!("times were {percent} % of their bound on average")
-        }
-        _ => "they say otherwise".to_owned(),
+    let Some(last) = fresh.last().map(|probe| probe.at) else {
+        return "No fresh probes confirm it: seek again, with a larger budget.".to_owned();
     };
-    format!("Fresh probes{at} do not confirm it ({how}): seek again, with a larger budget.")
+    let here: Vec<&&ProbeReport> = fresh.iter().filter(|probe| probe.at == last).collect();
+    let at = format!("{}={}", report.seek.axis, value(report, last));
+    let broken = here.iter().filter(|probe| probe.judged.is_broken).count() as u64;
+    let worst = |probe: &ProbeReport| {
+        probe.judged.beyond.iter().map(|beyond| beyond.ratio).reduce(f64::max)
+    };
+    let ratios: Vec<f64> = here.iter().filter_map(|probe| worst(probe)).collect();
+    let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
+    let how = match broken {
+        0 if ratios.is_empty() => "they say otherwise".to_owned(),
+        0 => format!(
+            "{} of what the objective allows was used on average, and that is not surely below \
+             100 %",
+            percent(mean)
+        ),
+        _ => format!("{} broken", count(broken, "probe")),
+    };
+    format!("Fresh probes at {at} do not confirm it: {how}. Seek again, with a larger budget.")
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", exact((share * 100.0).round()))
 }
 
 /// How it was found, in sentences.
@@ -109,23 +125,28 @@ pub(super) fn explained(report: &SeekReport) -> String {
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
     let mut text = format!("{n}, {} measured", super::figures::seconds(load_s));
     if let Answer::Found { .. } = report.answer {
-        let percent = report.confidence * 100.0;
-        text.push_str(&format!("; {percent:.0} % interval from what differs between probes"));
+        text.push_str(&format!("; {} interval", percent(report.confidence)));
     }
-    if let (Answer::Found { .. }, Some(residual)) = (report.answer, report.residual) {
-        text.push_str(&format!(", which is {:.1} % of the time", residual * 100.0));
+    let axis = &report.seek.axis;
+    if let (Answer::Found { .. }, Some(steepness)) = (report.answer, report.steepness) {
+        text.push_str(&format!(
+            "; 1 % more {axis} uses {} % more of what the objective allows there",
+            significant(steepness, 2)
+        ));
     }
-    if let (Answer::Found { .. }, Some(elasticity)) = (report.answer, report.elasticity) {
-        let axis = &report.seek.axis;
-        text.push_str(&format!("; 1 % more {axis} costs {elasticity:.1} % more time there"));
-    }
-    text.push_str(&match report.confirmed {
-        Some(true) => ". Fresh probes confirm it.".to_owned(),
-        Some(false) => format!(". {}", not_confirmed(report)),
-        None if matches!(report.answer, Answer::Flat { .. }) => {
+    text.push_str(&match (report.confirmed, report.answer) {
+        (Some(true), Answer::Found { low, .. } | Answer::Between { low, .. }) => {
+            format!(". Fresh probes confirm {axis}={}.", value(report, low))
+        }
+        (Some(true), _) => ". Fresh probes confirm it.".to_owned(),
+        (Some(false), _) => format!(". {}", not_confirmed(report)),
+        (None, Answer::Flat { .. }) => {
             ". Seek again with a larger budget, or on a quieter machine.".to_owned()
         }
-        None => ".".to_owned(),
+        (None, Answer::TooShort { .. }) => {
+            ". Seek again with a larger budget (--seek-budget).".to_owned()
+        }
+        _ => ".".to_owned(),
     });
     text
 }

@@ -20,7 +20,7 @@ pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
         (_, Some(false)) => "warn",
         (Answer::Found { .. } | Answer::Between { .. } | Answer::HighestMeets { .. }, _) => "good",
         (Answer::LowestFails { .. }, _) => "bad",
-        (Answer::Flat { .. } | Answer::Unfinished, _) => "warn",
+        (Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished, _) => "warn",
     };
     let (word, text) = (text::answer(report), text::explained(report));
     body.verdicts = vec![Verdict { class, word: format!("{word}."), text }];

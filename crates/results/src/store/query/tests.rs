@@ -356,6 +356,7 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         is_whole: false,
         objectives: Vec::new(),
         budget_ns: 1,
+        method: crate::seek::METHOD,
     };
     let search = Experiment {
         id: "0002-search".to_owned(),

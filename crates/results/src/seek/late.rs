@@ -1,0 +1,153 @@
+//! How much of a run is beyond the times of objectives, second by second.
+//!
+//! A share of requests is a mean, so it is linear: batches of seconds tell its error however
+//! requests depend on each other. Lost work is beyond every time, and so is what had not ended: of
+//! the mean and the longest, that counts its age. Not here: what follows (seek).
+
+use std::collections::BTreeMap;
+
+use model::{Bound, KindSecond, Metric, NS_PER_MS, Objective, Second};
+use stats::ratio_error;
+
+use super::Beyond;
+
+/// Batches of a window whose longest times tell how much the longest of all varies.
+const BATCHES: usize = 20;
+/// Batches that must have a longest time.
+const BATCHES_MIN: usize = 8;
+
+/// The seconds of a run against objectives of a time.
+#[derive(Clone, Debug)]
+pub struct Late {
+    objectives: Vec<(Objective, u64)>,
+    seconds: BTreeMap<i64, OfSecond>,
+}
+
+/// What was intended in one second, of all groups and kinds.
+#[derive(Clone, Debug, Default)]
+struct OfSecond {
+    /// Offered requests.
+    offered: f64,
+    /// Of each objective, the offered ones beyond its time.
+    beyond: Vec<f64>,
+    /// Requests of which a time is known, their times (ms), and the squares of these.
+    timed: f64,
+    sum_ms: f64,
+    sum_ms_sq: f64,
+    max_ns: u64,
+}
+
+impl Late {
+    /// Nothing yet; objectives of no time are left out.
+    pub fn new(objectives: &[Objective]) -> Late {
+        let of = |objective: &Objective| match objective.bound {
+            Bound::Time(ns) => Some((*objective, ns)),
+            Bound::Share(_) => None,
+        };
+        Late { objectives: objectives.iter().filter_map(of).collect(), seconds: BTreeMap::new() }
+    }
+
+    /// Takes in a second, or a part of one; those of the ramp-up do not count.
+    pub fn add(&mut self, second: &Second) {
+        if second.second < 0 {
+            return;
+        }
+        let of = self.seconds.entry(second.second).or_default();
+        of.beyond.resize(self.objectives.len(), 0.0);
+        for kind in &second.kinds {
+            of.offered += kind.counts.offered() as f64;
+            for (beyond, (_, bound_ns)) in of.beyond.iter_mut().zip(&self.objectives) {
+                *beyond += beyond_in(kind, *bound_ns) as f64;
+            }
+            for times in [&kind.response, &kind.unfinished].into_iter().flatten() {
+                let (n, mean_ms) = (times.count() as f64, times.mean() / NS_PER_MS as f64);
+                if n > 0.0 {
+                    of.timed += n;
+                    of.sum_ms += n * mean_ms;
+                    let sd_ms = if n > 1.0 { times.sd() / NS_PER_MS as f64 } else { 0.0 };
+                    of.sum_ms_sq += n * mean_ms * mean_ms + (n - 1.0) * sd_ms * sd_ms;
+                    of.max_ns = of.max_ns.max(times.max());
+                }
+            }
+        }
+    }
+
+    /// The mean or the longest of times that are known, what had not ended at its age.
+    pub(super) fn time_ms(&self, metric: Metric) -> Option<f64> {
+        let sum = |of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(of).sum::<f64>();
+        let timed = sum(&|second| second.timed);
+        match metric {
+            Metric::Mean if timed > 0.0 => Some(sum(&|second| second.sum_ms) / timed),
+            Metric::Max if timed > 0.0 => {
+                let longest = self.seconds.values().map(|second| second.max_ns).max();
+                longest.map(|ns| ns as f64 / NS_PER_MS as f64)
+            }
+            _ => None,
+        }
+    }
+
+    /// How much is beyond an objective's time; none where nothing was offered.
+    pub fn beyond(&self, objective: &Objective) -> Option<Beyond> {
+        let index = self.objectives.iter().position(|(known, _)| known == objective)?;
+        let bound_ms = self.objectives[index].1 as f64 / NS_PER_MS as f64;
+        let series = |of: &dyn Fn(&OfSecond) -> (f64, f64)| -> Vec<(f64, f64)> {
+            self.seconds.values().map(of).collect()
+        };
+        let (ratio, error) = match objective.metric {
+            Metric::Max => {
+                let ratio = self.time_ms(Metric::Max)? / bound_ms;
+                (ratio, self.error_of_longest().map(|error| error * ratio))
+            }
+            Metric::Mean => {
+                let times = series(&|second| (second.sum_ms / bound_ms, second.timed));
+                (self.time_ms(Metric::Mean)? / bound_ms, ratio_error(&times))
+            }
+            metric => {
+                let allowed = metric.allowed_beyond()?;
+                let shares = series(&|second| (second.beyond[index] / allowed, second.offered));
+                let (beyond, offered) = sum(&shares);
+                if offered <= 0.0 {
+                    return None;
+                }
+                (beyond / offered, ratio_error(&shares))
+            }
+        };
+        Some(Beyond { objective: *objective, ratio, error, independent: self.independent() })
+    }
+
+    /// How many independent requests tell as much of the mean time as these.
+    fn independent(&self) -> Option<f64> {
+        let times: Vec<(f64, f64)> =
+            self.seconds.values().map(|second| (second.sum_ms, second.timed)).collect();
+        let (sum_ms, timed) = sum(&times);
+        let squares = self.seconds.values().map(|second| second.sum_ms_sq).sum::<f64>();
+        let variance = squares / timed - (sum_ms / timed).powi(2);
+        let error = ratio_error(&times)?;
+        let independent = (variance / (error * error)).min(timed);
+        (independent.is_finite() && independent > 0.0).then_some(independent)
+    }
+
+    /// The standard error of the logarithm of the longest time: that between the longest of
+    /// batches. The longest of many varies as the longest of few does where tails fall like an
+    /// exponential, and more where they are heavier (E. J. Gumbel, Statistics of Extremes, 1958).
+    fn error_of_longest(&self) -> Option<f64> {
+        let all: Vec<u64> = self.seconds.values().map(|second| second.max_ns).collect();
+        let n = all.len().min(BATCHES);
+        let batch = |index: usize| all[index * all.len() / n..(index + 1) * all.len() / n].iter();
+        let longest = (0..n).filter_map(|index| batch(index).max().copied());
+        let logs: Vec<f64> = longest.filter(|ns| *ns > 0).map(|ns| (ns as f64).ln()).collect();
+        (logs.len() >= BATCHES_MIN).then(|| stats::mean(&logs, 0.9).map(|mean| mean.sd))?
+    }
+}
+
+fn sum(series: &[(f64, f64)]) -> (f64, f64) {
+    series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// What of a kind is beyond a time: what took longer, was lost, or had not ended.
+fn beyond_in(kind: &KindSecond, bound_ns: u64) -> u64 {
+    let slow = kind.response.as_ref().map_or(0, |response| {
+        response.count() - response.count_at_or_below(bound_ns).min(response.count())
+    });
+    slow + kind.counts.failed + kind.counts.dropped + kind.counts.unfinished
+}
