@@ -72,8 +72,8 @@ fn kendalls_s(series: &[f64]) -> i64 {
     series.iter().enumerate().map(from).sum()
 }
 
-/// The normal score of a series that neither rises nor falls, by Kendall's S against its order: above
-/// 0 it rises. 0 of fewer than two values.
+/// The normal score of a series that neither rises nor falls, by Kendall's S against its order:
+/// above 0 it rises. 0 of fewer than two values.
 pub fn rank_trend(series: &[f64]) -> f64 {
     let variance = variance_of_s(series.to_vec());
     if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }

@@ -166,7 +166,7 @@ pub(super) async fn page(
             return Ok(Redirect::to(&format!("/experiments/{id}")).into_response());
         }
         let title = format!("{} {}", standing.experiment.name, short_id(id));
-        // Probes of a search lie where it looked: there are no values to be held against each other.
+        // Probes of a search lie where it looked: there are no values to compare by.
         let is_sought = standing.experiment.seek.is_some();
         let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
         answer::page(&ExperimentPage {

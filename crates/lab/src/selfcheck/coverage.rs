@@ -55,7 +55,7 @@ impl Row {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
-    /// The row of an interval at 95 %: 92 to 98 % hold; where most runs have none, 90 % of the rest.
+    /// The row of an interval at 95 %: 92 to 98 % hold, or 90 % of the rest where most have none.
     fn of_interval(what: &str, model: &str, (runs, given, held): (u32, u32, u32)) -> Row {
         let is_rare = 2 * given < runs;
         let (least, most) = if is_rare { (0.90, 1.0) } else { (0.92, 0.98) };
