@@ -142,7 +142,9 @@ fn tiles(report: &Report) -> Vec<Tile> {
         .iter()
         .filter_map(|(_, headline)| {
             let value = significant(headline.value?, 4);
-            Some(Tile { name: headline.title.clone(), value, error: String::new() })
+            let half = headline.half_width.map(|half| significant(half, 3));
+            let error = half.map_or_else(String::new, |half| format!("± {half} within this run"));
+            Some(Tile { name: headline.title.clone(), value, error })
         })
         .collect();
     tiles.push(tps(block));
@@ -188,7 +190,11 @@ fn quantile(report: &Report, name: &str) -> Tile {
     let of_finished =
         || response_ms.intervals.get(name).filter(|_| counts.offered == counts.finished);
     let interval = offered_ms.intervals.get(name).or_else(of_finished);
-    let interval = interval.map_or_else(String::new, |ends| sections::interval(*ends));
+    let reason = offered_ms.interval_reasons.get(name).map(|_| "no interval, see Latency");
+    let interval = match (interval, reason) {
+        (Some(ends), _) => sections::interval(*ends),
+        (None, reason) => reason.unwrap_or_default().to_owned(),
+    };
     let (value, error) = match sections::of_all_offered(report, name) {
         None => (NONE.to_owned(), String::new()),
         Some((value, why)) if why.is_empty() => (value, interval),
