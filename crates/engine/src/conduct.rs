@@ -382,7 +382,7 @@ impl<'a> Stage<'a> {
         self.is_timed() && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
-    /// Tells how late each event loop was.
+    /// Reports how late each event loop was.
     fn tell_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {

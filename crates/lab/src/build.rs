@@ -608,8 +608,8 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
     })
 }
 
-/// Drops a workload's tables, and what tells about them. Returns their names. Tables that dbdyno
-/// did not build are dropped only with `force`.
+/// Drops a workload's tables, and their entry in `dbdyno_meta`. Returns their names. Tables that
+/// dbdyno did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
     let mut alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut desk, _) = alone.desk_beside(opened.database.as_ref())?;

@@ -107,8 +107,8 @@ impl Scatter {
 /// The standard error of the sum of `hits` over the sum of `counts`, of consecutive (hits, counts).
 ///
 /// Residuals hits - ratio count are added up in about 20 batches, and what correlation neighbouring
-/// batches still have widens the error by the AR(1) factor (1 + r) / (1 - r), with r corrected for
-/// its bias. None of fewer than eight values, or of nothing counted.
+/// batches still have widens the error as in [`batch_error`]. None of fewer than eight values, or
+/// of nothing counted.
 pub fn ratio_error(series: &[(f64, f64)]) -> Option<f64> {
     let (hits, count) = series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if series.len() < RATIO_VALUES_MIN || count <= 0.0 {
@@ -120,10 +120,8 @@ pub fn ratio_error(series: &[(f64, f64)]) -> Option<f64> {
         let batch = &series[index * series.len() / n..(index + 1) * series.len() / n];
         batch.iter().map(|(hits, count)| hits - ratio * count).sum::<f64>()
     };
-    let scatter = Scatter::of(&(0..n).map(batch).collect::<Vec<_>>());
-    let r = scatter.lag_1_unbiased();
-    let variance = scatter.variance * n as f64 * (1.0 + r) / (1.0 - r);
-    Some(variance.max(0.0).sqrt() / count)
+    let of_mean = of_batches(&(0..n).map(batch).collect::<Vec<_>>(), 0.95);
+    Some(n as f64 * of_mean.variance.sqrt() / count)
 }
 
 #[cfg(test)]

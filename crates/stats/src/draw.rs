@@ -49,7 +49,7 @@ pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
 
 /// A normal figure of mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, Ann. Math. Stat.
 /// 29, 610, 1958).
-pub(crate) fn normal(bits: &mut dyn FnMut() -> u64) -> f64 {
+pub fn normal(bits: &mut dyn FnMut() -> u64) -> f64 {
     let (a, b) = (unit(bits()), unit(bits()));
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }

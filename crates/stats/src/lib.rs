@@ -42,7 +42,7 @@ pub use crossing::{Crossing, RatioPoint};
 pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
-    exponential, exponential_ns, residual_exponential_ns, truncated_exponential_ns, unit,
+    exponential, exponential_ns, normal, residual_exponential_ns, truncated_exponential_ns, unit,
 };
 pub use histogram::{HIGHEST_NS_MAX, Histogram, Malformed, Range, Sparse};
 pub use intensity::Intensity;

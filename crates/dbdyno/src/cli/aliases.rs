@@ -1,5 +1,5 @@
 //! What the options and commands of sysbench, pgbench and HammerDB are called here: whoever types
-//! one out of habit is told which of ours is meant.
+//! one out of habit learns which of ours is meant.
 //!
 //! Not here: misspelt words of our own (clap finds the nearest).
 

@@ -103,7 +103,7 @@ impl Socket {
         Socket { descriptor: Arc::new(descriptor), watched: None, patience: None, probe: None }
     }
 
-    /// From now on measures how long replies lie in it, which the kernel tells of TCP alone.
+    /// From now on measures how long replies lie in it; the kernel reports that for TCP alone.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {

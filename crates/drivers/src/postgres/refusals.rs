@@ -99,8 +99,8 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
     }
 }
 
-/// Whether these are PgBouncer's words for a database that is not there: it tells every trouble
-/// with a sign-in as one with the protocol.
+/// Whether these are PgBouncer's words for a database that is not there: it reports every
+/// failed sign-in as a protocol error.
 fn is_no_database(words: &str) -> bool {
     let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
     is_of_server || words.starts_with("no such database")

@@ -682,7 +682,7 @@ fn around(curve: &Crossing, weight: f64) -> f64 {
     (reach(curve, weight) / curve.slope).max(open).clamp(AROUND.0, AROUND.1)
 }
 
-/// Whether requests depend on each other for so long that probes of this length tell nothing.
+/// Whether requests depend on each other for so long that probes of this length show nothing.
 fn is_too_short(probes: &[Probe]) -> bool {
     let known = |probe: &Probe| {
         probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)

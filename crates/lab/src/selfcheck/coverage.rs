@@ -10,7 +10,7 @@ use engine::Stop;
 use model::{Arrivals, Dice, NS_PER_MS, NS_PER_S, Placement, Stream};
 use results::report::Report;
 use serde::Serialize;
-use stats::{Build, Comparison, Held, Mmc, newcomers, precise, unit, within_run};
+use stats::{Build, Comparison, Held, Mmc, newcomers, precise, within_run};
 
 use super::{Calibration, calibrate};
 use crate::Trouble;
@@ -180,10 +180,8 @@ impl Draws {
         Draws(Dice::new(u64::from(seed), Stream::Constants, 0))
     }
 
-    /// By Box and Muller (1958).
     fn normal(&mut self) -> f64 {
-        let (radius, angle) = (stats::exponential(self.0.bits()), unit(self.0.bits()));
-        (2.0 * radius).sqrt() * (std::f64::consts::TAU * angle).cos()
+        stats::normal(&mut || self.0.bits())
     }
 
     fn normals(&mut self, n: usize, mean: f64, sd: f64) -> Vec<f64> {

@@ -37,8 +37,7 @@ fn measured(point: u32, repeat: u32, tps: f64) -> Measured {
 }
 
 fn normal(dice: &mut Dice) -> f64 {
-    let (a, b) = (stats::unit(dice.bits()), stats::unit(dice.bits()));
-    (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
+    stats::normal(&mut || dice.bits())
 }
 
 /// Makes rounds until the rule ends them, with figures around `means`.
