@@ -32,22 +32,38 @@ struct Asked {
     placements: Vec<String>,
     /// Instead of each case's own numbers of clients.
     clients: Vec<u32>,
-    /// The program to measure; else it is built.
-    dbdyno: Option<PathBuf>,
+    /// Whether a client that does the least is run too, where there is one.
+    bare: bool,
+    /// The programs to measure, each a program of its own in every round; without one it is built.
+    dbdyno: Vec<PathBuf>,
+}
+
+/// One of ours in every round.
+struct Variant<'a> {
+    program: &'a Path,
+    /// Not dbdyno, but the client that does the least.
+    is_bare: bool,
+    placement: &'a str,
+    /// What tells it from the others.
+    name: String,
 }
 
 /// Runs the cases and prints the table.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
-    let asked = Asked::read(arguments)?;
+    let mut asked = Asked::read(arguments)?;
     for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql")] {
         if Command::new(program).arg("--version").stdout(Stdio::null()).status().is_err() {
             bail!("{program} is not there: apt-get install {package}");
         }
     }
-    let dbdyno = match &asked.dbdyno {
-        Some(path) => path.clone(),
-        None => build(root)?,
+    if asked.dbdyno.is_empty() {
+        asked.dbdyno.push(build(root, &["--package", "dbdyno"])?);
+    }
+    let bare = match asked.bare {
+        true => Some(build(root, &["--package", "drivers", "--example", "bare"])?),
+        false => None,
     };
+    let (variants, dbdyno) = (asked.variants(bare.as_deref()), &asked.dbdyno[0]);
     let mut rows = Vec::new();
     for place in Where::ALL {
         let wanted: Vec<(&Case, u32)> = asked.cases(*place).collect();
@@ -60,18 +76,21 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
         for (case, clients) in wanted {
             for data in case.data {
                 if !built.contains(data) {
-                    data.make(&dbdyno, &server)?;
+                    data.make(dbdyno, &server)?;
                     built.push(*data);
                 }
             }
-            rows.extend(compare(&asked, &dbdyno, &server, case, clients)?);
+            rows.extend(compare(&asked, &variants, &server, case, clients)?);
         }
     }
     if rows.is_empty() {
         bail!("no case is named so; 'cargo xtask peers --list' names them all");
     }
-    println!("{}", table::head(&asked, &dbdyno)?);
+    println!("{}", table::head(&asked, dbdyno)?);
     println!("{}", table::markdown(&rows));
+    if variants.len() > 1 {
+        println!("\n{}", table::among_ours(&rows));
+    }
     Ok(true)
 }
 
@@ -84,18 +103,23 @@ pub(crate) fn list() {
     }
 }
 
-/// The peer, and us on each placement: a row for each of these.
+/// The peer, and each variant of ours: a row for each of these.
 fn compare(
     asked: &Asked,
-    dbdyno: &Path,
+    variants: &[Variant<'_>],
     server: &Server,
     case: &'static Case,
     clients: u32,
 ) -> Result<Vec<Row>> {
     let mut programs = vec![case.peer.program(server, clients, asked.seconds)];
-    for placement in &asked.placements {
+    let variants: Vec<&Variant<'_>> =
+        variants.iter().filter(|variant| !variant.is_bare || case.has_bare_client()).collect();
+    for Variant { program, is_bare, placement, .. } in &variants {
         let load = (clients, asked.seconds);
-        programs.push(Program::ours(dbdyno, server, case.workload, load, placement));
+        programs.push(match is_bare {
+            true => Program::bare(program, server, load, placement),
+            false => Program::ours(program, server, case.workload, load, placement),
+        });
     }
     let mut rounds: Vec<Vec<Measured>> = Vec::new();
     for round in 0..asked.rounds {
@@ -110,10 +134,10 @@ fn compare(
         eprintln!("  {} round {}: {rates} queries/s", case.line(clients), round + 1);
         rounds.push(measured);
     }
-    let rows = asked.placements.iter().enumerate().map(|(index, placement)| Row {
+    let rows = variants.iter().enumerate().map(|(index, variant)| Row {
         case,
         clients,
-        placement: placement.clone(),
+        ours: variant.name.clone(),
         server: server.version().to_owned(),
         rounds: rounds.iter().map(|round| [round[0], round[index + 1]]).collect(),
     });
@@ -130,10 +154,11 @@ fn order(n_programs: usize, round: usize) -> Vec<usize> {
     order
 }
 
-/// Builds the program as people use it.
-fn build(root: &Path) -> Result<PathBuf> {
+/// Builds a program as people use it.
+fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
     let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--package", "dbdyno", "--message-format=json"])
+        .args(["build", "--release", "--quiet", "--message-format=json"])
+        .args(which)
         .current_dir(root)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -159,7 +184,8 @@ impl Asked {
             only: None,
             placements: vec!["auto".to_owned()],
             clients: Vec::new(),
-            dbdyno: None,
+            bare: false,
+            dbdyno: Vec::new(),
         };
         let mut left = arguments.iter();
         while let Some(name) = left.next() {
@@ -173,14 +199,40 @@ impl Asked {
                     let numbers = value()?.split(',').map(|text| number(name, text));
                     asked.clients = numbers.collect::<Result<_>>()?;
                 }
-                "--dbdyno" => asked.dbdyno = Some(PathBuf::from(value()?)),
+                "--bare" => asked.bare = true,
+                "--dbdyno" => asked.dbdyno = value()?.split(',').map(PathBuf::from).collect(),
                 _ => bail!(
                     "there is no option {name}; there are --rounds N, --seconds N, --only TEXT, \
-                     --placements thread,loop,auto, --clients N,N, --dbdyno PROGRAM and --list"
+                     --placements thread,loop,auto, --clients N,N, --bare, --dbdyno PROGRAM,PROGRAM \
+                     and --list"
                 ),
             }
         }
         Ok(asked)
+    }
+
+    /// Each program on each placement, and the bare client on those that it knows.
+    fn variants<'a>(&'a self, bare: Option<&'a Path>) -> Vec<Variant<'a>> {
+        let mut variants = Vec::new();
+        for (index, program) in self.dbdyno.iter().enumerate() {
+            for placement in &self.placements {
+                let name = match self.dbdyno.len() {
+                    1 => placement.clone(),
+                    _ => format!("{placement}, program {}", index + 1),
+                };
+                variants.push(Variant { program, is_bare: false, placement, name });
+            }
+        }
+        for placement in self.placements.iter().filter(|placement| *placement != "auto") {
+            let name = format!("{placement}, bare client");
+            variants.extend(bare.map(|program| Variant {
+                program,
+                is_bare: true,
+                placement,
+                name,
+            }));
+        }
+        variants
     }
 
     fn cases(&self, place: Where) -> impl Iterator<Item = (&'static Case, u32)> {
@@ -225,6 +277,12 @@ mod tests {
         let asked = asked.expect("valid");
         assert_eq!((asked.placements.len(), asked.clients.as_slice()), (2, &[1, 64][..]));
         assert!(asked.cases(Where::MySql).map(|(_, clients)| clients).eq([1, 64]));
+        let asked = Asked::read(&["--placements", "thread,loop", "--dbdyno", "a,b"]);
+        let asked = asked.expect("valid");
+        let names: Vec<String> = asked.variants(None).into_iter().map(|it| it.name).collect();
+        let expect =
+            ["thread, program 1", "loop, program 1", "thread, program 2", "loop, program 2"];
+        assert_eq!(names, expect);
         for (wrong, expect) in [
             (["--rounds", "0"], "a number from 1"),
             (["--clients", "8,0"], "a number from 1"),

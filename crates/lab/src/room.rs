@@ -10,10 +10,12 @@ use crate::Trouble;
 use crate::open::{Opened, Site, agree_for};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
-/// of one's own is woken in time by the kernel, whatever others do; `selfcheck` measures where the
-/// crossover lies on a machine. Clients that never pause are put there as soon as they are more
-/// than cores: a loop switches between them for less than the kernel does.
+/// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
+/// the crossover lies on a machine.
 const THREADS_MOST: u32 = 512;
+/// The same for clients that never pause, of a server with a thread for each: beyond, loops have
+/// the same rate for less CPU time (docs/placement.md).
+const CLOSED_THREADS_MOST: u32 = 256;
 /// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
 const THREADS_LIMIT: u32 = 16_000;
 /// Descriptors of a run beside one for each client: the store, what checks and watches, a server.
@@ -46,7 +48,10 @@ pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placemen
     place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
 }
 
-/// Where the clients live: one place for all.
+/// Where the clients live: one place for all. The rule of `auto` follows from measurements
+/// (docs/placement.md). Clients that keep time are best woken by the kernel, whatever others do.
+/// Clients that never pause are best on threads where the server has a thread for each of them
+/// too, and on loops where it has a process each, or where nobody knows.
 fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
     let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let can = |placement: Placement| {
@@ -77,13 +82,40 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
     match plan.placement {
         PlacementChoice::Fixed(placement) => can(placement),
         PlacementChoice::Auto => {
-            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
             let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-            if n_clients <= if is_closed { cores } else { THREADS_MOST } {
-                can(Placement::Thread).or_else(|_| can(Placement::Loop))
-            } else {
-                can(Placement::Loop).or_else(|_| can(Placement::Thread))
+            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
+            let has_threads =
+                groups.iter().all(|opened| opened.database.dialect().thread_per_session);
+            match preferred(n_clients, is_closed, has_threads, cores) {
+                Placement::Thread => can(Placement::Thread).or_else(|_| can(Placement::Loop)),
+                _ => can(Placement::Loop).or_else(|_| can(Placement::Thread)),
             }
+        }
+    }
+}
+
+/// Where `auto` puts `n_clients` if they can live there.
+fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
+    let most = match (is_closed, has_threads) {
+        (false, _) => THREADS_MOST,
+        (true, true) => CLOSED_THREADS_MOST.max(cores),
+        (true, false) => cores,
+    };
+    if n_clients <= most { Placement::Thread } else { Placement::Loop }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_follows_the_table_of_the_documentation() {
+        let of = |n, is_closed, has_threads| preferred(n, is_closed, has_threads, 8).name();
+        for (is_closed, has_threads, threads_most) in
+            [(true, false, 8), (true, true, 256), (false, false, 512), (false, true, 512)]
+        {
+            assert_eq!(of(threads_most, is_closed, has_threads), "thread");
+            assert_eq!(of(threads_most + 1, is_closed, has_threads), "loop");
         }
     }
 }

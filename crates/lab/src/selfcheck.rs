@@ -519,8 +519,8 @@ fn crossover() -> Result<Item, Trouble> {
         what: "CPU per transaction of waiting clients, a thread each against event loops"
             .to_owned(),
         figures,
-        target: "for information: `auto` takes loops for more closed clients than cores, and for \
-                 more than 512 of other loads"
+        target: "for information: `auto` takes loops for more closed clients than cores, or than \
+                 256 where the server has a thread for each, and for more than 512 of other loads"
             .to_owned(),
         verdict: Verdict::Good,
     })

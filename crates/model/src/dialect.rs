@@ -116,6 +116,9 @@ pub struct Dialect {
     pub is_recovering: fn(&Refusal) -> bool,
     /// How the server itself counts its connections, where it does.
     pub connection_counter: Option<ConnectionCounter>,
+    /// Its server has a thread for each session, all in one process; others have a process each, or
+    /// none. Clients that never pause are best placed by this (docs/placement.md).
+    pub thread_per_session: bool,
     /// It keeps what is written: tables can be built, checked and counted in it.
     pub keeps_data: bool,
     /// In which language its routines are written; none where it has no routines.
@@ -153,6 +156,7 @@ impl Dialect {
         started_ago: None,
         is_recovering: |_| false,
         connection_counter: None,
+        thread_per_session: false,
         keeps_data: true,
         routines: None,
         list_routines: "",

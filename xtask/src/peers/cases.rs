@@ -22,8 +22,6 @@ pub(super) enum Where {
 pub(super) enum Data {
     /// `sbtest1` with 100,000 rows.
     Oltp,
-    /// pgbench's tables at scale 1: 100,000 accounts. pgbench makes them, for itself alone.
-    Accounts,
     /// pgbench's tables at scale 16.
     Tpcb,
 }
@@ -33,8 +31,10 @@ pub(super) enum Data {
 pub(super) enum Peer {
     /// A script of sysbench's.
     Sysbench(&'static str),
-    /// pgbench with these options.
-    Pgbench(&'static [&'static str]),
+    /// pgbench's default transaction.
+    Pgbench,
+    /// pgbench with a point select on our table.
+    PgbenchSelect,
 }
 
 /// One comparison, at some numbers of clients.
@@ -47,7 +47,8 @@ pub(super) struct Case {
     pub(super) clients: &'static [u32],
 }
 
-const SELECT: Peer = Peer::Pgbench(&["-S"]);
+/// The statement of `oltp-point-select` as pgbench takes it.
+const POINT_SELECT: &str = "\\set id random(1, 100000)\nSELECT c FROM sbtest1 WHERE id = :id;\n";
 
 const fn against_sysbench(
     place: Where,
@@ -70,15 +71,15 @@ pub(super) static CASES: &[Case] = &[
     Case {
         place: Where::Postgres,
         workload: "oltp-point-select",
-        peer: SELECT,
-        data: &[Data::Oltp, Data::Accounts],
-        clients: &[8, 64],
+        peer: Peer::PgbenchSelect,
+        data: &[Data::Oltp],
+        clients: &[8, 64, 256],
     },
     read_write(Where::Postgres),
     Case {
         place: Where::Postgres,
         workload: "tpcb",
-        peer: Peer::Pgbench(&["-n"]),
+        peer: Peer::Pgbench,
         data: &[Data::Tpcb],
         clients: &[16],
     },
@@ -129,18 +130,11 @@ impl Where {
 impl Data {
     /// Makes the tables.
     pub(super) fn make(self, dbdyno: &Path, server: &Server) -> Result<()> {
-        let program = match self {
-            Data::Oltp => {
-                Program::build(dbdyno, server, &["oltp-point-select", "--table-size", "100000"])
-            }
-            Data::Tpcb => Program::build(dbdyno, server, &["tpcb", "--scale", "16"]),
-            Data::Accounts => Program::pgbench(server, "accounts", &["-i", "-s", "1", "-q"]),
+        let options: &[&str] = match self {
+            Data::Oltp => &["oltp-point-select", "--table-size", "100000"],
+            Data::Tpcb => &["tpcb", "--scale", "16"],
         };
-        if self == Data::Accounts {
-            let made = Program::psql(server, "CREATE DATABASE accounts");
-            made.measure_quietly()?;
-        }
-        program.measure_quietly()
+        Program::build(dbdyno, server, options).measure_quietly()
     }
 }
 
@@ -148,28 +142,30 @@ impl Peer {
     pub(super) fn name(self) -> String {
         match self {
             Peer::Sysbench(script) => format!("sysbench {script}"),
-            Peer::Pgbench(options) => {
-                let select = if options.contains(&"-S") { " -S" } else { "" };
-                format!("pgbench{select} -M prepared -j 2")
-            }
+            Peer::Pgbench => "pgbench -M prepared -j 2".to_owned(),
+            Peer::PgbenchSelect => "pgbench -M prepared -j 2, same statement".to_owned(),
         }
     }
 
     pub(super) fn program(self, server: &Server, clients: u32, seconds: u32) -> Program {
         match self {
             Peer::Sysbench(script) => Program::sysbench(server, script, clients, seconds),
-            Peer::Pgbench(options) => {
-                let (clients, seconds) = (clients.to_string(), seconds.to_string());
-                let mut all = vec!["-M", "prepared", "-j", "2", "-c", &clients, "-T", &seconds];
-                all.extend(options);
-                let database = if options.contains(&"-S") { "accounts" } else { "tpcb" };
-                Program::pgbench(server, database, &all)
+            Peer::Pgbench => Program::pgbench(server, "tpcb", clients, seconds, None),
+            Peer::PgbenchSelect => {
+                let database = server.target().path;
+                Program::pgbench(server, &database, clients, seconds, Some(POINT_SELECT))
             }
         }
     }
 }
 
 impl Case {
+    /// Whether the client that does the least knows its statement.
+    pub(super) fn has_bare_client(&self) -> bool {
+        matches!(self.place, Where::MariaDb | Where::Postgres)
+            && self.workload == "oltp-point-select"
+    }
+
     /// `MariaDB oltp-point-select 8 clients`.
     pub(super) fn line(&self, clients: u32) -> String {
         let client = if clients == 1 { "client" } else { "clients" };

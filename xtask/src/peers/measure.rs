@@ -1,9 +1,9 @@
 //! Running a program to its end, and what it and the operating system say of it.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use servers::{Kind, Server};
@@ -40,6 +40,8 @@ type Said = fn(&str) -> Option<(f64, f64)>;
 pub(super) struct Program {
     words: Vec<String>,
     environment: Vec<(&'static str, String)>,
+    /// What it reads.
+    input: &'static str,
     said: Said,
 }
 
@@ -65,6 +67,25 @@ impl Program {
         program
     }
 
+    /// The client that does the least.
+    pub(super) fn bare(
+        program: &Path,
+        server: &Server,
+        (clients, seconds): (u32, u32),
+        placement: &str,
+    ) -> Program {
+        let mut target = server.target();
+        let password = target.password.take().expect("a managed server has one");
+        let (clients, seconds) = (clients.to_string(), seconds.to_string());
+        let words = [target.to_string(), clients, seconds, placement.to_owned()];
+        Program {
+            words: [program.display().to_string()].into_iter().chain(words).collect(),
+            environment: vec![("DBDYNO_PASSWORD", password.reveal().to_owned())],
+            input: "",
+            said: bare_said,
+        }
+    }
+
     pub(super) fn build(dbdyno: &Path, server: &Server, options: &[&str]) -> Program {
         Program::dbdyno(dbdyno, server, "build", options)
     }
@@ -80,7 +101,7 @@ impl Program {
         words.extend(options.iter().map(|word| (*word).to_owned()));
         words.extend(["--target".to_owned(), target.to_string()]);
         let environment = vec![("DBDYNO_PASSWORD", password.reveal().to_owned())];
-        Program { words, environment, said: nothing_said }
+        Program { words, environment, input: "", said: nothing_said }
     }
 
     pub(super) fn sysbench(server: &Server, script: &str, clients: u32, seconds: u32) -> Program {
@@ -103,41 +124,39 @@ impl Program {
             format!("--time={seconds}"),
             "run".to_owned(),
         ];
-        Program { words, environment: Vec::new(), said: sysbench_said }
+        Program { words, environment: Vec::new(), input: "", said: sysbench_said }
     }
 
-    /// pgbench in `database`, or where the server's target leads to.
-    pub(super) fn pgbench(server: &Server, database: &str, options: &[&str]) -> Program {
-        let mut program = Program::postgres(server, "pgbench", database);
-        program.words.extend(options.iter().map(|word| (*word).to_owned()));
-        let is_select = options.contains(&"-S");
-        program.said = if is_select { pgbench_select_said } else { pgbench_said };
-        if options.contains(&"-i") {
-            program.said = nothing_said;
-        }
-        program
-    }
-
-    pub(super) fn psql(server: &Server, sql: &str) -> Program {
-        let mut program = Program::postgres(server, "psql", "");
-        program.words.extend(["-c".to_owned(), sql.to_owned()]);
-        program
-    }
-
-    fn postgres(server: &Server, program: &str, database: &str) -> Program {
+    /// pgbench in `database`, with its default transaction or one statement of its own, which it
+    /// reads from its standard input. Two threads are its best on two cores.
+    pub(super) fn pgbench(
+        server: &Server,
+        database: &str,
+        clients: u32,
+        seconds: u32,
+        statement: Option<&'static str>,
+    ) -> Program {
         let target = server.target();
-        let database = if database.is_empty() { &target.path } else { database };
+        let (clients, seconds) = (clients.to_string(), seconds.to_string());
+        let mut words = vec!["pgbench", "-n", "-M", "prepared", "-j", "2", "-c", &clients];
+        words.extend(["-T", &seconds]);
+        if statement.is_some() {
+            words.extend(["-f", "-"]);
+        }
+        let password = target.password.as_ref().map_or("", |password| password.reveal());
         let environment = vec![
             ("PGHOST", "127.0.0.1".to_owned()),
             ("PGPORT", server.port().to_string()),
             ("PGUSER", target.user.clone().unwrap_or_default()),
             ("PGDATABASE", database.to_owned()),
-            (
-                "PGPASSWORD",
-                target.password.as_ref().map_or(String::new(), |p| p.reveal().to_owned()),
-            ),
+            ("PGPASSWORD", password.to_owned()),
         ];
-        Program { words: vec![program.to_owned()], environment, said: nothing_said }
+        Program {
+            words: words.into_iter().map(str::to_owned).collect(),
+            environment,
+            input: statement.unwrap_or_default(),
+            said: if statement.is_some() { pgbench_select_said } else { pgbench_said },
+        }
     }
 
     /// Runs it to its end.
@@ -157,10 +176,13 @@ impl Program {
     fn run(&self) -> Result<(String, wait4::ResourceUsage)> {
         // A file takes all that a program says, however much; a pipe would have to be read.
         let (mut out, mut err) = (tempfile::tempfile()?, tempfile::tempfile()?);
+        let mut input = tempfile::tempfile()?;
+        input.write_all(self.input.as_bytes())?;
+        input.rewind()?;
         let child = Command::new(&self.words[0])
             .args(&self.words[1..])
             .envs(self.environment.iter().map(|(name, value)| (*name, value)))
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(out.try_clone()?)
             .stderr(err.try_clone()?)
             .spawn()
@@ -190,6 +212,10 @@ fn ours_said(text: &str) -> Option<(f64, f64)> {
     let report: serde_json::Value = serde_json::from_str(text).ok()?;
     let seconds = report["measured_seconds"].as_f64()?;
     Some((report["qps"].as_f64()? * seconds, seconds))
+}
+
+fn bare_said(text: &str) -> Option<(f64, f64)> {
+    Some((number_behind(text, "queries:")?, number_behind(text, "seconds:")?))
 }
 
 fn sysbench_said(text: &str) -> Option<(f64, f64)> {

@@ -13,11 +13,12 @@ use super::measure::Measured;
 const CONFIDENCE: f64 = 0.90;
 
 /// A case at a number of clients: the peer and us, round by round.
+#[derive(Clone)]
 pub(super) struct Row {
     pub(super) case: &'static Case,
     pub(super) clients: u32,
-    /// Where our clients live.
-    pub(super) placement: String,
+    /// Which of ours: where its clients live, and which program where there are several.
+    pub(super) ours: String,
     pub(super) server: String,
     pub(super) rounds: Vec<[Measured; 2]>,
 }
@@ -43,7 +44,7 @@ pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
 /// The rows as a table in Markdown.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = vec![
-        "| server | workload | clients | placement | peer | queries/s: peer | ours | ratio | \
+        "| server | workload | clients | ours | peer | queries/s: peer | ours | ratio | \
          client CPU µs/query: peer | ours | ratio | memory MiB: peer | ours |"
             .to_owned(),
         "| --- | --- | ---: | --- | --- | ---: | ---: | --- | ---: | ---: | --- | ---: | ---: |"
@@ -72,7 +73,7 @@ fn row(row: &Row) -> String {
         short(&row.server),
         row.case.workload,
         row.clients,
-        row.placement,
+        row.ours,
         row.case.peer.name(),
         each(rate, 0),
         each(rate, 1),
@@ -83,6 +84,40 @@ fn row(row: &Row) -> String {
         each(memory, 0),
         each(memory, 1),
     )
+}
+
+/// The variants of ours against the first of them in the same rounds, as a table in Markdown.
+pub(super) fn among_ours(rows: &[Row]) -> String {
+    let mut lines = vec![
+        "| server | workload | clients | ours | against | ratio of queries/s | of client CPU \
+         µs/query |"
+            .to_owned(),
+        "| --- | --- | ---: | --- | --- | --- | --- |".to_owned(),
+    ];
+    let is_same = |a: &Row, b: &Row| (a.case, a.clients) == (b.case, b.clients);
+    for rows in rows.chunk_by(is_same) {
+        let (first, others) = rows.split_first().expect("a chunk has rows");
+        lines.extend(others.iter().map(|row| {
+            let ratio = |figure: fn(&Measured) -> f64| {
+                let pairs = first.rounds.iter().zip(&row.rounds);
+                let ratios = pairs.map(|(first, own)| figure(&own[1]) / figure(&first[1]));
+                median(&ratios.collect::<Vec<f64>>(), CONFIDENCE)
+                    .map_or_else(String::new, with_interval)
+            };
+            format!(
+                "| {} {} | {} | {} | {} | {} | {} | {} |",
+                row.case.place.product(),
+                short(&row.server),
+                row.case.workload,
+                row.clients,
+                row.ours,
+                first.ours,
+                ratio(Measured::queries_per_s),
+                ratio(Measured::cpu_us_per_query),
+            )
+        }));
+    }
+    lines.join("\n")
 }
 
 /// `1.06 (1.02 to 1.11)`.
@@ -110,11 +145,20 @@ mod tests {
         let round = |n: f64| [measured(100.0 * n, 1.0), measured(200.0 * n, 1.0)];
         let rounds = (1..=5).map(|n| round(f64::from(n))).collect();
         let version = "10.11.19-MariaDB".to_owned();
-        let (case, placement) = (&CASES[0], "loop".to_owned());
-        let text = markdown(&[Row { case, clients: 8, placement, server: version, rounds }]);
+        let (case, ours) = (&CASES[0], "loop".to_owned());
+        let row = Row { case, clients: 8, ours, server: version, rounds };
+        let text = markdown(std::slice::from_ref(&row));
         let expect = "| MariaDB 10.11.19 | oltp-point-select | 8 | loop | sysbench oltp_point_select | \
                       150 | 300 | 2.00 (2.00 to 2.00) | 3333.3 | 1666.7 | 0.50 (0.50 to 0.50) | \
                       3 | 3 |";
         assert_eq!(text.lines().last(), Some(expect));
+        let twice = row.rounds.iter().map(|[peer, own]| {
+            let faster = Measured { queries: own.queries * 2.0, ..*own };
+            [*peer, faster]
+        });
+        let other = Row { ours: "thread".to_owned(), rounds: twice.collect(), ..row.clone() };
+        let expect = "| MariaDB 10.11.19 | oltp-point-select | 8 | thread | loop | \
+                      2.00 (2.00 to 2.00) | 0.50 (0.50 to 0.50) |";
+        assert_eq!(among_ours(&[row, other]).lines().last(), Some(expect));
     }
 }

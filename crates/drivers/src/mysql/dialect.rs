@@ -32,6 +32,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         name: "Threads_connected",
         sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",
     }),
+    thread_per_session: true,
     routines: Some(RoutineLanguage::Psm),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
                     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",

@@ -14,9 +14,8 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 /// One round trip in so many is sampled. A prime, so that the statements of a transaction take
-/// turns. Measured on Linux 6.18 over loopback: `recvmsg`, its stamp and two clocks cost some
-/// 250 ns more than `recv`, so the sample costs 15 ns a round trip, of 6 to 9 µs.
-const ROUND_TRIPS_PER_SAMPLE: u32 = 17;
+/// turns. `examples/reply_lag.rs` measures what it costs (docs/measuring.md).
+const ROUND_TRIPS_PER_SAMPLE: u32 = 7;
 
 /// The message of `recvmsg` in which the stamps come: three times, of which the first is ours.
 const CONTROL_BYTES: usize = 128;
@@ -28,7 +27,6 @@ struct Control([u8; CONTROL_BYTES]);
 /// The sampling of one socket.
 pub(super) struct Probe {
     lags: Rc<dyn ReplyLags>,
-    round_trips_per_sample: u32,
     /// Round trips before the next that is sampled.
     until_sample: u32,
     /// Whether the round trip under way is sampled.
@@ -44,11 +42,10 @@ impl Probe {
             lags.unavailable(&format!("the kernel refuses receive timestamps: {error}"));
             return None;
         }
-        let n = ROUND_TRIPS_PER_SAMPLE;
         // Clients do the same in step: each begins elsewhere.
-        let until_sample = descriptor.as_raw_fd() as u32 % n;
+        let until_sample = descriptor.as_raw_fd() as u32 % ROUND_TRIPS_PER_SAMPLE;
         let is_sampling = false;
-        Some(Probe { lags, round_trips_per_sample: n, until_sample, is_sampling, lag_ns: None })
+        Some(Probe { lags, until_sample, is_sampling, lag_ns: None })
     }
 
     /// A request went out, and its reply is waited for.
@@ -58,7 +55,7 @@ impl Probe {
         match self.until_sample.checked_sub(1) {
             Some(until_sample) => self.until_sample = until_sample,
             None => {
-                self.until_sample = self.round_trips_per_sample - 1;
+                self.until_sample = ROUND_TRIPS_PER_SAMPLE - 1;
                 self.is_sampling = true;
             }
         }
@@ -196,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_trip_in_seventeen_is_sampled_by_its_last_read() {
+    fn one_round_trip_in_seven_is_sampled_by_its_last_read() {
         let (mut far, near) = pair();
         let heard = Rc::new(Heard::default());
         let mut probe = Probe::new(&near, Rc::clone(&heard) as Rc<dyn ReplyLags>).expect("stamps");
@@ -216,7 +213,7 @@ mod tests {
         }
         probe.end();
         let gaps: Vec<i32> = sampled.windows(2).map(|two| two[1] - two[0]).collect();
-        assert!(sampled[0] < 17 && gaps.iter().all(|gap| *gap == 17), "{sampled:?}");
+        assert!(sampled[0] < 7 && gaps.iter().all(|gap| *gap == 7), "{sampled:?}");
         let n = sampled.len() as u64;
         assert_eq!(
             heard.arrived.borrow().len() as u64 + heard.reasons.borrow().len() as u64,
