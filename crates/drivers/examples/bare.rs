@@ -1,6 +1,7 @@
-//! The least that a client can do for a point select in PostgreSQL or MariaDB: `send` and `recv` of
-//! bytes that were made beforehand, on threads or on bare `epoll` loops. What dbdyno loses against this is its
-//! own cost; what a peer wins against this no client of the placement can win.
+//! The least that a client can do for a point select in PostgreSQL or MariaDB: `send` and `recv`
+//! of bytes that were made beforehand, on threads or on bare `epoll` loops (`poll`: as pgbench
+//! waits). What dbdyno loses against this is its own cost; what a peer wins against this no client
+//! of the placement can win.
 //!
 //!     DBDYNO_PASSWORD=… cargo run --release -p drivers --example bare -- \
 //!         postgres://bench@127.0.0.1:5432/bench 64 5 loop
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
 #[expect(clippy::disallowed_methods, reason = "a measurement of its own, outside of any run")]
 fn run(arguments: &[String]) -> Result<String, Failure> {
     let [url, clients, seconds, placement] = arguments else {
-        return Err("expected: bare URL CLIENTS SECONDS thread|loop".into());
+        return Err("expected: bare URL CLIENTS SECONDS thread|loop|poll".into());
     };
     let mut target = Target::parse(url).map_err(|bad| bad.to_string())?;
     if let Ok(password) = env::var("DBDYNO_PASSWORD") {
@@ -69,7 +70,7 @@ fn run(arguments: &[String]) -> Result<String, Failure> {
         } else {
             lines.drain(..).map(|line| scope.spawn(|| serve_one(line))).collect()
         };
-        thread::sleep(Duration::from_secs(seconds));
+        thread::park_timeout(Duration::from_secs(seconds));
         STOP.store(true, Ordering::Relaxed);
         let counted = serving.into_iter().map(|one| one.join().expect("no panic"));
         counted.sum::<io::Result<u64>>()

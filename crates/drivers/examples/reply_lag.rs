@@ -157,13 +157,13 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
         let cost_us = |is_stamping: bool| -> io::Result<f64> {
             set_stamping(&other, is_stamping)?;
             // What is under way, and the kernel's own change of its code, is of neither.
-            thread::sleep(MOMENT / 4);
+            thread::park_timeout(MOMENT / 4);
             let read = || {
                 let n: u64 = asked.iter().map(|one| one.load(Ordering::Relaxed)).sum();
                 (read_ns(ClockId::ProcessCPUTime), n)
             };
             let (cpu_before_ns, n_before) = read();
-            thread::sleep(MOMENT);
+            thread::park_timeout(MOMENT);
             let (cpu_ns, n) = read();
             Ok((cpu_ns - cpu_before_ns) as f64 / 1e3 / (n - n_before).max(1) as f64)
         };
