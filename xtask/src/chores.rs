@@ -1,25 +1,18 @@
 //! The chores, each a list of steps that are run to the end, timed, and told plainly.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::suite::{self, Tally};
 use crate::tidy::check;
 use crate::tree::Tree;
 
 /// The docs that are written by dbdyno itself, and the lists that they are.
 const GENERATED: [(&str, &str); 2] =
     [("docs/parameters.md", "parameters"), ("docs/findings.md", "findings")];
-
-/// How many tests passed and failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-}
 
 /// Checks the tree, says what is wrong with it, and answers whether nothing is.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
@@ -56,7 +49,11 @@ pub(crate) fn everything(root: &Path) -> Result<bool> {
     step("tidy", &mut || tidy(root));
     let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     step("lints", &mut || cargo(root, &lints));
-    step("tests", &mut || tests(root, &mut tally));
+    step("tests", &mut || {
+        let (is_good, ran) = suite::run(root)?;
+        tally = ran;
+        Ok(is_good)
+    });
     step("docs", &mut || docs_are_fresh(root));
 
     if failed.is_empty() {
@@ -157,38 +154,6 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Runs all tests, though some fail, and adds up what cargo says of them.
-fn tests(root: &Path, tally: &mut Tally) -> Result<bool> {
-    let mut child = Command::new("cargo")
-        .args(["test", "--workspace", "--no-fail-fast"])
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot start cargo")?;
-    let output = child.stdout.take().expect("it is piped");
-    for line in BufReader::new(output).split(b'\n') {
-        let line = line?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        if let Some(one) = tally_of(&line) {
-            tally.passed += one.passed;
-            tally.failed += one.failed;
-        }
-    }
-    Ok(child.wait()?.success())
-}
-
-/// Reads `test result: ok. 5 passed; 0 failed; ...`.
-fn tally_of(line: &str) -> Option<Tally> {
-    let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
-    let before = |name: &str| {
-        let place = words.iter().position(|word| word.trim_end_matches(';') == name)?;
-        words[place.checked_sub(1)?].parse().ok()
-    };
-    Some(Tally { passed: before("passed")?, failed: before("failed")? })
-}
-
 #[expect(clippy::disallowed_methods, reason = "chores are timed for their reader, not measured")]
 fn now() -> Instant {
     Instant::now()
@@ -201,18 +166,6 @@ fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn results_of_tests_are_read_from_cargos_own_lines() {
-        let check = |line: &str, expect: Option<(u64, u64)>| {
-            let expect = expect.map(|(passed, failed)| Tally { passed, failed });
-            assert_eq!(tally_of(line), expect, "{line}");
-        };
-        check("test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured", Some((5, 0)));
-        check("test result: FAILED. 3 passed; 2 failed; 0 ignored", Some((3, 2)));
-        check("test tally ... ok", None);
-        check("test result: a test may print anything", None);
-    }
 
     #[test]
     fn stale_docs_are_told_by_line() {

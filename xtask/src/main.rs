@@ -6,6 +6,7 @@
 mod chores;
 mod fetch;
 mod peers;
+mod suite;
 mod tidy;
 mod tree;
 
@@ -23,7 +24,8 @@ usage: cargo xtask <chore>
   servers   fetch the servers for tests that Debian has not (with its npm and maven)
 
   peers     sysbench, pgbench and dbdyno side by side on private servers
-            [--rounds N] [--seconds N] [--only TEXT] [--dbdyno PROGRAM] | --list";
+            [--rounds N] [--seconds N] [--only TEXT] [--placements thread,loop,auto]
+            [--clients N,N] [--bare] [--dbdyno PROGRAM,PROGRAM] | --list";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,0 +1,224 @@
+//! Running all tests: each executable in turn, each test with its time.
+//!
+//! Cargo builds the executables and names them; they are run here, since cargo tells no times of
+//! tests. Not here: what the tests need (`.ci/run`), and what else must hold (chores).
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+/// Tests that are listed at the end, the slowest first.
+const N_SLOWEST: usize = 30;
+
+/// How many tests passed and failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+}
+
+/// An executable with tests, as cargo has built it.
+#[derive(Debug, PartialEq, Eq)]
+struct Executable {
+    /// `lab`, or `lab it` for the tests in a folder of their own.
+    name: String,
+    program: PathBuf,
+    /// The folder of its package, in which its tests run.
+    folder: PathBuf,
+}
+
+/// What an executable has said of itself.
+#[derive(Debug, Default)]
+struct Ran {
+    tally: Tally,
+    /// Seconds by the name of a test.
+    times: Vec<(f64, String)>,
+    is_good: bool,
+}
+
+/// Builds and runs all tests, though some fail, and shows where the time goes.
+pub(crate) fn run(root: &Path) -> Result<(bool, Tally)> {
+    let begun = now();
+    let executables = build(root)?;
+    println!("tests: {} executables, built in {:.0} s", executables.len(), seconds(begun));
+    let (mut tally, mut is_good) = (Tally::default(), true);
+    let (mut groups, mut tests) = (Vec::new(), Vec::new());
+    for executable in executables {
+        let begun = now();
+        println!("\n     Running {}", executable.name);
+        let ran = executable.run()?;
+        tally.passed += ran.tally.passed;
+        tally.failed += ran.tally.failed;
+        is_good &= ran.is_good;
+        let n_tests = ran.tally.passed + ran.tally.failed;
+        groups.push((seconds(begun), executable.name.clone(), n_tests));
+        let named = |(s, name): (f64, String)| (s, format!("{}: {name}", executable.name));
+        tests.extend(ran.times.into_iter().map(named));
+    }
+    println!("\n{}", times(groups, tests));
+    Ok((is_good, tally))
+}
+
+/// Where the time went: the executables, and the slowest tests.
+fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> String {
+    groups.sort_by(|a, b| b.0.total_cmp(&a.0));
+    tests.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut lines = vec!["time of each executable, and its tests:".to_owned()];
+    lines.extend(groups.iter().map(|(s, name, n)| format!("{s:8.1} s  {n:5}  {name}")));
+    lines.push(format!("the {} slowest tests:", tests.len().min(N_SLOWEST)));
+    lines.extend(tests.iter().take(N_SLOWEST).map(|(s, name)| format!("{s:8.1} s  {name}")));
+    lines.join("\n")
+}
+
+fn build(root: &Path) -> Result<Vec<Executable>> {
+    let built = Command::new("cargo")
+        .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start cargo")?;
+    if !built.status.success() {
+        bail!("the tests cannot be built");
+    }
+    let text = String::from_utf8(built.stdout)?;
+    // The order in which cargo has built them is another each time.
+    let mut all: Vec<Executable> = text.lines().filter_map(executable).collect();
+    all.sort_by(|a, b| (&a.name, &a.program).cmp(&(&b.name, &b.program)));
+    Ok(all)
+}
+
+/// What a line of cargo's says of an executable with tests.
+fn executable(line: &str) -> Option<Executable> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
+        return None;
+    }
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.to_owned();
+    let package = folder.file_name()?.to_str()?.to_owned();
+    let target = message["target"]["name"].as_str()?;
+    let kind = message["target"]["kind"][0].as_str()?;
+    let name = match kind {
+        "test" | "example" | "bench" => format!("{package} {target}"),
+        "bin" if target != package => format!("{package} {target}"),
+        _ => package,
+    };
+    let program = PathBuf::from(message["executable"].as_str()?);
+    Some(Executable { name, program, folder })
+}
+
+impl Executable {
+    fn run(&self) -> Result<Ran> {
+        let mut child = Command::new(&self.program)
+            // Times of tests are an unstable option of every test executable.
+            .args(["-Z", "unstable-options", "--report-time"])
+            .env("RUSTC_BOOTSTRAP", "1")
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", self.program.display()))?;
+        let output = child.stdout.take().expect("it is piped");
+        let mut ran = Ran::default();
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            if let Some(one) = tally_of(&line) {
+                ran.tally.passed += one.passed;
+                ran.tally.failed += one.failed;
+            }
+            ran.times.extend(time_of(&line));
+        }
+        let status = child.wait()?;
+        ran.is_good = status.success();
+        if !ran.is_good && ran.tally.failed == 0 {
+            // It died before it could say what had failed.
+            println!("{} ended with {status}", self.name);
+            ran.tally.failed = 1;
+        }
+        Ok(ran)
+    }
+}
+
+/// Reads `test result: ok. 5 passed; 0 failed; ...`.
+fn tally_of(line: &str) -> Option<Tally> {
+    let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
+    let before = |name: &str| {
+        let place = words.iter().position(|word| word.trim_end_matches(';') == name)?;
+        words[place.checked_sub(1)?].parse().ok()
+    };
+    Some(Tally { passed: before("passed")?, failed: before("failed")? })
+}
+
+/// Reads `test records::a_record ... ok <1.234s>`.
+fn time_of(line: &str) -> Option<(f64, String)> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let time = rest.rsplit_once('<')?.1.strip_suffix("s>")?;
+    Some((time.parse().ok()?, name.to_owned()))
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests are timed for their reader, not measured")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn seconds(begun: Instant) -> f64 {
+    now().saturating_duration_since(begun).max(Duration::ZERO).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_tests_are_read_from_their_own_lines() {
+        let check = |line: &str, expect: Option<(u64, u64)>| {
+            let expect = expect.map(|(passed, failed)| Tally { passed, failed });
+            assert_eq!(tally_of(line), expect, "{line}");
+        };
+        check("test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured", Some((5, 0)));
+        check("test result: FAILED. 3 passed; 2 failed; 0 ignored", Some((3, 2)));
+        check("test tally ... ok", None);
+        check("test result: a test may print anything", None);
+    }
+
+    #[test]
+    fn the_slowest_tests_are_shown_first() {
+        assert_eq!(time_of("test a::b ... ok <1.234s>"), Some((1.234, "a::b".to_owned())));
+        assert_eq!(time_of("test a::b ... FAILED <0.010s>"), Some((0.01, "a::b".to_owned())));
+        assert_eq!(time_of("test a::b - should panic ... ok"), None);
+        assert_eq!(time_of("test result: ok. 5 passed; 0 failed"), None);
+        let tests = (0..40).map(|n| (f64::from(n), format!("test {n}"))).collect();
+        let groups = vec![(1.0, "stats".to_owned(), 3), (75.25, "lab it".to_owned(), 20)];
+        let text = times(groups, tests);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "    75.2 s     20  lab it");
+        assert_eq!(lines[4], "    39.0 s  test 39");
+        assert_eq!(lines.len(), 4 + N_SLOWEST);
+    }
+
+    #[test]
+    fn executables_are_those_that_cargo_names() {
+        let line = |kind: &str, name: &str, is_test: bool| {
+            format!(
+                r#"{{"reason": "compiler-artifact", "manifest_path": "/h/crates/lab/Cargo.toml",
+                "target": {{"kind": ["{kind}"], "name": "{name}"}},
+                "profile": {{"test": {is_test}}}, "executable": "/h/target/{name}-1"}}"#
+            )
+            .replace('\n', " ")
+        };
+        let name = |kind: &str, name: &str| executable(&line(kind, name, true)).map(|it| it.name);
+        assert_eq!(name("lib", "lab").as_deref(), Some("lab"));
+        assert_eq!(name("test", "it").as_deref(), Some("lab it"));
+        assert_eq!(name("example", "seek").as_deref(), Some("lab seek"));
+        assert_eq!(executable(&line("lib", "lab", false)), None);
+        assert_eq!(executable("warning: none"), None);
+        let folder = executable(&line("lib", "lab", true)).expect("one").folder;
+        assert_eq!(folder, Path::new("/h/crates/lab"));
+    }
+}
