@@ -545,10 +545,13 @@ fn scalability(
 
 fn law_report(law: &Scalability) -> ScalabilityReport {
     let [lambda, sigma, kappa] = law.intervals;
-    let fits = law.residual <= RESIDUAL_MOST;
+    let fits = law.residual <= RESIDUAL_MOST && !law.lacks_fit();
     let peak = law.peak.ok().filter(|_| fits);
     let no_peak = match law.peak {
-        _ if !fits => Some("no peak: the law does not fit".to_owned()),
+        _ if !fits => Some(
+            "no peak: the law does not fit; read it off the points, or measure more of them"
+                .to_owned(),
+        ),
         Ok(_) => None,
         Err(NoPeak::LevelsOff) => {
             Some("no peak: within the error, throughput only levels off".to_owned())

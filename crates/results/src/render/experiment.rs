@@ -348,14 +348,13 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
         true => format!("residuals   {residual}, the largest {worst}\n"),
         false => format!(
             "It does not fit: residuals of {residual}, the largest {worst}. Do not read the \
-             parameters.\n"
+             parameters as more than a rough guide.\n"
         ),
     });
     if let Some(p) = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT) {
         lines.push_str(&format!(
-            "Points differ from the law by more than repeats do (p = {}): read it as an \
-             approximation.\n",
-            significant(p, 2)
+            "Points differ from the law by more than repeats do ({}).\n",
+            if p < 1e-4 { "p < 0.0001".to_owned() } else { format!("p = {}", significant(p, 2)) }
         ));
     }
     lines

@@ -384,6 +384,9 @@ fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
 
 /// The error of the rate of slots of 100 ms, or why there is none.
 pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
+    if slots.iter().all(|n| *n == 0) {
+        return (None, Some("nothing was committed".to_owned()));
+    }
     let rate = within_run(slots, SLOT_NS);
     match rate.half_width {
         Ok(half_width) => {
