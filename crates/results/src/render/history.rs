@@ -223,6 +223,8 @@ pub(super) fn verdict(point: &PointHistory) -> String {
         }
         (None, _) => None,
     };
+    let baseline = point.baseline.as_ref().filter(|held| held.is_outside && held.is_worse);
+    let baseline = baseline.map(|_| "WORSE than the baseline".to_owned());
     match (&point.changes, &point.last) {
         (Some(changes), _) => {
             let level = match changes.last() {
@@ -245,9 +247,13 @@ pub(super) fn verdict(point: &PointHistory) -> String {
                 format!("{percent} % WORSE than {}", fall.since)
             });
             let fall = fall.filter(|_| !changes.last().is_some_and(|change| change.is_worse));
-            [Some(level), fall, last].into_iter().flatten().collect::<Vec<_>>().join(", ")
+            let parts = [Some(level), fall, last, baseline];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        (None, Some(_)) => last.unwrap_or_else(|| "the last is as the ones before".to_owned()),
+        (None, Some(_)) => {
+            let last = last.unwrap_or_else(|| "the last is as the ones before".to_owned());
+            [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
         (None, None) => "too few to judge the last".to_owned(),
     }
 }

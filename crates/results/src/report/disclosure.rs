@@ -119,17 +119,24 @@ struct Measured {
     of: Option<u64>,
 }
 
+impl RequirementReport {
+    /// `p90 of Payment 6.1 s, required < 5 s (5.2.5.3)`.
+    fn in_words(&self) -> String {
+        let measured =
+            self.measured.map(|value| format!(" {} {}", significant(value, 3), self.unit));
+        let measured = measured.unwrap_or_default();
+        let (title, required, clause) = (&self.title, &self.required, &self.clause);
+        format!("{title}{}, required {required} ({clause})", measured.trim_end())
+    }
+}
+
 impl Disclosure {
     /// How it stands, in a sentence: how many requirements hold, and which do not.
     pub fn summary(&self) -> String {
         let judged = self.passed + self.failed;
         let is_failed = |one: &&RequirementReport| one.verdict == Verdict::Fail;
-        let failed: Vec<String> = self
-            .requirements
-            .iter()
-            .filter(is_failed)
-            .map(|one| format!("{} ({})", one.title, one.clause))
-            .collect();
+        let failed: Vec<String> =
+            self.requirements.iter().filter(is_failed).map(RequirementReport::in_words).collect();
         let failed = match failed.is_empty() {
             true => String::new(),
             false => format!("; failed: {}", failed.join(", ")),

@@ -232,8 +232,8 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
     let disclosure = &report.disclosures[0];
     assert_eq!(
         disclosure.summary(),
-        "1 of 2 of Standard 1's own requirements hold; failed: length (5.5.2.1); 1 not \
-         applicable or not known"
+        "1 of 2 of Standard 1's own requirements hold; failed: length 10.0 min, required ≥ 120 \
+         min (5.5.2.1); 1 not applicable or not known"
     );
     assert_eq!(disclosure.requirements[2].verdict, Verdict::NotApplicable);
     let style = crate::render::Style { color: false, width: 96 };
