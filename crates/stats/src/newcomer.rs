@@ -6,7 +6,7 @@
 //! would, the last one is judged by a Student tail fitted to them, one for each side. Not here:
 //! where the level changes (change).
 
-use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{Continuous, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
 use crate::comparison::hommel;
 use crate::mean::students_t_tail;
@@ -22,6 +22,9 @@ const STRANGE: f64 = 0.002;
 const BEFORE_MAX: usize = 50;
 /// Degrees of freedom that a tail may have; normal figures have infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
+/// The chance of a level that scatters so much more than earlier ones, below which these tell
+/// nothing of it.
+const ALIKE: f64 = 0.05;
 /// Twice the logarithm of the likelihood ratio by which a tail of Student is believed: a wrong one
 /// costs some power, and a missed one many alarms.
 const BELIEVED: f64 = 3.0;
@@ -47,6 +50,8 @@ pub struct Newcomer {
 pub struct Held {
     /// The builds before it, of its level, in their order.
     pub before: Vec<Build>,
+    /// The builds of each level before theirs: they show how much builds vary, and no more.
+    pub earlier: Vec<Vec<Build>>,
     /// It.
     pub last: Build,
     /// A build that it is held against in place of the mean of those before it: these show no more
@@ -86,12 +91,12 @@ fn held(one: &Held) -> Option<(&[Build], Away)> {
     // The first of two strange ones is not hidden by the second.
     for n_strange in (1..=STRANGE_MAX.min(before.len())).rev() {
         let (rest, strange) = before.split_at(before.len() - n_strange);
-        if Away::of(rest, &strange[0], None).is_some_and(is_strange) {
+        if Away::of(rest, &strange[0], None, &[]).is_some_and(is_strange) {
             before = rest;
             break;
         }
     }
-    Some((before, Away::of(before, &one.last, one.pinned.as_ref())?))
+    Some((before, Away::of(before, &one.last, one.pinned.as_ref(), &one.earlier)?))
 }
 
 /// How far a build lies from others.
@@ -107,17 +112,22 @@ struct Away {
 }
 
 impl Away {
-    fn of(others: &[Build], one: &Build, pinned: Option<&Build>) -> Option<Away> {
+    fn of(
+        others: &[Build],
+        one: &Build,
+        pinned: Option<&Build>,
+        earlier: &[Vec<Build>],
+    ) -> Option<Away> {
         if others.len() < BEFORE_MIN {
             return None;
         }
         let n = others.len() as f64;
-        let mean = others.iter().map(|build| build.mean).sum::<f64>() / n;
-        let squares = others.iter().map(|build| (build.mean - mean).powi(2)).sum::<f64>();
+        let (mean, own) = around_mean(others);
+        let (squares, freedom) = scatter(mean, (own, n - 1.0), earlier);
         let (within, of_within) = within(others);
         let share = share_within(others);
         // Means of runs vary by no less than their runs say.
-        let between = (squares / (n - 1.0)).max(within * share);
+        let between = (squares / freedom).max(within * share);
         // The mean of fewer runs varies by more; that of more runs is taken for one of as many.
         let more = |build: &Build| within * (1.0 / build.count as f64 - share).max(0.0);
         // A build varies as one does, and the mean of n by less.
@@ -127,8 +137,8 @@ impl Away {
         let variance = between + more;
         // F. E. Satterthwaite, Biometrics Bull. 2, 110, 1946.
         let freedom = match more > 0.0 {
-            true => variance.powi(2) / (between.powi(2) / (n - 1.0) + more.powi(2) / of_within),
-            false => n - 1.0,
+            true => variance.powi(2) / (between.powi(2) / freedom + more.powi(2) / of_within),
+            false => freedom,
         };
         let error = variance.sqrt();
         let distance = one.mean - mean;
@@ -149,11 +159,33 @@ impl Away {
     }
 }
 
+/// The mean of some builds, and the squares of their distances from it.
+fn around_mean(builds: &[Build]) -> (f64, f64) {
+    let mean = builds.iter().map(|build| build.mean).sum::<f64>() / builds.len() as f64;
+    (mean, builds.iter().map(|build| (build.mean - mean).powi(2)).sum())
+}
+
+/// The squares of a level of this mean and how many are free, with those of earlier levels beside
+/// as shares of their own means; alone where the level scatters more than they do.
+fn scatter(mean: f64, own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
+    let levels = earlier.iter().filter(|level| level.len() > 1).map(|level| {
+        let (of_level, squares) = around_mean(level);
+        (squares * (mean / of_level).powi(2), level.len() as f64 - 1.0)
+    });
+    let (squares, freedom) = levels.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if freedom == 0.0 || !squares.is_finite() {
+        return own;
+    }
+    let ratio = (own.0 / own.1) / (squares / freedom);
+    let is_alike = FisherSnedecor::new(own.1, freedom).is_ok_and(|f| f.sf(ratio) >= ALIKE);
+    if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
+}
+
 /// How far each of some builds lies from the others.
 fn scores_within(builds: &[Build]) -> Vec<f64> {
     let one = |at: usize| {
         let others = [&builds[..at], &builds[at + 1..]].concat();
-        Some(Away::of(&others, &builds[at], None)?.score())
+        Some(Away::of(&others, &builds[at], None, &[])?.score())
     };
     (0..builds.len()).filter_map(one).collect()
 }
@@ -230,11 +262,48 @@ mod tests {
         figures.iter().map(|figure| Build::of(&[*figure])).collect()
     }
 
+    /// Builds of one level, with the last of them once more.
+    fn alone(before: Vec<Build>) -> Held {
+        let last = *before.last().expect("some");
+        Held { before, earlier: Vec::new(), last, pinned: None }
+    }
+
+    /// How many of 2,000 tell the last build to lie below: after 30 builds of another level the
+    /// fourth of a new one, with so much more noise.
+    fn n_below(fall: f64, noise: f64, seed: u64) -> usize {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut bits = || source.next_u64();
+        let mut build = |level: f64, noise: f64| {
+            Build::of(&[level * (1.0 + 0.008 * noise * normal(&mut bits))])
+        };
+        let is_below = |_: &i32| {
+            let earlier = vec![(0..30).map(|_| build(1_000.0, 1.0)).collect()];
+            let before: Vec<Build> = (0..4).map(|_| build(880.0, noise)).collect();
+            let last = build(880.0 * (1.0 - fall), noise);
+            let held = Held { last, earlier, ..alone(before) };
+            newcomers(&[held], 0.005)[0].is_some_and(|one| one.is_outside && one.before > last.mean)
+        };
+        (0..2_000).filter(is_below).count()
+    }
+
+    #[test]
+    fn earlier_levels_show_how_much_builds_vary() {
+        // Half of five thousandths of 2,000 are 5.
+        let n = n_below(0.0, 1.0, 11);
+        assert!(n <= 14, "{n} of 2000 where nothing changed");
+        let n = n_below(0.05, 1.0, 12);
+        assert!(n >= 1_780, "{n} of 2000 falls by 5 %, six standard deviations");
+        for noise in [1.5, 3.0] {
+            let n = n_below(0.0, noise, 13);
+            assert!(n <= 60, "{n} of 2000 of a level with {noise} times the noise");
+        }
+    }
+
     #[test]
     fn few_before_are_held_against_students_prediction() {
         let judge = |last: f64, n: usize| {
             let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0][..n]);
-            newcomers(&[Held { before, last: Build::of(&[last]), pinned: None }], 0.05)
+            newcomers(&[Held { last: Build::of(&[last]), ..alone(before) }], 0.05)
                 .pop()
                 .expect("one")
         };
@@ -254,7 +323,7 @@ mod tests {
         for round in 0..300 {
             let mut one = |far: f64| {
                 let all: Vec<f64> = (0..12).map(|_| normal(&mut bits)).collect();
-                Held { before: builds(&all[1..]), last: Build::of(&[all[0] * far]), pinned: None }
+                Held { last: Build::of(&[all[0] * far]), ..alone(builds(&all[1..])) }
             };
             let all = [one(1.0), one(3.0), one(2.0), one(6.0)];
             for (Held { last, .. }, held) in all.iter().zip(newcomers(&all, 0.05)) {
@@ -269,7 +338,7 @@ mod tests {
     fn a_pinned_build_is_as_uncertain_as_any() {
         let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0]);
         let (last, pinned) = (Build::of(&[16.0]), Some(Build::of(&[12.0])));
-        let held = newcomers(&[Held { before, last, pinned }], 0.05).pop().flatten();
+        let held = newcomers(&[Held { last, pinned, ..alone(before) }], 0.05).pop().flatten();
         let held = held.expect("five");
         // 2.776 times 1.5811 times the root of 2.
         assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
@@ -293,6 +362,7 @@ mod tests {
         let mut series = || Held {
             before: (0..20).map(|_| build(runs.0)).collect(),
             last: build(runs.1),
+            earlier: Vec::new(),
             pinned: None,
         };
         let mut is_told = || {

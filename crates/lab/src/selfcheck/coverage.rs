@@ -258,8 +258,12 @@ fn unchanged_builds(runs: u32) -> Row {
             let of_build = 0.01 * draws.normal();
             Build::of(&draws.normals(3, of_build, 0.01))
         };
-        let mut series =
-            || Held { before: (0..20).map(|_| build()).collect(), last: build(), pinned: None };
+        let mut series = || Held {
+            before: (0..20).map(|_| build()).collect(),
+            earlier: Vec::new(),
+            last: build(),
+            pinned: None,
+        };
         let all: Vec<Held> = (0..40).map(|_| series()).collect();
         newcomers(&all, results::history::ERROR).into_iter().flatten().any(|found| found.is_outside)
     };

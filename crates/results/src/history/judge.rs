@@ -111,8 +111,14 @@ impl Present<'_, '_> {
         let starts: Vec<usize> = begun.map(|at| from + at).collect();
         let is_long = |start: &&usize| **start + BEFORE_MIN <= end;
         let start = starts.iter().rev().find(is_long).copied().unwrap_or(*from).min(end);
-        let before = self.of.finite[start..end].iter().map(|(_, build)| *build).collect();
-        Held { before, last: self.of.newest, pinned: None }
+        let builds = |from: usize, to: usize| -> Vec<Build> {
+            self.of.finite[from..to].iter().map(|(_, build)| *build).collect()
+        };
+        let before = builds(start, end);
+        let ends = starts.iter().skip(1).copied().chain([start]);
+        let of_levels = starts.iter().copied().zip(ends).filter(|(_, end)| *end <= start);
+        let earlier = of_levels.filter(|(from, to)| from < to).map(|(from, to)| builds(from, to));
+        Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
     }
 
     /// The present series' figure of a build, by its index.
