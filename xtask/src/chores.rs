@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::cargo::{self, now, since};
 use crate::suite::{self, Tally};
 use crate::tidy::check;
 use crate::tree::Tree;
@@ -40,15 +41,15 @@ pub(crate) fn everything(root: &Path) -> Result<bool> {
             false
         });
         let word = if good { "ok" } else { "FAILED" };
-        println!("== {name}: {word}, {}", seconds(begun.elapsed()));
+        println!("== {name}: {word}, {}", seconds(since(begun)));
         if !good {
             failed.push(name);
         }
     };
-    step("format", &mut || cargo(root, &["fmt", "--all", "--check"]));
+    step("format", &mut || succeeds(root, &["fmt", "--all", "--check"]));
     step("tidy", &mut || tidy(root));
     let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    step("lints", &mut || cargo(root, &lints));
+    step("lints", &mut || succeeds(root, &lints));
     step("tests", &mut || {
         let (is_good, ran) = suite::run(root)?;
         tally = ran;
@@ -57,9 +58,9 @@ pub(crate) fn everything(root: &Path) -> Result<bool> {
     step("docs", &mut || docs_are_fresh(root));
 
     if failed.is_empty() {
-        println!("everything holds, {}", seconds(begun.elapsed()));
+        println!("everything holds, {}", seconds(since(begun)));
     } else {
-        println!("failed: {}, {}", failed.join(", "), seconds(begun.elapsed()));
+        println!("failed: {}, {}", failed.join(", "), seconds(since(begun)));
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(failed.is_empty())
@@ -84,14 +85,8 @@ const COVERAGE: [&str; 2] =
 /// table into the docs. It takes an optimised build, and about half an hour.
 pub(crate) fn coverage(root: &Path) -> Result<bool> {
     let study = ["selfcheck", "intervals", "--runs=1000", "--seconds=60,300", "--output=markdown"];
-    let output = Command::new("cargo")
-        .args(["run", "-q", "--release", "-p", "dbdyno", "--"])
-        .args(study)
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
+    let run = ["run", "-q", "--release", "-p", "dbdyno", "--"];
+    let output = cargo::output(root, &[&run[..], &study].concat())?;
     let table = String::from_utf8(output.stdout)?;
     if table.is_empty() {
         bail!("'dbdyno {}' printed nothing, {}", study.join(" "), output.status);
@@ -131,20 +126,14 @@ fn first_difference(written: &str, wanted: &str) -> Option<usize> {
 /// A list as dbdyno writes it.
 fn listed(root: &Path, what: &str) -> Result<String> {
     let list = ["run", "-q", "-p", "dbdyno", "--", "list", what, "--output", "markdown"];
-    let output = Command::new("cargo")
-        .args(list)
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
+    let output = cargo::output(root, &list)?;
     if !output.status.success() {
         bail!("'dbdyno list {what} --output markdown' failed, {}", output.status);
     }
     Ok(String::from_utf8(output.stdout)?)
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> Result<bool> {
+fn succeeds(root: &Path, arguments: &[&str]) -> Result<bool> {
     let status = Command::new("cargo")
         .args(arguments)
         .current_dir(root)
@@ -152,11 +141,6 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<bool> {
         .status()
         .context("cannot start cargo")?;
     Ok(status.success())
-}
-
-#[expect(clippy::disallowed_methods, reason = "chores are timed for their reader, not measured")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 fn seconds(time: Duration) -> String {

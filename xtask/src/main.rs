@@ -3,6 +3,7 @@
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
 
+mod cargo;
 mod chores;
 mod fetch;
 mod peers;

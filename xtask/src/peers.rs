@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use servers::Server;
 
+use crate::cargo;
 use cases::{CASES, Case, Where};
 use measure::{Measured, Program};
 use table::Row;
@@ -44,7 +45,7 @@ struct Variant<'a> {
     /// Not dbdyno, but the client that does the least.
     is_bare: bool,
     placement: &'a str,
-    /// What tells it from the others.
+    /// What distinguishes it from the others.
     name: String,
 }
 
@@ -156,14 +157,8 @@ fn order(n_programs: usize, round: usize) -> Vec<usize> {
 
 /// Builds a program as people use it.
 fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
-    let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--message-format=json"])
-        .args(which)
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
+    let release = ["build", "--release", "--quiet", "--message-format=json"];
+    let built = cargo::output(root, &[&release[..], which].concat())?;
     if !built.status.success() {
         bail!("cargo build --release failed");
     }

@@ -1,15 +1,17 @@
 //! Running all tests: each executable in turn, each test with its time.
 //!
-//! Cargo builds the executables and names them; they are run here, since cargo tells no times of
-//! tests. Not here: what the tests need (`.ci/run`), and what else must hold (chores).
+//! Cargo builds the executables and names them; they are run here, since cargo reports no times
+//! for tests. Not here: what the tests need (`.ci/run`), and what else must hold (chores).
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+
+use crate::cargo::{self, now, since};
 
 /// Tests that are listed at the end, the slowest first.
 const N_SLOWEST: usize = 30;
@@ -75,13 +77,8 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
 }
 
 fn build(root: &Path) -> Result<Vec<Executable>> {
-    let built = Command::new("cargo")
-        .args(["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"])
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
-        .context("cannot start cargo")?;
+    let tests = ["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
+    let built = cargo::output(root, &tests)?;
     if !built.status.success() {
         bail!("the tests cannot be built");
     }
@@ -162,13 +159,8 @@ fn time_of(line: &str) -> Option<(f64, String)> {
     Some((time.parse().ok()?, name.to_owned()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests are timed for their reader, not measured")]
-fn now() -> Instant {
-    Instant::now()
-}
-
 fn seconds(begun: Instant) -> f64 {
-    now().saturating_duration_since(begun).max(Duration::ZERO).as_secs_f64()
+    since(begun).as_secs_f64()
 }
 
 #[cfg(test)]

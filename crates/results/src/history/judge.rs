@@ -115,9 +115,8 @@ impl Present<'_, '_> {
             self.of.finite[from..to].iter().map(|(_, build)| *build).collect()
         };
         let before = builds(start, end);
-        let ends = starts.iter().skip(1).copied().chain([start]);
-        let of_levels = starts.iter().copied().zip(ends).filter(|(_, end)| *end <= start);
-        let earlier = of_levels.filter(|(from, to)| from < to).map(|(from, to)| builds(from, to));
+        let levels = starts.windows(2).filter(|two| two[1] <= start);
+        let earlier = levels.map(|two| builds(two[0], two[1]));
         Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
     }
 
