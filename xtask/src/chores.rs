@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, now, since};
-use crate::suite::{self, Tally};
+use crate::setup;
+use crate::suite::{self, Tally, Which};
 use crate::tidy::check;
 use crate::tree::Tree;
 
@@ -29,7 +30,7 @@ pub(crate) fn tidy(root: &Path) -> Result<bool> {
 }
 
 /// Everything that must hold before a change may enter. A step that fails does not hide the next.
-pub(crate) fn everything(root: &Path) -> Result<bool> {
+pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let begun = now();
     let mut tally = Tally::default();
     let mut failed = Vec::new();
@@ -46,17 +47,23 @@ pub(crate) fn everything(root: &Path) -> Result<bool> {
             failed.push(name);
         }
     };
+    if which == Which::All {
+        step("set-up", &mut setup::set_up);
+    }
     step("format", &mut || succeeds(root, &["fmt", "--all", "--check"]));
     step("tidy", &mut || tidy(root));
     let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     step("lints", &mut || succeeds(root, &lints));
     step("tests", &mut || {
-        let (is_good, ran) = suite::run(root)?;
+        let (is_good, ran) = suite::run(root, which)?;
         tally = ran;
         Ok(is_good)
     });
     step("docs", &mut || docs_are_fresh(root));
 
+    if which == Which::Quick {
+        println!("left out: tests with servers, processes and a browser ('cargo xtask test')");
+    }
     if failed.is_empty() {
         println!("everything holds, {}", seconds(since(begun)));
     } else {

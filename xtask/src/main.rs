@@ -1,4 +1,4 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | ci | docs | coverage | servers | peers`.
+//! Chores of dbdyno: `cargo xtask tidy | test | docs | coverage | setup | servers | peers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
@@ -7,6 +7,7 @@ mod cargo;
 mod chores;
 mod fetch;
 mod peers;
+mod setup;
 mod suite;
 mod tidy;
 mod tree;
@@ -14,15 +15,19 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::suite::Which;
+
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   tidy      check the rules of the house that a machine can check
-  test      everything that must hold: format, lints, tidy, tests, generated docs
-  ci        the same as test
+  test      everything that must hold: format, lints, tidy, tests, generated docs; first it
+            installs the packages that tests need (as root on Debian), and fetches servers
+            [--quick] only tests that need no server, no process and no browser
   docs      write the generated docs again
   coverage  how often intervals hold, over many runs, into docs/measuring.md (half an hour)
-  servers   fetch the servers for tests that Debian has not (with its npm and maven)
+  setup     install and fetch what the tests need
+  servers   of that, fetch the servers for tests that Debian has not (with its npm and maven)
 
   peers     sysbench, pgbench and dbdyno side by side on private servers
             [--rounds N] [--seconds N] [--only TEXT] [--placements thread,loop,auto]
@@ -34,9 +39,11 @@ fn main() -> ExitCode {
     let root = root();
     let done = match arguments[..] {
         ["tidy"] => chores::tidy(&root),
-        ["test" | "ci"] => chores::everything(&root),
+        ["test"] => chores::everything(&root, Which::All),
+        ["test", "--quick"] => chores::everything(&root, Which::Quick),
         ["docs"] => chores::docs(&root),
         ["coverage"] => chores::coverage(&root),
+        ["setup"] => setup::set_up(),
         ["servers"] => fetch::fetch(),
         ["peers", "--list"] => {
             peers::list();
@@ -62,17 +69,4 @@ fn main() -> ExitCode {
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().expect("xtask lies in the workspace").to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::tidy::{Trouble, check};
-    use crate::tree::Tree;
-
-    #[test]
-    fn tidy_is_clean() {
-        let tree = Tree::read(&super::root()).expect("the workspace can be read");
-        let failures: Vec<String> = check(&tree).failures.iter().map(Trouble::to_string).collect();
-        assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
-    }
 }

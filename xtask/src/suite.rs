@@ -1,12 +1,14 @@
-//! Running all tests: each executable in turn, each test with its time.
+//! Running all tests: each executable in turn, as wide as its tests allow, each test with its time.
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
-//! for tests. Not here: what the tests need (`.ci/run`), and what else must hold (chores).
+//! for tests. Not here: what the tests need (setup), and what else must hold (chores).
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -15,6 +17,22 @@ use crate::cargo::{self, now, since};
 
 /// Tests that are listed at the end, the slowest first.
 const N_SLOWEST: usize = 30;
+
+/// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
+const SILENCE_MAX: Duration = Duration::from_secs(300);
+
+/// Tests in the units that need a server, by a part of their names.
+const WITH_SERVERS: [&str; 5] =
+    ["::on_server::", "::odd::", "::users::", "::pgbouncer::", "for_tests::"];
+
+/// Which tests are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// All of them.
+    All,
+    /// Those of units that need no server: the rest takes servers and a browser.
+    Quick,
+}
 
 /// How many tests passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,16 +61,16 @@ struct Ran {
 }
 
 /// Builds and runs all tests, though some fail, and shows where the time goes.
-pub(crate) fn run(root: &Path) -> Result<(bool, Tally)> {
+pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
     let begun = now();
-    let executables = build(root)?;
+    let executables = build(root, which)?;
     println!("tests: {} executables, built in {:.0} s", executables.len(), seconds(begun));
     let (mut tally, mut is_good) = (Tally::default(), true);
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
     for executable in executables {
         let begun = now();
         println!("\n     Running {}", executable.name);
-        let ran = executable.run()?;
+        let ran = executable.run(which)?;
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
@@ -76,8 +94,12 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
     lines.join("\n")
 }
 
-fn build(root: &Path) -> Result<Vec<Executable>> {
-    let tests = ["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
+fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
+    let mut tests =
+        vec!["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
+    if which == Which::Quick {
+        tests.extend(["--lib", "--bins"]);
+    }
     let built = cargo::output(root, &tests)?;
     if !built.status.success() {
         bail!("the tests cannot be built");
@@ -109,27 +131,52 @@ fn executable(line: &str) -> Option<Executable> {
 }
 
 impl Executable {
-    fn run(&self) -> Result<Ran> {
-        let mut child = Command::new(&self.program)
+    /// How many of its tests run at once. Those in folders of their own mostly wait: for servers,
+    /// for processes, and for loads of some seconds.
+    fn width(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        if self.name.contains(' ') { 2 * cores } else { cores }
+    }
+
+    fn run(&self, which: Which) -> Result<Ran> {
+        let mut command = Command::new(&self.program);
+        if which == Which::Quick {
+            command.args(WITH_SERVERS.map(|name| format!("--skip={name}")));
+        }
+        let mut child = command
             // Times of tests are an unstable option of every test executable.
             .args(["-Z", "unstable-options", "--report-time"])
+            .args(["--test-threads", &self.width().to_string()])
             .env("RUSTC_BOOTSTRAP", "1")
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {}", self.program.display()))?;
-        let output = child.stdout.take().expect("it is piped");
+        let lines = lines(child.stdout.take().expect("it is piped"));
         let mut ran = Ran::default();
-        for line in BufReader::new(output).split(b'\n') {
-            let line = line?;
-            let line = String::from_utf8_lossy(&line);
+        let mut long: Vec<String> = Vec::new();
+        loop {
+            let line = match lines.recv_timeout(SILENCE_MAX) {
+                Ok(line) => line?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let tests = if long.is_empty() { "none known" } else { &long.join(", ") };
+                    println!("{} says nothing and is ended; running: {tests}", self.name);
+                    child.kill()?;
+                    break;
+                }
+            };
             println!("{line}");
             if let Some(one) = tally_of(&line) {
                 ran.tally.passed += one.passed;
                 ran.tally.failed += one.failed;
             }
-            ran.times.extend(time_of(&line));
+            long.extend(long_one(&line));
+            if let Some((s, name)) = time_of(&line) {
+                long.retain(|long| *long != name);
+                ran.times.push((s, name));
+            }
         }
         let status = child.wait()?;
         ran.is_good = status.success();
@@ -140,6 +187,24 @@ impl Executable {
         }
         Ok(ran)
     }
+}
+
+/// The lines of an executable as they come, while somebody waits for them.
+fn lines(output: ChildStdout) -> Receiver<std::io::Result<String>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let text = |line: Vec<u8>| String::from_utf8_lossy(&line).into_owned();
+        let all = BufReader::new(output).split(b'\n').map(|line| line.map(text));
+        // Nobody listens any more once it was ended.
+        let _ = all.into_iter().try_for_each(|line| sender.send(line));
+    });
+    receiver
+}
+
+/// Reads `test a::b has been running for over 60 seconds`.
+fn long_one(line: &str) -> Option<String> {
+    let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for over ")?;
+    Some(name.to_owned())
 }
 
 /// Reads `test result: ok. 5 passed; 0 failed; ...`.
@@ -185,6 +250,8 @@ mod tests {
         assert_eq!(time_of("test a::b ... FAILED <0.010s>"), Some((0.01, "a::b".to_owned())));
         assert_eq!(time_of("test a::b - should panic ... ok"), None);
         assert_eq!(time_of("test result: ok. 5 passed; 0 failed"), None);
+        let line = "test a::b has been running for over 60 seconds";
+        assert_eq!((long_one(line), time_of(line)), (Some("a::b".to_owned()), None));
         let tests = (0..40).map(|n| (f64::from(n), format!("test {n}"))).collect();
         let groups = vec![(1.0, "stats".to_owned(), 3), (75.25, "lab it".to_owned(), 20)];
         let text = times(groups, tests);
