@@ -6,6 +6,7 @@
 //! Each client is a thread with two sessions, one that measures and one that does not, and asks
 //! on each in turn, 1,000 queries at a time; whichever was second begins the next pair. The ratio
 //! of a pair's CPU times (of the thread, with what the kernel does in its name) is one figure.
+//! With the word `control` behind, neither measures: the ratio is the error of the method itself.
 //! With the word `stamps` behind, nobody measures, but in every other pair of moments another
 //! socket makes the kernel stamp all that comes to this machine.
 
@@ -44,10 +45,18 @@ impl ReplyLags for Lags {
         (monotonic_ns > 0).then(|| now_ns.saturating_sub(arrived_unix_ns))
     }
 
+    fn coarse_ns(&self) -> u64 {
+        read_ns(ClockId::MonotonicCoarse)
+    }
+
     fn record(&self, lag_ns: u64) {
         if read_ns(ClockId::Monotonic) > 0 {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).record(lag_ns);
         }
+    }
+
+    fn record_late(&self, lag_ns: u64) {
+        self.record(lag_ns);
     }
 
     fn unavailable(&self, why: &str) {
@@ -75,7 +84,7 @@ impl Clock for StillClock {
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let Some(url) = arguments.first() else {
-        eprintln!("say which server: reply_lag URL [CLIENTS] [PAIRS] [stamps]");
+        eprintln!("say which server: reply_lag URL [CLIENTS] [PAIRS] [control|stamps]");
         return ExitCode::SUCCESS;
     };
     let number = |index: usize, usual: usize| {
@@ -84,7 +93,7 @@ fn main() -> ExitCode {
     let (clients, pairs) = (number(1, 2), number(2, 200));
     let measured = match arguments.get(3).map(String::as_str) {
         Some("stamps") => measure_stamps(url, clients, pairs),
-        _ => measure(url, clients, pairs),
+        word => measure(url, clients, pairs, word != Some("control")),
     };
     match measured {
         Ok(text) => {
@@ -98,14 +107,20 @@ fn main() -> ExitCode {
     }
 }
 
-fn measure(url: &str, n_clients: usize, n_pairs: usize) -> Result<String, String> {
+fn measure(
+    url: &str,
+    n_clients: usize,
+    n_pairs: usize,
+    is_measured: bool,
+) -> Result<String, String> {
     let target = Target::parse(url).map_err(|bad| bad.to_string())?;
     let opening = Opening { create: true, seed: 1 };
     let database = drivers::open(&target, opening).map_err(|no| no.to_string())?;
     let lags = Arc::new(Mutex::new(Histogram::default()));
     let pairs: Vec<[f64; 2]> = thread::scope(|scope| {
         let serve = |client| {
-            let (database, lags) = (&database, Arc::clone(&lags));
+            let database = &database;
+            let lags = is_measured.then(|| Arc::clone(&lags));
             scope.spawn(move || serve(database, client as u32, n_pairs, lags))
         };
         let clients: Vec<_> = (0..n_clients).map(serve).collect();
@@ -204,10 +219,12 @@ fn serve(
     database: &Arc<dyn Database>,
     client: u32,
     n_pairs: usize,
-    lags: Arc<Mutex<Histogram>>,
+    lags: Option<Arc<Mutex<Histogram>>>,
 ) -> Result<Vec<[f64; 2]>, Refusal> {
     let mut sessions = [connect(database, client)?, connect(database, client)?];
-    sessions[1].measure_reply_lag(Rc::new(Lags(lags)));
+    if let Some(lags) = lags {
+        sessions[1].measure_reply_lag(Rc::new(Lags(lags)));
+    }
     let mut dice = Dice::new(1, Stream::Backoff(client), 0);
     let mut pairs = Vec::new();
     for pair in 0..n_pairs + WARM_UP {

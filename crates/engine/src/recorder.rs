@@ -164,6 +164,7 @@ struct GroupCells {
     tenths: Vec<(i64, [u32; 10])>,
     lag: Spans,
     reply_lag: Spans,
+    late_replies: Spans,
     measures: Vec<MeasureCells>,
     errors: Vec<(i64, Vec<ErrorCount>)>,
 }
@@ -181,6 +182,7 @@ impl GroupCells {
             tenths: Vec::new(),
             lag: Spans::new(recording, recording.window_seconds.into()),
             reply_lag: Spans::new(recording, recording.window_seconds.into()),
+            late_replies: Spans::new(recording, recording.window_seconds.into()),
             measures: shape.measures.iter().map(measure).collect(),
             errors: Vec::new(),
         }
@@ -354,15 +356,25 @@ impl Recorder {
         });
     }
 
-    /// Adds how long a reply lay in the socket that was read at `now_ns`.
-    pub(crate) fn record_reply_lag(&self, client: u32, group: u16, now_ns: u64, lag_ns: u64) {
+    /// Adds how long a reply lay in the socket that was read at `now_ns`: one of the sample, or
+    /// one of those that were late.
+    pub(crate) fn record_reply_lag(
+        &self,
+        client: u32,
+        group: u16,
+        now_ns: u64,
+        lag_ns: u64,
+        is_sample: bool,
+    ) {
         let start_ns = self.stop.measure_start_ns();
         if start_ns == NEVER || now_ns >= self.stop.end_ns() {
             return;
         }
         let second = second_of(now_ns, start_ns);
         self.with(client, |shard| {
-            shard.groups[usize::from(group)].reply_lag.record(second, lag_ns);
+            let cells = &mut shard.groups[usize::from(group)];
+            let spans = if is_sample { &mut cells.reply_lag } else { &mut cells.late_replies };
+            spans.record(second, lag_ns);
         });
     }
 
@@ -502,6 +514,9 @@ impl Parts {
         });
         cells.reply_lag.take(before, &mut |second, histogram| {
             merge(&mut self.at(group, second).reply_lag, histogram);
+        });
+        cells.late_replies.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).late_replies, histogram);
         });
         for (second, errors) in extract(&mut cells.errors, before, |(second, _)| *second) {
             for error in &errors {

@@ -8,20 +8,12 @@ use std::sync::Arc;
 
 use model::{Clock, NS_PER_MS, ReplyLags};
 
-use crate::clock::unix_ns;
+use crate::clock::{coarse_ns, unix_ns};
 use crate::seat::Common;
 
 /// The distance between the two clocks changes by less than this unless one was set: both run at
 /// the same adjusted speed, and the rest is the time between two readings.
 const STEP_NS: u64 = NS_PER_MS;
-
-/// Whether a client's replies are looked at: the first four clients, and of all others a quarter
-/// that no number of loops has on one of them alone. Each `recv` of a socket that hands over
-/// stamps costs a little, so a few that are often sampled see as much as all would, for less.
-pub(crate) fn is_measured(client: u32) -> bool {
-    // Fibonacci hashing (D. Knuth, The Art of Computer Programming 3, 6.4): the uppermost bits.
-    client < 4 || client.wrapping_mul(0x9E37_79B9) >> 30 == 0
-}
 
 /// The reply lags of one client's session.
 pub(crate) struct ClientReplyLags {
@@ -53,6 +45,11 @@ impl ClientReplyLags {
         let distance = Distance(Cell::new(unix_ns().saturating_sub(clock.now())));
         ClientReplyLags { client, group, clock, common, distance }
     }
+
+    fn keep(&self, lag_ns: u64, is_sample: bool) {
+        let (client, group, now_ns) = (self.client, self.group, self.clock.now());
+        self.common.recorder.record_reply_lag(client, group, now_ns, lag_ns, is_sample);
+    }
 }
 
 impl ReplyLags for ClientReplyLags {
@@ -62,8 +59,16 @@ impl ReplyLags for ClientReplyLags {
         (!has_jumped).then(|| now_unix_ns.saturating_sub(arrived_unix_ns))
     }
 
+    fn coarse_ns(&self) -> u64 {
+        coarse_ns()
+    }
+
     fn record(&self, lag_ns: u64) {
-        self.common.recorder.record_reply_lag(self.client, self.group, self.clock.now(), lag_ns);
+        self.keep(lag_ns, true);
+    }
+
+    fn record_late(&self, lag_ns: u64) {
+        self.keep(lag_ns, false);
     }
 
     fn unavailable(&self, why: &str) {
@@ -76,20 +81,6 @@ mod tests {
     use model::NS_PER_S;
 
     use super::*;
-
-    #[test]
-    fn a_quarter_of_the_clients_is_measured_on_each_of_any_number_of_loops() {
-        for n_loops in 1..=32 {
-            for of_loop in 0..n_loops {
-                let clients = (0..4096).filter(|client| client % n_loops == of_loop);
-                let n_clients = clients.clone().count();
-                let n_measured = clients.filter(|client| is_measured(*client)).count();
-                let share = n_measured as f64 / n_clients as f64;
-                assert!((0.15..0.35).contains(&share), "loop {of_loop} of {n_loops}: {share}");
-            }
-        }
-        assert!((0..4).all(is_measured));
-    }
 
     #[test]
     fn a_clock_that_was_set_is_noticed_once_and_one_that_runs_is_not() {

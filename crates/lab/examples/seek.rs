@@ -4,8 +4,9 @@
 //! `cargo run -p lab --example seek [SEEDS [BUDGET_S]]`. The small numbers run with the tests.
 
 use lab::seek::{Ask, Course, Probe};
-use model::{Dice, Objective, Second, Stream};
-use results::seek::{Answer, Judged, Late, Verdict};
+use lab::selfcheck::{Probed, probed};
+use model::{Dice, Objective, Stream};
+use results::seek::{Answer, Judged};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
 
 /// How long a service takes, in units of its mean.
@@ -130,37 +131,9 @@ impl Queue {
     /// What a probe says.
     fn look(&self, ask: &Ask, ramp_up_ns: u64, objective: Objective, seed: u64) -> Judged {
         let mut dice = Dice::new(seed, Stream::Order, 1);
-        let length_ns = (ramp_up_ns + ask.measure_ns) as f64;
-        let mut seconds: Vec<Second> = Vec::new();
-        let (mut offered, mut done) = (0.0, 0.0);
-        for (arrival_ns, response_ns) in self.responses(ask.at, length_ns, &mut dice) {
-            if arrival_ns < ramp_up_ns {
-                continue;
-            }
-            let index = ((arrival_ns - ramp_up_ns) / 1_000_000_000) as usize;
-            while seconds.len() <= index {
-                seconds.push(Second::new(0, seconds.len() as i64));
-            }
-            let kind = seconds[index].kind(0);
-            kind.counts.committed += 1;
-            kind.response.get_or_insert_default().record(response_ns);
-            offered += 1.0;
-            done += f64::from((arrival_ns + response_ns) as f64 <= length_ns);
-        }
-        let mut late = Late::new(&[objective]);
-        seconds.iter().for_each(|second| late.add(second));
-        let beyond = late.beyond(&objective).expect("requests");
-        // What servers have under way at the end is not behind.
-        let is_broken = done + f64::from(self.servers) < 0.99 * offered && beyond.ratio <= 1.0;
-        Judged {
-            verdict: if is_broken { Verdict::Fails } else { Verdict::Undecided },
-            score: None,
-            half_width: None,
-            beyond: vec![beyond],
-            is_broken,
-            lacks: None,
-            reasons: Vec::new(),
-        }
+        let length_ns = ramp_up_ns + ask.measure_ns;
+        let requests = self.responses(ask.at, length_ns as f64, &mut dice);
+        probed(&Probed { requests, ramp_up_ns, length_ns, servers: self.servers }, objective)
     }
 
     fn search(&self, bound_ns: u64, budget_ns: u64, seed: u64, found: &mut Found) {

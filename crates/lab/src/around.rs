@@ -28,7 +28,7 @@ use crate::wall;
 pub(crate) use counters::{Counted, Hand};
 pub(crate) use machine::{CpuTicks, Machine, busy_of, steal_of};
 pub(crate) use process::{Locate, Process};
-pub(crate) use server::Whereabouts;
+pub(crate) use server::{Whereabouts, proxy};
 pub(crate) use sheet::Sheet;
 pub(crate) use sources::{Surroundings, lookout};
 pub(crate) use tasks::{Counters, SharedTasks, Task, field};

@@ -6,10 +6,10 @@
 //! conditions make (results). Not here: the judgement (results).
 
 use model::{Dice, RunId, Stream, short_axis};
-use results::comparison::{FLOOR, Judge, NotCounted, Side, SidePoint};
+use results::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
 use results::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use results::experiment::{Trialled, counts, why_not_in_short};
-use results::history::{Acknowledged, Question};
+use results::history::{Acknowledged, Order, Question};
 use results::render::for_shell;
 use results::render::list::short_id;
 use results::repeats::not_fixed;
@@ -121,10 +121,57 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Trouble> {
     }
 }
 
-/// Accepts the level of a build and of those after it: it is no alarm.
-pub fn acknowledge(store: &Store, key: &str, change: &Acknowledged) -> Result<(), Trouble> {
+/// Accepts the level of a build and of those after it: it is no alarm. Refuses a build at which no
+/// figure has changed.
+pub fn acknowledge(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    change: &Acknowledged,
+) -> Result<(), Trouble> {
     is_build(store, key, &change.build)?;
+    has_change(store, key, order, change)?;
     store.acknowledge(key, change).map_err(store_trouble)
+}
+
+fn has_change(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    change: &Acknowledged,
+) -> Result<(), Trouble> {
+    let mut damaged = Vec::new();
+    let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
+    let mut known: Vec<String> = Vec::new();
+    let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
+    for primary in figures {
+        // Any change may be acknowledged, also one that matters by a smaller floor only.
+        let judge = Judge { primary, floor: 0.0 };
+        let question = Question { order: order.cloned(), ..Question::of(key, judge) };
+        let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+        let Ok(told) = HistoryReport::new(&question, &builds, &mut || dice.bits()) else {
+            continue;
+        };
+        let points = told.point_names();
+        if !change.point.is_empty() && !points.contains(&change.point) {
+            return Err(Trouble::Usage(format!(
+                "no point is {}: points are {}",
+                change.point,
+                points.join(", ")
+            )));
+        }
+        if told.has_change_at(&change.build, &change.point) {
+            return Ok(());
+        }
+        let new: Vec<String> = told.changed(&change.point).into_iter().map(str::to_owned).collect();
+        known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
+    }
+    let known = match &known[..] {
+        [] => "no build has one".to_owned(),
+        [one] => format!("{one} has one"),
+        many => format!("{} have one", many.join(", ")),
+    };
+    Err(Trouble::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
 /// Takes that back.

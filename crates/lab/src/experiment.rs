@@ -647,8 +647,27 @@ impl<'o> Walk<'o> {
         Some(each * n_left)
     }
 
-    /// Makes one trial.
+    /// Makes one trial. Interrupted before its load, the trials before it are still an answer.
     pub(crate) fn one(
+        &mut self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Tried, Trouble> {
+        match self.attempt(place, stop, watcher) {
+            Err(Trouble::Interrupted(why)) => {
+                let begun = self.store.trials(&self.experiment).map_err(store_trouble)?;
+                if begun.is_empty() {
+                    Err(Trouble::Interrupted(why))
+                } else {
+                    Ok(Tried::Interrupted)
+                }
+            }
+            tried => tried,
+        }
+    }
+
+    fn attempt(
         &mut self,
         place: (u32, u32),
         stop: &Arc<Stop>,

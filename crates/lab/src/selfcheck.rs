@@ -21,7 +21,7 @@ use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 
 use crate::Trouble;
 use crate::build::Progress;
-pub use coverage::{Row, coverage};
+pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
 use crate::run::{RunOptions, RunResult, Watcher, run};

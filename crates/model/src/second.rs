@@ -181,6 +181,10 @@ pub struct Second {
     /// that ended within the window that this second begins.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub reply_lag: Option<Histogram>,
+    /// How long late replies lay there, of all round trips of that window and not of a sample
+    /// alone: those of 10 ms and more, to a tick of the kernel's clock (1 to 10 ms).
+    #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
+    pub late_replies: Option<Histogram>,
     /// The workload's measures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measures: Vec<MeasureSecond>,
@@ -203,6 +207,7 @@ impl Second {
             commits_tenths: [0; 10],
             lag: None,
             reply_lag: None,
+            late_replies: None,
             measures: Vec::new(),
             errors: Vec::new(),
             waiting: None,
@@ -235,6 +240,7 @@ impl Second {
         }
         add_histogram(&mut self.lag, &other.lag);
         add_histogram(&mut self.reply_lag, &other.reply_lag);
+        add_histogram(&mut self.late_replies, &other.late_replies);
         for measure in &other.measures {
             match self.measures.iter_mut().find(|mine| mine.measure == measure.measure) {
                 Some(mine) => {

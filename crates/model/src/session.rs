@@ -183,8 +183,15 @@ pub trait ReplyLags {
     /// the end is now. None where that clock was set meanwhile.
     fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64>;
 
-    /// Records the reply lag of one round trip.
+    /// The time since some instant as of the last tick of the kernel's clock, which costs less to
+    /// read than the time itself.
+    fn coarse_ns(&self) -> u64;
+
+    /// Records the reply lag of one round trip of the sample.
     fn record(&self, lag_ns: u64);
+
+    /// Records the reply lag of any round trip whose reply lay long, to a few milliseconds.
+    fn record_late(&self, lag_ns: u64);
 
     /// There is nothing to record on this connection, for this reason.
     fn unavailable(&self, why: &str);

@@ -37,6 +37,10 @@ pub struct Requirement {
     /// It also holds if what it counts happened no more often than this.
     #[serde(default)]
     pub or_count: u64,
+    /// Of pauses, those of each type in nanoseconds: as planned, before the load's own factor, and
+    /// as required.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses_ns: Vec<(u64, u64)>,
     /// Why it does not apply to this workload, where it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_applicable: Option<String>,

@@ -124,7 +124,9 @@ impl Judge {
             let number = text.trim().strip_suffix('%').map(|number| number.trim().parse::<f64>());
             let number = number.and_then(Result::ok);
             let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
-            let bad = || format!("floor {text}: write a share such as 2%");
+            let is_negative = number.is_some_and(|percent| percent < 0.0);
+            let why = if is_negative { " is below zero" } else { "" };
+            let bad = || format!("floor {text}{why}: write a share such as 2%");
             percent.map(|percent| percent / 100.0).ok_or_else(bad)
         };
         let primary = figure.map(named).transpose()?.map(str::to_owned);
@@ -240,6 +242,9 @@ pub struct SideReport {
     pub curve: Option<Curve>,
     /// Findings of at least a warning, by id, and in how many runs.
     pub findings: Named<u64>,
+    /// By id what was measured in the first of these runs, in a sentence.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cases: Named<String>,
 }
 
 /// A side against the baseline.
@@ -249,6 +254,10 @@ pub struct PairReport {
     pub side: String,
     /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
     pub is_interleaved: bool,
+    /// How many seeds runs of both have, where a simulated database drew the same random numbers
+    /// of them and the runs are not judged in pairs: then they are not independent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seeds_shared: u64,
     /// All points together, where there are several: the geometric mean over them, one figure a
     /// repeat.
     pub overall: Option<Judged>,
@@ -486,6 +495,7 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
         plan: side.plan.clone(),
         curve,
         findings: crate::experiment::warnings(reports(side)),
+        cases: crate::experiment::cases(reports(side)),
     }
 }
 
@@ -519,12 +529,33 @@ fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairRe
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
+        seeds_shared: seeds_shared(&both, pairs_min),
         overall: overall(&both, primary, pairs_min),
         overall_others: others.filter(is_known).collect(),
         repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
         points,
         points_unpaired,
     }
+}
+
+/// How many seeds runs of both sides have with which a simulated database drew the same. Repeats
+/// that are judged in pairs share theirs on purpose.
+fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
+    let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
+        let seeds = |point: &SidePoint| -> BTreeSet<u64> {
+            let drawn = point.reports.iter().filter(|report| report.target.starts_with("sim:"));
+            drawn.map(|report| report.seed).collect()
+        };
+        let (ours, theirs) = (seeds(base), seeds(point));
+        let n_pairs = base.reports.len().min(point.reports.len());
+        let is_on_purpose = pairs_min.is_some_and(|least| n_pairs >= least) && ours.len() > 1;
+        if is_on_purpose { 0 } else { ours.intersection(&theirs).count() as u64 }
+    };
+    both.iter().map(of_point).max().unwrap_or(0)
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Whether any run has the figure.

@@ -20,7 +20,7 @@ pub const SCHEMA: &str = "dbdyno.experiment/1";
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
 /// Above this the law's residuals say that it does not fit.
-const RESIDUAL_MOST: f64 = 0.10;
+pub(crate) const RESIDUAL_MOST: f64 = 0.10;
 
 /// What a reason says of a figure that some runs have, after how many of how many.
 const IN_SOME: &str = "runs have it";
@@ -113,6 +113,9 @@ pub struct PointReport {
     pub reasons: Named<String>,
     /// Findings of at least a warning, by id, and in how many runs.
     pub findings: Named<u64>,
+    /// By id what was measured in the first of these runs, in a sentence.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cases: Named<String>,
 }
 
 /// Up to where a rate of arrivals is kept. Times tell nothing of that: they are least at the least
@@ -361,10 +364,26 @@ pub(crate) fn primary_of(reports: &[&Report]) -> &'static str {
 /// Findings of at least a warning, by id, and in how many of the runs.
 pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
     let mut found = Named::default();
-    let all = reports.flat_map(|report| &report.findings);
-    let warned = all.filter(|finding| finding.severity != model::Severity::Note);
-    warned.for_each(|finding| found.count(&finding.id, 1));
+    warned(reports).for_each(|finding| found.count(&finding.id, 1));
     found
+}
+
+/// What was measured in the first run with each of these findings: its first sentence, which the
+/// advice follows.
+pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
+    let mut found = Named::default();
+    for finding in warned(reports) {
+        if found.get(&finding.id).is_none() {
+            let first = finding.text.split_once(". ").map_or(&*finding.text, |(first, _)| first);
+            found.push(&finding.id, first.trim_end_matches('.').to_owned());
+        }
+    }
+    found
+}
+
+fn warned<'r>(reports: impl Iterator<Item = &'r Report>) -> impl Iterator<Item = &'r Finding> {
+    let all = reports.flat_map(|report| &report.findings);
+    all.filter(|finding| finding.severity != model::Severity::Note)
 }
 
 fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> PointReport {
@@ -415,6 +434,7 @@ fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> Poi
         figures: Named(names.iter().filter_map(of).collect()),
         reasons: Named(in_none.chain(in_some).collect()),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
+        cases: cases(counted.iter().map(|trial| &trial.report)),
     }
 }
 
@@ -582,7 +602,7 @@ mod tests {
     use model::{Dice, Severity, Stream};
 
     use super::*;
-    use crate::charts::made::sweep_of;
+    use crate::charts::made::{long_sweep, sweep_of};
     use crate::render;
 
     fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
@@ -616,6 +636,56 @@ mod tests {
         assert!(page.contains("clients, of the 4 points of 5 that have it: "), "{page}");
         let rows = render::point_rows(&few).json();
         assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
+    }
+
+    #[test]
+    fn a_law_that_does_not_fit_says_why() {
+        let (made, trials) = long_sweep();
+        let check = |residual: f64, lack_of_fit: Option<f64>, why: Option<&str>| {
+            let mut report = made.clone();
+            let law = report.scalability.as_mut().expect("six points");
+            (law.residual, law.lack_of_fit, law.fits) = (residual, lack_of_fit, why.is_none());
+            let page = render::experiment(&report).replace('\n', " ");
+            let charts = crate::charts::of_experiment(&report, &trials);
+            let chart = charts.into_iter().find(|chart| chart.id == "law").expect("it is drawn");
+            let words = why.map(|why| format!("It does not fit: {why}. Do not read the"));
+            let words = words.as_deref();
+            assert_eq!(chart.note.is_some(), why.is_some());
+            for text in [page, chart.note.unwrap_or_default()] {
+                assert_eq!(text.contains("It does not fit"), why.is_some(), "{text}");
+                assert!(words.is_none_or(|words| text.contains(words)), "{text}");
+            }
+        };
+        let far = "residuals of 20.0 % are too large";
+        let lacks = "points lie farther from it than repeats vary (p = 0.0010)";
+        check(0.02, Some(0.4), None);
+        check(0.02, Some(0.001), Some(lacks));
+        check(0.2, None, Some(far));
+        check(0.2, Some(0.001), Some(&format!("{far}, and {lacks}")));
+    }
+
+    #[test]
+    fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
+        let warn = |trials: &mut Vec<Trialled>| {
+            for (n, trial) in trials.iter_mut().take(4).enumerate() {
+                trial.report.findings.push(Finding {
+                    id: "generator_saturated".to_owned(),
+                    severity: Severity::Warning,
+                    text: format!("Busy for 9{n}.5 % of the time. Use another machine."),
+                });
+            }
+        };
+        let report = report(warn);
+        let page = render::experiment(&report).replace('\n', " ");
+        let words = "4 runs, the first: Busy for 90.5 % of the time (generator_saturated)";
+        assert!(page.contains(words), "{page}");
+        let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
+        assert!(cases.count() > 0);
+        // Reports that were written before cases were kept have what raises it.
+        let mut before = report.clone();
+        before.points.iter_mut().for_each(|point| point.cases = Named::default());
+        let page = render::experiment(&before).replace('\n', " ");
+        assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
     }
 
     #[test]

@@ -33,6 +33,8 @@ const OF_LAST: usize = 10;
 const NOISY_FROM: f64 = 0.1;
 /// The present level is held against that of so many builds ago.
 const RECENT: usize = 10;
+/// A change may be placed this many builds from where it came, once more of them are known.
+const NEAR: usize = 2;
 /// Builds of a year: one on each working day.
 const YEAR: u32 = 250;
 
@@ -228,6 +230,14 @@ pub struct Last {
     pub acknowledged: Option<String>,
 }
 
+impl PointHistory {
+    /// The index of the last build, if it lies outside of what was expected.
+    fn last_outside(&self) -> Option<usize> {
+        let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
+        if is_outside { self.builds.len().checked_sub(1) } else { None }
+    }
+}
+
 impl Last {
     fn is_alarm(&self) -> bool {
         self.is_outside && self.is_worse && self.acknowledged.is_none()
@@ -275,7 +285,7 @@ impl HistoryReport {
                 found.unlisted.first().map_or("", String::as_str)
             ));
         }
-        is_build(question, &found.builds)?;
+        is_build(question, &found)?;
         let mut points: Vec<&Named<String>> = Vec::new();
         for point in builds.iter().flat_map(|build| &build.points) {
             if !points.contains(&&point.values) {
@@ -316,6 +326,46 @@ impl HistoryReport {
             || self.left_out.iter().any(|build| build.is_last)
     }
 
+    /// The points as they are written, such as `clients=8`; an empty one where there is one.
+    pub fn point_names(&self) -> Vec<String> {
+        self.points.iter().map(|point| point.values.pairs(" ")).collect()
+    }
+
+    /// The builds with a change at a point, or at any if that is empty: those where a level begins,
+    /// and the last one if it lies outside of what was expected.
+    pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
+        let all = self.points_at(point).flat_map(|point| {
+            let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
+            let newest = point.last_outside().map(|at| point.builds[at].build.as_str());
+            begun.chain(newest)
+        });
+        let mut changed: Vec<&str> = Vec::new();
+        for build in all {
+            if !changed.contains(&build) {
+                changed.push(build);
+            }
+        }
+        changed
+    }
+
+    /// Whether there is a change at a build, or so near to it that acknowledging the build
+    /// acknowledges the change.
+    pub fn has_change_at(&self, build: &str, point: &str) -> bool {
+        self.points_at(point).any(|point| {
+            let at = point.builds.iter().position(|known| known.build == build);
+            at.is_some_and(|at| {
+                let mut begun = point.changes.iter().flatten().map(|change| change.at);
+                begun.any(|change| change.abs_diff(at) <= NEAR)
+                    || point.last_outside().is_some_and(|last| last - at <= NEAR)
+            })
+        })
+    }
+
+    fn points_at<'h>(&'h self, point: &'h str) -> impl Iterator<Item = &'h PointHistory> {
+        let is_here = move |one: &&PointHistory| point.is_empty() || one.values.pairs(" ") == point;
+        self.points.iter().filter(is_here)
+    }
+
     /// With which chance the last build lies where it was to be expected, as a share.
     pub fn confidence(&self) -> f64 {
         1.0 - ERROR
@@ -323,14 +373,19 @@ impl HistoryReport {
 }
 
 /// Refuses builds by name that there are not.
-fn is_build(question: &Question, builds: &[&Side]) -> Result<(), String> {
-    match &question.baseline {
-        Some(name) if !builds.iter().any(|build| build.name == *name) => {
-            let (by, last) = (&question.by, builds.last().map_or("", |build| &build.name));
-            Err(format!("no run has the label {by}={name}: name a build such as {last}"))
-        }
-        _ => Ok(()),
+fn is_build(question: &Question, found: &order::InOrder<'_>) -> Result<(), String> {
+    let Some(name) = &question.baseline else { return Ok(()) };
+    if found.builds.iter().any(|build| build.name == *name) {
+        return Ok(());
     }
+    let (by, last) = (&question.by, found.builds.last().map_or("", |build| &build.name));
+    Err(match found.unlisted.contains(name) {
+        true => format!(
+            "the baseline {name} is not among these commits: list it too, or compare with one of \
+             them (--baseline {last})"
+        ),
+        false => format!("no run has the label {by}={name}: name a build such as {last}"),
+    })
 }
 
 impl<'s> Series<'s> {
@@ -532,6 +587,49 @@ mod tests {
         let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
         assert!(!told.has_regressed(), "{:?}", told.points[0]);
         assert_eq!(told.points[0].changes.as_ref().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
+        let sides = builds(&[("deadbeef", &[100.0]), ("f00dbab1", &[100.0])]);
+        let why = |baseline: &str| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let question = Question {
+                baseline: Some(baseline.to_owned()),
+                order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
+                ..Question::of("build", judge)
+            };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, &sides, &mut || dice.bits()).expect_err("it is refused")
+        };
+        let lacking = why("deadbeef");
+        assert!(
+            lacking.starts_with("the baseline deadbeef is not among these commits"),
+            "{lacking}"
+        );
+        let unknown = why("9.9");
+        assert!(unknown.starts_with("no run has the label build=9.9"), "{unknown}");
+    }
+
+    #[test]
+    fn builds_with_a_change_are_those_that_can_be_acknowledged() {
+        let told = history(&series(levels(&[(30, 1000.0), (6, 880.0)])));
+        assert_eq!(told.changed(""), ["1.30"]);
+        assert_eq!(told.point_names(), ["clients=8"]);
+        let check = |build: &str, point: &str, expect: bool| {
+            assert_eq!(told.has_change_at(build, point), expect, "{build} {point}");
+        };
+        check("1.30", "", true);
+        check("1.30", "clients=8", true);
+        check("1.32", "", true);
+        check("1.30", "clients=64", false);
+        check("1.12", "", false);
+        check("9.9", "", false);
+        // The last build is outside before there is a level.
+        let told = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
+        assert_eq!(told.changed(""), ["1.30"]);
+        assert!(told.has_change_at("1.30", "") && !told.has_change_at("1.20", ""));
+        assert_eq!(history(&series(levels(&[(30, 1000.0)]))).changed(""), [""; 0]);
     }
 
     #[test]

@@ -25,10 +25,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
-pub(crate) use experiment::title;
 pub use experiment::{
     ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
 };
+pub(crate) use experiment::{misfit, title};
 pub(crate) use history::changed;
 pub use history::{history, history_csv, history_markdown};
 pub use list::{run_list, run_list_csv, run_list_markdown};

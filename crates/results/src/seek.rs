@@ -120,6 +120,25 @@ impl Beyond {
         Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
     }
 
+    /// Whether the objective is broken, by the best guess. A percentile is at its bound where the
+    /// allowed share lies beyond, and on which side a time at the bound counts is in that share;
+    /// a mean or longest time at its bound is broken if it must be below.
+    pub fn is_late(&self) -> bool {
+        match self.objective.metric.allowed_beyond() {
+            Some(_) => self.ratio > 1.0,
+            None => !self.objective.comparison.holds(self.ratio, 1.0),
+        }
+    }
+
+    /// What it says where its ratio is known to within `half_width`.
+    pub fn verdict(&self, half_width: f64) -> Verdict {
+        match half_width {
+            0.0 if self.is_late() => Verdict::Fails,
+            0.0 => Verdict::Meets,
+            _ => Verdict::of(self.ratio - 1.0, half_width),
+        }
+    }
+
     fn half_width(&self) -> f64 {
         let known = [self.error, self.error_at_bound()].into_iter().flatten();
         let error = known.reduce(f64::max);
@@ -319,7 +338,7 @@ pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
 impl Judged {
     /// Whether more is beyond some time than is allowed.
     pub fn is_late(&self) -> bool {
-        self.beyond.iter().any(|beyond| beyond.ratio > 1.0)
+        self.beyond.iter().any(Beyond::is_late)
     }
 
     fn breaks(&mut self, why: String) {
@@ -397,7 +416,7 @@ impl Judged {
         let half_width = beyond.half_width();
         let told = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
         let told = format!("{name} {told}{}", in_percent(&beyond, half_width));
-        match Verdict::of(beyond.ratio - 1.0, half_width) {
+        match beyond.verdict(half_width) {
             Verdict::Meets => {}
             Verdict::Fails => {
                 self.verdict = Verdict::Fails;
@@ -570,6 +589,41 @@ mod tests {
         check(2.0, Verdict::Meets);
         check(1.0, Verdict::Undecided);
         check(0.5, Verdict::Fails);
+    }
+
+    /// What is said of requests that take exactly 20 ms.
+    fn constant(objective: &str) -> (Verdict, bool) {
+        let mut made = Made::closed();
+        for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
+            (kind.unfinished, kind.counts.unfinished, kind.counts.failed) = (None, 0, 0);
+            let Some(response) = &mut kind.response else { continue };
+            let n = response.count();
+            response.clear();
+            response.record_n(20_000_000, n);
+        }
+        let objective = objective.parse().expect("an objective");
+        let mut late = Late::new(&[objective]);
+        made.seconds.iter().for_each(|second| late.add(second));
+        let beyond = late.beyond(&objective).expect("there are requests");
+        (beyond.verdict(beyond.half_width()), beyond.is_late())
+    }
+
+    #[test]
+    fn a_time_at_its_bound_is_at_most_it_and_not_below_it() {
+        for metric in ["p50", "p99", "mean", "max"] {
+            let check = |rest: &str, expect: (Verdict, bool)| {
+                let (verdict, is_late) = constant(&format!("{metric}{rest}"));
+                assert_eq!(is_late, expect.1, "{metric}{rest}");
+                // Few seconds do not tell how much the longest time varies.
+                if metric != "max" {
+                    assert_eq!(verdict, expect.0, "{metric}{rest}");
+                }
+            };
+            check("<20ms", (Verdict::Fails, true));
+            check("<=20ms", (Verdict::Meets, false));
+            check("<20.1ms", (Verdict::Meets, false));
+            check("<=19.9ms", (Verdict::Fails, true));
+        }
     }
 
     #[test]

@@ -1,83 +1,11 @@
-//! How sure the mean of a series is whose neighbours resemble each other: batch means.
-//!
-//! Not here: what the series is made of. A rate is a mean of counts (`rate`), a quantile is a mean
-//! of how many samples lie above a value (`dependence`).
+//! The scatter of a series whose neighbours resemble each other, and the error of a ratio by batch
+//! means. Not here: the error of a mean (`waves`).
 
-use crate::students_t;
-
-/// A series is averaged in this many batches each. The interval's width is the root mean square of
-/// the two, or the wider one where the finer batches resemble their neighbours.
-///
-/// Few batches see slow changes, many batches have few errors of their own. Of 6 to 30 batches,
-/// alone and together, over queues, slow components, stalls and two-state loads, this pair came
-/// nearest to 95 % on all of them (`docs/measuring.md` has the table).
-const BATCHES: [usize; 2] = [10, 20];
-
-/// Above this correlation of neighbours the finer batches are short beside what they depend on.
-const CORRELATION_MAX: f64 = 0.2;
-
-/// The fewest values with an error: one for each batch of the coarser division.
-pub(crate) const VALUES_MIN: usize = BATCHES[0];
-
-/// The error of a mean of dependent values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct BatchError {
-    /// Half the width of the interval, in the unit of the values.
-    pub(crate) half_width: f64,
-    /// The square of the standard error of the mean.
-    pub(crate) variance: f64,
-}
-
-/// The error of the mean of consecutive values; none of fewer than [`VALUES_MIN`].
-///
-/// Batch means with the AR(1) factor (1 + r) / (1 - r) for what correlation is left between the
-/// batches, with r corrected for its bias (Law and Carson, Operations Research 27, 1011, 1979;
-/// Marriott and Pope, Biometrika 41, 390, 1954). The number of batches is fixed: to lengthen them
-/// until they show no significant correlation stops too early, since a slow component that makes
-/// up a twentieth of the variance is not significant in any pair of neighbours and still most of
-/// the error of the mean.
-pub(crate) fn batch_error(values: &[f64], confidence: f64) -> Option<BatchError> {
-    if values.len() < VALUES_MIN {
-        return None;
-    }
-    let [coarse, fine] = BATCHES.map(|count| (count <= values.len()).then(|| means(values, count)));
-    let coarse = of_batches(&coarse.expect("at least VALUES_MIN"), confidence);
-    let Some(fine) = fine else { return Some(coarse) };
-    let is_short = Scatter::of(&fine).lag_1 > CORRELATION_MAX;
-    let fine = of_batches(&fine, confidence);
-    let square = |error: &BatchError| error.half_width.powi(2);
-    Some(match is_short {
-        true if coarse.half_width > fine.half_width => coarse,
-        true => fine,
-        false => BatchError {
-            half_width: f64::midpoint(square(&coarse), square(&fine)).sqrt(),
-            variance: f64::midpoint(coarse.variance, fine.variance),
-        },
-    })
-}
+/// A series is averaged in at most so many batches.
+const BATCHES: usize = 20;
 
 /// Fewer values than this tell nothing of the error of a ratio.
 const RATIO_VALUES_MIN: usize = 8;
-
-/// The means of `count` consecutive batches, as equal in length as can be.
-fn means(values: &[f64], count: usize) -> Vec<f64> {
-    let n = values.len();
-    let batch = |index: usize| &values[index * n / count..(index + 1) * n / count];
-    let mean = |batch: &[f64]| batch.iter().sum::<f64>() / batch.len() as f64;
-    (0..count).map(|index| mean(batch(index))).collect()
-}
-
-fn of_batches(batches: &[f64], confidence: f64) -> BatchError {
-    let scatter = Scatter::of(batches);
-    let correlation = scatter.lag_1_unbiased();
-    let inflation = (1.0 + correlation) / (1.0 - correlation);
-    let n = batches.len() as f64;
-    let variance = scatter.variance / n * inflation;
-    // As many degrees of freedom as batches that were independent, less one.
-    let freedom = (n / inflation).max(3.0).floor() as usize - 1;
-    let t = students_t(1.0 - (1.0 - confidence) / 2.0, freedom);
-    BatchError { half_width: t * variance.sqrt(), variance }
-}
 
 /// The scatter of a series: its length, sample variance and lag-1 autocorrelation.
 pub(crate) struct Scatter {
@@ -106,22 +34,25 @@ impl Scatter {
 
 /// The standard error of the sum of `hits` over the sum of `counts`, of consecutive (hits, counts).
 ///
-/// Residuals hits - ratio count are added up in about 20 batches, and what correlation neighbouring
-/// batches still have widens the error as in [`batch_error`]. None of fewer than eight values, or
-/// of nothing counted.
+/// Residuals hits - ratio count are added up in about 20 batches, and what correlation r is left
+/// between neighbours widens the variance by (1 + r) / (1 - r), with r corrected for its bias (Law
+/// and Carson, Operations Research 27, 1011, 1979; Marriott and Pope, Biometrika 41, 390, 1954).
+/// None of fewer than eight values, or of nothing counted.
 pub fn ratio_error(series: &[(f64, f64)]) -> Option<f64> {
     let (hits, count) = series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if series.len() < RATIO_VALUES_MIN || count <= 0.0 {
         return None;
     }
     let ratio = hits / count;
-    let n = series.len().min(BATCHES[1]);
+    let n = series.len().min(BATCHES);
     let batch = |index: usize| {
         let batch = &series[index * series.len() / n..(index + 1) * series.len() / n];
         batch.iter().map(|(hits, count)| hits - ratio * count).sum::<f64>()
     };
-    let of_mean = of_batches(&(0..n).map(batch).collect::<Vec<_>>(), 0.95);
-    Some(n as f64 * of_mean.variance.sqrt() / count)
+    let scatter = Scatter::of(&(0..n).map(batch).collect::<Vec<_>>());
+    let correlation = scatter.lag_1_unbiased();
+    let inflation = (1.0 + correlation) / (1.0 - correlation);
+    Some((n as f64 * scatter.variance * inflation).sqrt() / count)
 }
 
 #[cfg(test)]

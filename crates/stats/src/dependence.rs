@@ -3,14 +3,14 @@
 //! Response times of one run share its queue, its caches and its stalls. Order statistics as if
 //! they were independent (`quantile`) hold the truth in 8 to 70 of 100 minutes of a busy queue.
 //! Here a quantile is a mean: the share of samples above it, stretch by stretch, whose error is
-//! that of batch means (`batches`), and is turned back into ranks (Heidelberger and Lewis,
+//! that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and Lewis,
 //! Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
 
 use std::fmt;
 
-use crate::batches::{BatchError, VALUES_MIN, batch_error};
 use crate::quantile::samples_needed;
-use crate::{Histogram, TooFew, rank};
+use crate::waves::{MeanError, VALUES_MIN, mean_error};
+use crate::{Histogram, TooFew, rank, students_t};
 
 /// What was offered in one stretch of time, and the times of what finished of it. What did not
 /// finish counts as longer than any time. Stretches are equal in length and consecutive.
@@ -78,11 +78,11 @@ impl std::error::Error for NoInterval {}
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
 /// With fewer independent episodes beyond a quantile there is no interval.
-const EPISODES_MIN: f64 = 9.0;
+const EPISODES_MIN: f64 = 6.0;
 
 /// From so many on, their own scatter says how sure the quantile is; with fewer the witnesses have
 /// a say as well.
-const EPISODES_ENOUGH: f64 = 22.0;
+const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Intervals of some quantiles of the same stretches, in the order of `quantiles`.
 ///
@@ -113,9 +113,17 @@ pub fn dependent_ranks(
         .zip(of_witnesses)
         .filter_map(|((q, more), error)| Some((*q, series.factor(*q, error.as_ref()?) * more)))
         .collect();
-    let ranks = |(q, error): (&f64, &Option<BatchError>)| series.ranks(*q, *error, &witnesses);
+    let ranks = |(q, error): (&f64, &Option<MeanError>)| series.ranks(*q, *error, &witnesses);
     quantiles.iter().zip(of_quantiles).map(ranks).collect()
 }
+
+/// With fewer, those that lack their worst episode are more among the runs that have an interval
+/// than among all, so it is widened by the power of [`LUCK`] of what is missing.
+const EPISODES_LUCKY: f64 = 12.0;
+const LUCK: f64 = 0.3;
+
+/// Degrees of freedom from which on an error counts as known.
+const LARGE: usize = 60;
 
 /// The samples of all stretches.
 struct Shares<'a> {
@@ -125,14 +133,16 @@ struct Shares<'a> {
 }
 
 impl Shares<'_> {
-    /// By how much the variance of the share above a quantile exceeds that of independent samples.
-    fn factor(&self, q: f64, error: &BatchError) -> f64 {
-        (error.variance * self.n as f64 / (q * (1.0 - q))).max(1.0)
+    /// By how much the variance of the share above a quantile exceeds that of independent samples;
+    /// by half the interval, so that an error of which little is known counts as larger.
+    fn factor(&self, q: f64, error: &MeanError) -> f64 {
+        let z = students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE);
+        ((error.half_width / z).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
     /// The errors of the shares of samples above quantiles of `all`, from what each stretch has
     /// more or less of them than its number of samples makes expect.
-    fn errors(&self, all: &Histogram, quantiles: &[f64]) -> Vec<Option<BatchError>> {
+    fn errors(&self, all: &Histogram, quantiles: &[f64]) -> Vec<Option<MeanError>> {
         let value = |q: &f64| all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
         let values: Vec<u64> = quantiles.iter().map(value).collect();
         let counts: Vec<Vec<u64>> =
@@ -146,7 +156,7 @@ impl Shares<'_> {
                 (above(counts) - share * stretch.offered as f64) / per_stretch
             };
             let series: Vec<f64> = counts.iter().zip(self.stretches).map(excess).collect();
-            batch_error(&series, self.confidence)
+            mean_error(&series, self.confidence)
         };
         (0..values.len()).map(error).collect()
     }
@@ -154,7 +164,7 @@ impl Shares<'_> {
     fn ranks(
         &self,
         q: f64,
-        error: Option<BatchError>,
+        error: Option<MeanError>,
         witnesses: &[(f64, f64)],
     ) -> Result<Ranks, NoInterval> {
         let needed = samples_needed(q, (1.0 - self.confidence) / 2.0);
@@ -176,7 +186,8 @@ impl Shares<'_> {
         }
         let weight = (episodes / EPISODES_MIN).ln() / (EPISODES_ENOUGH / EPISODES_MIN).ln();
         let wider = (factor / own).powf(0.5 * (1.0 - weight.clamp(0.0, 1.0)));
-        self.around(q, error.half_width * wider)
+        let luck = (EPISODES_LUCKY / episodes).max(1.0).powf(LUCK);
+        self.around(q, error.half_width * wider * luck)
     }
 
     fn around(&self, q: f64, half_width: f64) -> Result<Ranks, NoInterval> {

@@ -272,6 +272,15 @@ impl Histogram {
         if bucket_high(placed) == self.top { count - self.overflow } else { count }
     }
 
+    /// How many samples are below `value_ns` by more than the width of a bucket: those that share
+    /// its bucket are shown as the same value, and are not below it.
+    pub fn count_below(&self, value_ns: u64) -> u64 {
+        if !self.is_empty() && value_ns > self.max() {
+            return self.count();
+        }
+        bucket_low(value_ns).checked_sub(1).map_or(0, |below| self.count_at_or_below(below))
+    }
+
     /// The recorded values in rising order with their counts: the upper end of each bucket that
     /// is not empty, never outside minimum and maximum; at last the overflow, as the maximum.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
@@ -555,6 +564,22 @@ mod tests {
     }
 
     #[test]
+    fn samples_in_the_bucket_of_a_value_are_not_below_it() {
+        let range = Range::default();
+        let histogram = of(range, &[19_000_000, 20_000_000, 20_000_001, 21_000_000]);
+        for value in [20_000_000, 20_000_001] {
+            assert_eq!(histogram.count_below(value), 1);
+        }
+        let check = |value, below| assert_eq!(histogram.count_below(value), below, "{value}");
+        check(0, 0);
+        check(19_000_000, 0);
+        check(21_000_000, 3);
+        check(22_000_000, 4);
+        check(u64::MAX, 4);
+        assert_eq!(of(range, &[]).count_below(5), 0);
+    }
+
+    #[test]
     fn any_number_of_samples_neither_overflows_nor_panics() {
         let mut histogram = of(SMALL, &[1]);
         histogram.record_n(7, u64::MAX);
@@ -713,6 +738,7 @@ mod tests {
             for (value, n) in histogram.recorded() {
                 below += n;
                 prop_assert_eq!(histogram.count_at_or_below(value), below);
+                prop_assert!(histogram.count_below(value) <= below - n);
                 let at_rank = histogram.value_at_rank(below).map(bucket_low);
                 prop_assert_eq!(at_rank, Some(bucket_low(value)));
             }

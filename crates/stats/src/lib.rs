@@ -31,6 +31,7 @@ mod series;
 mod share;
 mod trend;
 mod warm_up;
+mod waves;
 
 pub use batches::ratio_error;
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};

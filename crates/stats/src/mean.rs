@@ -2,7 +2,7 @@
 //!
 //! Not here: means of samples by the million (moments), or of a series in time (rate).
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
 
 /// A mean and what is known of its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +27,12 @@ pub fn students_t(below: f64, freedom: usize) -> f64 {
 pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
+}
+
+/// The density at `t`; at least one degree of freedom.
+pub(crate) fn students_t_density(t: f64, freedom: f64) -> f64 {
+    let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
+    distribution.map_or(f64::NAN, |distribution| distribution.pdf(t))
 }
 
 /// The mean of `figures` with its interval of `confidence`, as if they were independent and

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use crate::batches::{Scatter, batch_error};
+use crate::batches::Scatter;
+use crate::waves::mean_error;
 
 /// The fewest slots that an interval is made of.
 const SLOTS_MIN: u64 = 16;
@@ -53,7 +54,7 @@ impl std::error::Error for TooFewSlots {}
 /// The mean rate of equal, consecutive time slots and its 95 % interval.
 ///
 /// Neighbouring slots resemble each other, so their scatter understates the error of the mean:
-/// the interval is that of batch means (see `batches`). By simulation such intervals hold the
+/// the interval is that of its slowest waves (see `waves`). By simulation such intervals hold the
 /// truth in 92 to 98 % of runs of a minute and more, also where a slow component that nobody sees
 /// in the slots makes up 5 % of their variance. Where neighbouring slots resemble each other so
 /// much that fewer than eight would tell as much, there is a reason instead.
@@ -64,7 +65,7 @@ pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     let mean = sum as f64 / n_slots as f64;
     let slots_per_s = 1e9 / slot_ns as f64;
     let around_mean: Vec<f64> = counts.iter().map(|&count| count as f64 - mean).collect();
-    let error = batch_error(&around_mean, CONFIDENCE);
+    let error = mean_error(&around_mean, CONFIDENCE);
     let slots = Scatter::of(&around_mean);
     let left = 1.0 - slots.lag_1_unbiased();
     // As if slots resembled no others than their neighbours.

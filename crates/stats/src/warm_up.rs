@@ -2,7 +2,7 @@
 //!
 //! Not here: a trend over the whole series (`trend`), and changes of level within it (`change`).
 
-use crate::batches::batch_error;
+use crate::waves::mean_error;
 
 /// Values are averaged in batches of this many before the beginning is looked for: the 5 of MSER-5.
 const BATCH: usize = 5;
@@ -36,14 +36,14 @@ pub struct WarmUp {
 pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     let batches: Vec<f64> =
         series.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
-    let n = batches.len();
-    let cut = (1..=(n as f64 * SHARE_MAX) as usize)
-        .min_by(|a, b| marginal_error(&batches[*a..]).total_cmp(&marginal_error(&batches[*b..])))?;
+    let errors = marginal_errors(&batches);
+    let cut = (1..=(batches.len() as f64 * SHARE_MAX) as usize)
+        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
     let (first, rest) = batches.split_at(cut);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (first, rest_mean) = (mean(first), mean(rest));
     let around: Vec<f64> = rest.iter().map(|value| value - rest_mean).collect();
-    let error = batch_error(&around, 0.95)?;
+    let error = mean_error(&around, 0.95)?;
     let per_batch = error.variance * rest.len() as f64;
     let variance = per_batch / cut as f64 + error.variance;
     let difference = (first - rest_mean).abs();
@@ -52,11 +52,19 @@ pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     (is_beyond_chance && matters).then_some(WarmUp { length: cut * BATCH, first, rest: rest_mean })
 }
 
-/// The marginal standard error of MSER, squared.
-fn marginal_error(rest: &[f64]) -> f64 {
-    let n = rest.len() as f64;
-    let mean = rest.iter().sum::<f64>() / n;
-    rest.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n * n)
+/// The marginal standard error of MSER, squared, of what begins at each value, from the last one
+/// backwards (Welford, Technometrics 4, 419, 1962).
+fn marginal_errors(values: &[f64]) -> Vec<f64> {
+    let mut errors = vec![0.0; values.len()];
+    let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    for (value, error) in values.iter().zip(&mut errors).rev() {
+        n += 1.0;
+        let away = value - mean;
+        mean += away / n;
+        squares += away * (value - mean);
+        *error = squares / (n * n);
+    }
+    errors
 }
 
 #[cfg(test)]
@@ -111,6 +119,18 @@ mod tests {
             let typical = lengths[lengths.len() / 2] as f64 / fades_in;
             assert!(lengths.len() >= 95, "{depth} {fades_in}: {}", lengths.len());
             assert!((1.0..5.0).contains(&typical), "{depth} {fades_in}: {typical}");
+        }
+    }
+
+    #[test]
+    fn errors_of_what_is_left_are_those_of_the_definition() {
+        let values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0];
+        for (begin, error) in marginal_errors(&values).into_iter().enumerate() {
+            let rest = &values[begin..];
+            let n = rest.len() as f64;
+            let mean = rest.iter().sum::<f64>() / n;
+            let squares: f64 = rest.iter().map(|value| (value - mean).powi(2)).sum();
+            assert!((error - squares / (n * n)).abs() < 1e-12, "{begin}: {error}");
         }
     }
 

@@ -55,7 +55,8 @@ pub(super) fn judged() -> [Arg; 2] {
     };
     [
         value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"),
-        value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]"),
+        value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]")
+            .allow_hyphen_values(true),
     ]
 }
 

@@ -32,16 +32,7 @@ pub(crate) fn command() -> Command {
         .subcommand(baseline())
         .arg(by())
         .args(judged())
-        .arg(
-            value("order", "version|time|commit", "Order of the builds [default: by their names]")
-                .value_parser(["version", "time", "commit"])
-                .hide_possible_values(true),
-        )
-        .arg(value(
-            "commits",
-            "FILE",
-            "Commits, the oldest first (git log --reverse --format=%H); - is the standard input",
-        ))
+        .args(ordered())
         .arg(value("baseline", "BUILD", "Compare the last build with this one too"))
         .arg(
             Arg::new("fail_on_regression")
@@ -49,6 +40,20 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("End with exit code 1 if the last build is worse"),
         )
+}
+
+fn ordered() -> [Arg; 2] {
+    [
+        Arg::new("order")
+            .long("order")
+            .value_name("version|time|commit")
+            .help("Order of the builds [default: by their names]")
+            .value_parser(["version", "time", "commit"])
+            .hide_possible_values(true),
+        Arg::new("commits").long("commits").value_name("FILE").help(
+            "Commits, the oldest first (git log --reverse --format=%H); - is the standard input",
+        ),
+    ]
 }
 
 fn by() -> Arg {
@@ -87,6 +92,7 @@ fn ack() -> Command {
                 .help("Only at this point, such as \"clients=8\" [default: every point]"),
         )
         .arg(by())
+        .args(ordered())
         .arg(flag("undo", "Take the acknowledgement back").conflicts_with("reason"))
         .arg(
             flag("list", "List what is acknowledged")
@@ -181,7 +187,8 @@ fn acked(matches: &ArgMatches) -> Outcome {
         return Err(Trouble::Usage("--reason is empty: write why it is accepted".to_owned()));
     }
     let said = format!("{build} is acknowledged: {reason}\n");
-    acknowledge(&store, &by, &Acknowledged { build, point, reason })?;
+    let order = order(matches)?;
+    acknowledge(&store, &by, order.as_ref(), &Acknowledged { build, point, reason })?;
     print(&said)
 }
 

@@ -22,7 +22,8 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
     let mut command = Command::new("run")
         .about("Runs a workload or a plan, and reports")
         .after_help(
-            "Examples:\n  dbdyno run tpcc\n  dbdyno run tpcc --warehouses 4 --clients 8 \
+            "A workload has options of its own: dbdyno run tpcc --help shows them.\n\n\
+             Examples:\n  dbdyno run tpcc\n  dbdyno run tpcc --warehouses 4 --clients 8 \
              --duration 60s\n  dbdyno run tpcc --load open --rate 500 --queue 10000\n  \
              dbdyno run plan.toml --no-store",
         )

@@ -70,6 +70,7 @@ fn intervals(matches: &ArgMatches) -> Outcome {
         }
         _ => {
             print(&(table.lines(120).join("\n") + "\n"))?;
+            print("'yes' is within two standard errors of the target, for so many runs\n")?;
             print(match is_good {
                 true => "intervals and verdicts hold what they claim\n",
                 false => "a row marked NO does not hold what it claims\n",
@@ -84,6 +85,7 @@ fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         column("model", Align::Left),
         column("claim", Align::Left),
+        column("made of", Align::Left),
         column("nominal", Align::Right),
         column("runs", Align::Right),
         column("given", Align::Right),
@@ -97,6 +99,7 @@ fn table(rows: &[Row]) -> Table {
         table.row([
             row.model.clone(),
             row.what.clone(),
+            row.made.to_owned(),
             percent(row.nominal),
             row.runs.to_string(),
             row.given.to_string(),
@@ -156,4 +159,29 @@ fn told(item: &Item) -> String {
         text += &format!("          {name:<28} {value:>14}\n");
     }
     text + &format!("          target: {}\n", item.target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_coverage_is_markdown_too() {
+        let row = Row {
+            what: "interval of TPS".to_owned(),
+            model: "M/M/4, load 0.8, 60 s".to_owned(),
+            made: "whole runs",
+            nominal: 0.95,
+            runs: 60,
+            given: 0,
+            counted: 0,
+            target: "92 to 98 %",
+            is_good: false,
+        };
+        let text = table(&[row]).markdown();
+        let last = text.lines().last().expect("a row");
+        let cells: Vec<&str> = last.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells[..3], ["M/M/4, load 0.8, 60 s", "interval of TPS", "whole runs"]);
+        assert_eq!(cells[3..], ["95.0 %", "60", "0", "0", "–", "92 to 98 %", "NO"]);
+    }
 }

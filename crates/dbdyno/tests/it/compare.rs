@@ -91,6 +91,10 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     for floor in ["--floor=x", "--floor=5", "--floor=0.05", "--floor=-5%"] {
         no(&["compare", &id, "--by=target", floor], "write a share such as 2%");
     }
+    for command in [&["compare", &id, "--by=target"][..], &["history"]] {
+        let words = [command, &["--floor", "-5%"]].concat();
+        no(&words, "--floor -5% is below zero: write a share such as 2%");
+    }
     let all = ["compare", &id, "--by=target", "--fail-if=tps<-100%"];
     no(&all, "nothing falls by more than all of it");
     no(&["compare", &id, &id, "--by=target"], "name one");

@@ -99,6 +99,11 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     told.says(&["At 1.12", "service", "False alarms: at most 2.5"]);
     home.run(&["history", "ack", "1.12"]).code(2).warns(&["--reason"]);
     home.run(&["history", "ack", "9.9", "--reason=x"]).code(2).warns(&["no run has the label"]);
+    let refused = home.run(&["history", "ack", "1.4", "--reason=x"]).code(2);
+    refused.warns(&["1.4 has no change", "1.12, 1.16 have one"]).is_a_sentence();
+    let elsewhere = ["history", "ack", "1.16", "--reason=x", "--point=clients=9"];
+    home.run(&elsewhere).code(2).warns(&["no point is clients=9"]).is_a_sentence();
+    home.run(&["history", "ack", "--list"]).good().says(&["nothing is acknowledged"]);
     home.run(&["history", "ack", "1.16", "--reason=slower codec"]).good();
     home.run(&["history", "ack", "--list"]).good().says(&["1.16: slower codec"]);
     home.run(&["history", "--fail-on-regression"]).good().says(&["Acknowledged: slower codec"]);

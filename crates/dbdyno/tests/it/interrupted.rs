@@ -247,3 +247,29 @@ fn an_interrupted_build_says_how_to_go_on() {
     let ran = home.run(&["run", "tpcc", "--duration=1s", "--ramp-up=0s"]).good();
     ran.warns(&["went on with an interrupted build"]).says(&["12 of 12 hold before the load"]);
 }
+
+#[test]
+fn interrupted_repeats_keep_what_finished_and_say_what_it_took() {
+    let signals: [fn(&Started); 2] = [Started::interrupt, Started::terminate];
+    for signal in signals {
+        let home = Home::new();
+        let target = "--target=sim:?service=exponential:2ms&servers=4&spread=3";
+        let words = ["run", "empty", target, "--clients=8", "--ramp-up=0s", "--duration=1s"];
+        let mut run = home.start(&[&words[..], &["--repeat=until=2%,max=40"]].concat());
+        run.wait_until("a third repeat", |said| said.contains("trial 3 of"));
+        signal(&run);
+        let ran = run.end().code(INTERRUPTED);
+        let ran = ran.warns(&["interrupted; go on with: dbdyno experiments resume "]);
+        let spent = ["Repeats: 2 of at most 40, ", "s of load and starts (until=2%,min=4,max=40)"];
+        ran.says(&spent).says(&["Not precise enough"]);
+        let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
+        assert_eq!(number_in(&home.store(), completed), Some(2));
+        let kept = home.json(&["experiments", "show", "last"]);
+        assert_eq!((number(&kept, "trials_done"), number(&kept, "until.repeats")), (2.0, 2.0));
+        assert_eq!(
+            (at(&kept, "until.is_reached"), at(&kept, "status")),
+            (&Value::from(false), &Value::from("interrupted"),)
+        );
+        assert!(number(&kept, "until.spent_s") >= 2.0, "{kept:#}");
+    }
+}

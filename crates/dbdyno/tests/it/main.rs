@@ -11,6 +11,7 @@ mod examples;
 mod experiments;
 mod files;
 mod findings;
+mod generator;
 mod history;
 mod home;
 mod http;

@@ -8,7 +8,7 @@ use crate::journey::nothing_is_lost;
 use crate::real::url;
 use crate::waiting::Started;
 
-fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
+pub(crate) fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
     let (store, sql) = (home.store(), "SELECT count(*) FROM second");
     run.wait_until("seconds in the store", |_| number_in(&store, sql) >= Some(count));
 }

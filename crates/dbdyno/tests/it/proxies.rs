@@ -166,6 +166,9 @@ fn a_proxy_has_a_connection_to_the_server_for_each_of_ours() {
     assert!(count(&report, "server_at_start") > CLIENTS);
     assert!(count(&report, "server_under_load") > CLIENTS);
     assert_eq!(at(&report, "facts.connections.server_counter"), "Threads_connected");
+    // What listens is not the server.
+    let words = "not read: haproxy, a proxy, listens there and not the server";
+    assert_eq!(at(&report, "facts.around.server"), words);
 }
 
 #[test]

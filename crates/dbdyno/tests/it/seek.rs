@@ -22,11 +22,14 @@ fn the_example_that_seeks_finds_what_theory_says() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/seek.toml");
     let example = example.to_string_lossy().into_owned();
-    let told = home.json(&["run", &example, "--seek-budget=15m", "--quiet"]);
+    let told = home.json(&["run", &example, "--seek-budget=45m", "--quiet"]);
     assert_eq!(at(&told, "answer.kind"), "found", "{:#}", at(&told, "answer"));
     let value = number(&told, "answer.value");
     assert!((value / 340.0 - 1.0).abs() < 0.06, "{value}");
     assert!(number(&told, "answer.low") < value && value < number(&told, "answer.high"));
+    // What is recommended is of use: the example itself looks twice as long.
+    let recommended = number(&told, "recommended");
+    assert!((0.9..1.02).contains(&(recommended / 340.0)), "{recommended}");
     // Each probe is a run, and each drew anew.
     let runs = home.json(&["runs", "list", "--limit=0"]);
     let runs = at(&runs, "runs").as_array().expect("a list");
@@ -113,7 +116,8 @@ fn the_ends_of_a_range_are_told_as_such() {
     let seek = |objective: &'static str| {
         home.run(&sim(&["--seek=rate=50..200", objective, "--seek-budget=10m"]))
     };
-    seek("--objective=p50<1ms").good().says(&["even the lowest fails: rate=50.0"]);
+    let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
+    seek("--objective=p50<1ms").code(1).says(&[none, "Fresh probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
 }
 
@@ -160,4 +164,41 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
         .write("half.toml", "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'clients=1..9'\n");
     let words = ["half.toml:4:", "needs an objective: experiment.objectives = \"p99<20ms\""];
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
+}
+
+/// The part of docs/json.md on searches.
+fn documented() -> String {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let docs = std::fs::read_to_string(docs).expect("it is there");
+    let part = docs.split("\n## ").find(|part| part.starts_with("The report of a search"));
+    part.expect("docs/json.md describes searches").to_owned()
+}
+
+/// All keys of objects, at any depth.
+fn keys(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                found.push(key.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_a_search_is_documented() {
+    let home = Home::new();
+    let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
+    let told = home.run(&sim(&[&search[..], &["--output=json"]].concat())).json();
+    let (mut names, docs) = (Vec::new(), documented());
+    keys(&told, &mut names);
+    assert!(names.len() > 100, "{told:#}");
+    for name in names {
+        // `judged.beyond` names a field by its path.
+        let is_there = [format!("`{name}`"), format!(".{name}`")];
+        assert!(is_there.iter().any(|word| docs.contains(word)), "docs/json.md lacks {name}");
+    }
 }

@@ -85,6 +85,11 @@ impl Started {
         self.signal(Signal::INT);
     }
 
+    /// What a service manager sends.
+    pub(crate) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
     /// What a terminal sends that is closed.
     pub(crate) fn hang_up(&self) {
         self.signal(Signal::HUP);

@@ -56,7 +56,7 @@ pub(super) struct Socket {
     /// Only on a thread.
     patience: Option<Duration>,
     /// Only where the lag of replies is measured.
-    probe: Option<Box<Probe>>,
+    probe: Option<Probe>,
 }
 
 /// The descriptor, lent to the runtime.
@@ -109,7 +109,7 @@ impl Socket {
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
             lags.unavailable("the kernel does not stamp what comes through a Unix socket");
         } else {
-            self.probe = Probe::new(&self.descriptor, lags).map(Box::new);
+            self.probe = Probe::new(&self.descriptor, lags);
         }
     }
 
@@ -117,7 +117,7 @@ impl Socket {
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
-            probe.begin();
+            probe.begin(&self.descriptor);
         }
     }
 
@@ -125,7 +125,7 @@ impl Socket {
     #[inline]
     pub(super) fn end_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
-            probe.end();
+            probe.end(&self.descriptor);
         }
     }
 
@@ -294,7 +294,7 @@ fn begun(result: Result<(), Errno>) -> io::Result<()> {
 #[inline]
 fn receive(
     descriptor: &OwnedFd,
-    probe: &mut Option<Box<Probe>>,
+    probe: &mut Option<Probe>,
     room: &mut [u8],
     flags: RecvFlags,
 ) -> Result<usize, Errno> {

@@ -53,6 +53,12 @@ pub(crate) fn unix_ns() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0) * NS_PER_S + now.tv_nsec as u64
 }
 
+/// Nanoseconds of CLOCK_MONOTONIC_COARSE: as of the kernel's last tick, 1 to 10 ms ago.
+pub(crate) fn coarse_ns() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicCoarse);
+    now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
+}
+
 /// Waits for an instant, or for the run to stop.
 pub(crate) async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
     poll_fn(|context| clock.poll_until(instant_ns, context)).await

@@ -22,7 +22,7 @@ use rustix::thread::futex;
 
 use crate::clock::{Origin, through};
 use crate::heartbeat::AllHeartbeats;
-use crate::reply_lag::{self, ClientReplyLags};
+use crate::reply_lag::ClientReplyLags;
 use crate::scheduling::Granted;
 use crate::seat::{Seat, Seating};
 use crate::stop::Stop;
@@ -194,7 +194,7 @@ pub(crate) async fn connect(
         let refusal = match database.connect(place.clone(), Arc::clone(&statements)).await {
             Ok(mut session) => {
                 // In virtual time there are no sockets.
-                if placement != Placement::Simulated && reply_lag::is_measured(seating.client) {
+                if placement != Placement::Simulated {
                     let (client, common) = (seating.client, Arc::clone(&seating.common));
                     let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
                     session.measure_reply_lag(Rc::new(lags));

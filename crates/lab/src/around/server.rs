@@ -55,6 +55,33 @@ impl Whereabouts {
     }
 }
 
+/// Programs that stand between clients and a server, by the names that the kernel has for them,
+/// which are cut after 15 letters.
+const PROXIES: [&str; 15] = [
+    "docker-proxy",
+    "envoy",
+    "haproxy",
+    "kubectl",
+    "maxscale",
+    "mysqlrouter",
+    "nginx",
+    "odyssey",
+    "pgbouncer",
+    "pgcat",
+    "pgpool",
+    "proxysql",
+    "socat",
+    "ssh",
+    "toxiproxy-serve",
+];
+
+/// The name of a process, if it is a proxy's: the server is another process then, if it is on
+/// this machine at all.
+pub(crate) fn proxy(process: u32) -> Option<String> {
+    let name = read(format!("/proc/{process}/comm"));
+    PROXIES.contains(&name.trim()).then(|| name.trim().to_owned())
+}
+
 /// The inode of the socket that listens at a path: columns are number, references, protocol, flags,
 /// type, state, inode and the path as it was bound, with whatever is in it.
 fn listener_at(table: &str, path: &Path) -> Option<u64> {
@@ -146,6 +173,33 @@ mod tests {
         assert_eq!(listener_at(table, Path::new("/no/such folder/s")), Some(12));
         assert_eq!(listener_at(table, Path::new("/no/such folder/t")), None);
         assert_eq!(listener_at("x\n\n1 2 3", Path::new("/s")), None);
+    }
+
+    #[test]
+    fn a_proxy_is_known_by_the_name_of_its_process() {
+        use std::io::{Read, Write};
+        use std::process::{Command, Stdio};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let named = |name: &str| {
+            // The kernel names a process after its file.
+            let program = folder.path().join(name);
+            std::os::unix::fs::symlink("/bin/cat", &program).expect("a link");
+            let mut command = Command::new(&program);
+            let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("it is started");
+            // It has its name once it answers.
+            let mut input = child.stdin.take().expect("a pipe");
+            input.write_all(b"x").expect("it listens");
+            child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("it answers");
+            let found = proxy(child.id());
+            drop(input);
+            child.wait().expect("it ends with its input");
+            found
+        };
+        assert_eq!(named("haproxy").as_deref(), Some("haproxy"));
+        assert_eq!(named("mariadbd"), None);
+        assert_eq!(proxy(std::process::id()), None);
     }
 
     #[test]

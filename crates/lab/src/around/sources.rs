@@ -7,7 +7,7 @@ use std::sync::Arc;
 use model::{Around, Database, Fact};
 
 use super::{
-    Counted, Hand, Locate, Lookout, Machine, Make, Process, SharedTasks, Source, Whereabouts,
+    Counted, Hand, Locate, Lookout, Machine, Make, Process, SharedTasks, Source, Whereabouts, proxy,
 };
 
 /// What a run has around it.
@@ -61,6 +61,11 @@ fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)
             Vec::new()
         }
         Some(whereabouts) => {
+            if let Some(name) = whereabouts.process().and_then(proxy) {
+                let text = format!("not read: {name}, a proxy, listens there and not the server");
+                facts.push(Fact::new("around", "server", text));
+                return Vec::new();
+            }
             let locate: Locate = Box::new(move || whereabouts.process());
             vec![("server".to_owned(), locate)]
         }

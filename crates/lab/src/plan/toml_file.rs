@@ -185,7 +185,8 @@ impl File<'_> {
             _ if has_rows => Err(self.bad(key, &format!("'{path}' must be a table"))),
             _ => {
                 let known = keys_below(table, above).into_iter().chain(also.iter().copied());
-                let hint = did_you_mean(word, known);
+                let near = did_you_mean(word, known);
+                let hint = if near.is_empty() { elsewhere(word) } else { near };
                 Err(self.bad(key, &format!("there is no key '{path}' here{hint}")))
             }
         }
@@ -210,6 +211,22 @@ fn keys_below(table: &'static [Row], above: &str) -> Vec<&'static str> {
         rest.map(|rest| rest.split('.').next().unwrap_or(rest))
     };
     table.iter().filter_map(word).collect()
+}
+
+/// Where in a plan a key of this name belongs, in words; empty where there is none.
+fn elsewhere(word: &str) -> String {
+    let of_plan = PLAN.iter().map(|row| match row.path.rsplit_once('.') {
+        Some((table, name)) => (name, format!("in [{table}]")),
+        None => (row.path, "at the top".to_owned()),
+    });
+    let of_group = GROUP.iter().map(|row| match row.path.split_once('.') {
+        Some((first, name)) => (name, format!("in '{first}' of [[group]]")),
+        None => (row.path, "in [[group]]".to_owned()),
+    });
+    let of_at = AT.iter().map(|row| (row.path, "in [[at]]".to_owned()));
+    let mut all = of_plan.chain(of_group).chain(of_at);
+    let found = all.find(|(name, _)| *name == word);
+    found.map_or_else(String::new, |(name, place)| format!(": it is '{name}' {place}"))
 }
 
 /// A value as one would write it on the command line; none for tables and dates.

@@ -592,7 +592,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
         let weight = probe.ask.measure_ns as f64 / 1e9;
         let error = noise_at(&curve, weight, beyond.ratio).max(beyond.error.unwrap_or(0.0));
         let t = students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, curve.freedom);
-        Some(Verdict::of(beyond.ratio - 1.0, t * error))
+        Some(beyond.verdict(t * error))
     };
     let all: Option<Vec<Verdict>> = probe.judged.beyond.iter().enumerate().map(of).collect();
     match all {
@@ -649,7 +649,7 @@ fn is_said_once(probes: &[Probe], at: f64) -> bool {
 
 /// On which side of the boundary a probe lies, by its best guess.
 fn is_above(probe: &Probe) -> bool {
-    probe.judged.is_broken || probe.judged.beyond.iter().any(|beyond| beyond.ratio > 1.0)
+    probe.judged.is_broken || probe.judged.is_late()
 }
 
 /// The lowest value from which on things break in another way than by times that rise.

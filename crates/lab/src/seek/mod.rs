@@ -172,7 +172,7 @@ impl Search {
         walk.end(&probed, stop, watcher);
         let is_interrupted = probed?;
         let report = report(store, &self.experiment)?;
-        let is_good = report.confirmed == Some(true);
+        let is_good = report.recommended.is_some() && report.confirmed == Some(true);
         Ok(SeekResult { report, is_good, is_interrupted })
     }
 

@@ -2,15 +2,20 @@
 //!
 //! Intervals within a run are those that a report prints: the whole tool runs queues in virtual
 //! time. Decisions over several runs are made by the same functions that the reports call, on
-//! figures that are drawn. Not here: the searches, whose study takes hours (`examples/seek.rs`).
+//! figures that are drawn, and searches on the times of queues that are drawn.
+
+mod drawn;
+mod searches;
 
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Arrivals, Dice, NS_PER_MS, NS_PER_S, Placement, Stream};
+use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
 use results::report::Report;
 use serde::Serialize;
-use stats::{Build, Comparison, Held, Mmc, newcomers, precise, within_run};
+use stats::Mmc;
+
+pub use searches::{Probed, probed};
 
 use super::{Calibration, calibrate};
 use crate::Trouble;
@@ -24,8 +29,15 @@ const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 /// The quantiles of a report that are held against the truth.
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p99", 0.99)];
 
+/// What rows are made of.
+const WHOLE_RUNS: &str = "whole runs";
+const DRAWN_FIGURES: &str = "drawn figures";
+
 /// Figures that are drawn are cheap: so many times as many of them as runs.
 const DRAWN: u32 = 20;
+
+/// A search takes ten minutes of virtual time, so there are at most so many of a queue.
+const SEARCHES_MAX: u32 = 100;
 
 /// One claim on one model.
 #[derive(Clone, Debug, Serialize)]
@@ -34,6 +46,8 @@ pub struct Row {
     pub what: String,
     /// Of which model, and over how long.
     pub model: String,
+    /// What the figures are: of runs of the whole tool in virtual time, or drawn.
+    pub made: &'static str,
     /// The share that is claimed: of intervals those that hold the truth, of verdicts the wrong
     /// ones.
     pub nominal: f64,
@@ -55,6 +69,27 @@ impl Row {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
+    /// A row of figures that are drawn, of a share that is to be at least so much.
+    fn at_least(
+        what: &str,
+        model: &str,
+        (nominal, least, target): (f64, f64, &'static str),
+        (runs, given, counted): (u32, u32, u32),
+    ) -> Row {
+        let slack = 2.0 * (least * (1.0 - least) / f64::from(given.max(1))).sqrt();
+        Row {
+            what: what.to_owned(),
+            model: model.to_owned(),
+            made: DRAWN_FIGURES,
+            nominal,
+            runs,
+            given,
+            counted,
+            target,
+            is_good: f64::from(counted) >= f64::from(given) * (least - slack),
+        }
+    }
+
     /// The row of an interval at 95 %: 92 to 98 % hold, or 90 % of the rest where most have none.
     fn of_interval(what: &str, model: &str, (runs, given, held): (u32, u32, u32)) -> Row {
         let is_rare = 2 * given < runs;
@@ -65,6 +100,7 @@ impl Row {
         Row {
             what: what.to_owned(),
             model: model.to_owned(),
+            made: DRAWN_FIGURES,
             nominal: 0.95,
             runs,
             given,
@@ -81,6 +117,7 @@ impl Row {
         Row {
             what: what.to_owned(),
             model: model.to_owned(),
+            made: DRAWN_FIGURES,
             nominal: most,
             runs,
             given: runs,
@@ -108,11 +145,14 @@ pub fn coverage(
         for (servers, load) in QUEUES {
             queue(servers, load, *length_s, runs, stop)?.into_iter().for_each(&mut add);
         }
-        add(slow_component(*length_s, runs));
+        add(drawn::slow_component(*length_s, runs));
     }
-    add(equal_sides(DRAWN * runs));
-    add(repeated_until(DRAWN * runs));
-    add(unchanged_builds(runs));
+    drawn::comparisons(DRAWN * runs).into_iter().for_each(&mut add);
+    drawn::sequences(DRAWN * runs).into_iter().for_each(&mut add);
+    drawn::laws(runs).into_iter().for_each(&mut add);
+    add(drawn::designs(DRAWN * runs));
+    drawn::histories(runs).into_iter().for_each(&mut add);
+    searches::rows(runs.min(SEARCHES_MAX), stop)?.into_iter().for_each(&mut add);
     Ok(rows)
 }
 
@@ -155,7 +195,8 @@ fn queue(
     let model = format!("M/M/{servers}, load {load}, {length_s} s");
     let names = std::iter::once("TPS").chain(QUANTILES.iter().map(|(name, _)| *name));
     let row = |(name, (given, held)): (&str, (u32, u32))| {
-        Row::of_interval(&format!("interval of {name}"), &model, (runs, given, held))
+        let row = Row::of_interval(&format!("interval of {name}"), &model, (runs, given, held));
+        Row { made: WHOLE_RUNS, ..row }
     };
     Ok(names.zip(counts).map(row).collect())
 }
@@ -170,104 +211,4 @@ fn add_held((given, held): &mut (u32, u32), interval: Option<(f64, f64)>, truth:
         *given += 1;
         *held += u32::from(low <= truth && truth <= high);
     }
-}
-
-/// Draws, one after the other, by a seed.
-struct Draws(Dice);
-
-impl Draws {
-    fn new(seed: u32) -> Draws {
-        Draws(Dice::new(u64::from(seed), Stream::Constants, 0))
-    }
-
-    fn normal(&mut self) -> f64 {
-        stats::normal(&mut || self.0.bits())
-    }
-
-    fn normals(&mut self, n: usize, mean: f64, sd: f64) -> Vec<f64> {
-        (0..n).map(|_| mean + sd * self.normal()).collect()
-    }
-}
-
-/// 200 commits a second, of whose variance in tenths 5 % comes and goes within 5 s.
-fn slow_component(length_s: u32, runs: u32) -> Row {
-    const PER_SLOT: f64 = 20.0;
-    const SLOT_NS: u64 = 100 * NS_PER_MS;
-    let (spread, phi) = ((0.05 / 0.95 / PER_SLOT).sqrt(), (-0.1_f64 / 5.0).exp());
-    let mut counts = (0, 0);
-    for seed in 1..=runs {
-        let mut draws = Draws::new(seed);
-        let mut level = draws.normal();
-        let mut slots = Vec::new();
-        let mut left = stats::exponential(draws.0.bits());
-        for _ in 0..10 * length_s {
-            let mut due = PER_SLOT * (1.0 + spread * level).max(0.0);
-            let mut count = 0;
-            while left <= due {
-                due -= left;
-                left = stats::exponential(draws.0.bits());
-                count += 1;
-            }
-            left -= due;
-            slots.push(count);
-            level = phi * level + (1.0 - phi * phi).sqrt() * draws.normal();
-        }
-        let rate = within_run(&slots, SLOT_NS);
-        let interval = rate.half_width.ok().map(|half| (rate.per_s - half, rate.per_s + half));
-        add_held(&mut counts, interval, 10.0 * PER_SLOT);
-    }
-    let model = format!("slow component, 5 % of the variance, 5 s; {length_s} s");
-    Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
-}
-
-/// Two equal sides of five runs each.
-fn equal_sides(runs: u32) -> Row {
-    let is_wrong = |seed: &u32| {
-        let mut draws = Draws::new(*seed);
-        let sides = [draws.normals(5, 0.0, 0.02), draws.normals(5, 0.0, 0.02)];
-        Comparison::of(&sides[0], &sides[1], 0.95).is_ok_and(|found| found.p < 0.05)
-    };
-    let wrong = (1..=runs).filter(is_wrong).count() as u32;
-    let model = "two equal sides of 5 runs, 2 % noise";
-    Row::of_errors("a difference is seen", model, 0.05, "at most 5 %", (runs, wrong))
-}
-
-/// Runs repeated until the interval is ±2 %, at most thirty.
-fn repeated_until(runs: u32) -> Row {
-    let mut counts = (0, 0);
-    for seed in 1..=runs {
-        let figures = Draws::new(seed).normals(30, 100.0, 2.5);
-        let stops = |n: &usize| {
-            let half = precise(&figures[..*n]).and_then(|mean| mean.half_width);
-            *n == figures.len() || half.is_some_and(|half| half <= 2.0)
-        };
-        let n = (stats::FIGURES_MIN..=figures.len()).find(stops).expect("it stops at the last");
-        let mean = precise(&figures[..n]).expect("four figures and more");
-        let interval = mean.half_width.map(|half| (mean.value - half, mean.value + half));
-        add_held(&mut counts, interval, 100.0);
-    }
-    let model = "runs with 2.5 % noise, repeated until ±2 %";
-    Row::of_interval("interval at the stop", model, (runs, counts.0, counts.1))
-}
-
-/// Forty points of twenty builds of three runs each, and none has changed.
-fn unchanged_builds(runs: u32) -> Row {
-    let is_wrong = |seed: &u32| {
-        let mut draws = Draws::new(*seed);
-        let mut build = || {
-            let of_build = 0.01 * draws.normal();
-            Build::of(&draws.normals(3, of_build, 0.01))
-        };
-        let mut series = || Held {
-            before: (0..20).map(|_| build()).collect(),
-            earlier: Vec::new(),
-            last: build(),
-            pinned: None,
-        };
-        let all: Vec<Held> = (0..40).map(|_| series()).collect();
-        newcomers(&all, results::history::ERROR).into_iter().flatten().any(|found| found.is_outside)
-    };
-    let wrong = (1..=runs).filter(is_wrong).count() as u32;
-    let model = "last of 21 builds, 40 points, nothing changed";
-    Row::of_errors("an alarm is raised", model, 0.02, "at most 2 %", (runs, wrong))
 }

@@ -32,14 +32,24 @@ pub(crate) fn database(server: &Server, name: &str) -> Target {
 
 /// Says something to a database.
 pub(crate) fn say(target: &Target, sql: &str) {
+    ask(target, sql);
+}
+
+/// Says one statement, and counts the rows of the answer.
+pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     let opened = lab::open::open(target, 1, false).expect("opens");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
     let place = model::Place { placement: model::Placement::Thread, clock, client: 0 };
     let session = engine::block_on(opened.connect(place, Arc::from(Vec::new())));
     let request = Request::Text { kind: StatementKind::Other, sql };
     let mut session = session.expect("connects");
-    let mut nothing = |_: &dyn model::Row| Ok(());
-    engine::block_on(model::query(session.as_mut(), request, &mut nothing)).expect("accepted");
+    let mut n_rows = 0;
+    let mut count = |_: &dyn model::Row| {
+        n_rows += 1;
+        Ok(())
+    };
+    engine::block_on(model::query(session.as_mut(), request, &mut count)).expect("accepted");
+    n_rows
 }
 
 /// Runs one group until it has done `transactions`, checked before and after.

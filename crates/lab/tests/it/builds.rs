@@ -10,7 +10,7 @@ use lab::open::{Data, Opened, agree_on, open};
 use model::{Database, Secret, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 
-use crate::bench::{database, say};
+use crate::bench::{ask, database, say};
 use crate::flaky::{Fate, Flaky};
 
 const ROWS: u64 = 3_000;
@@ -114,13 +114,14 @@ fn where_a_server_does_not_understand_bulk_loads_rows_are_inserted_and_it_is_sai
 #[test]
 fn a_server_with_one_session_for_us_is_built_in_by_one() {
     let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
-    for (server, words) in [
+    for (server, words, theirs_now) in [
         (
             mariadb,
             [
                 "CREATE USER single@'%' IDENTIFIED BY 'one' WITH MAX_USER_CONNECTIONS 1",
                 "GRANT ALL ON one_session.* TO single@'%'",
             ],
+            "SELECT id FROM information_schema.processlist WHERE user = 'single'",
         ),
         (
             postgres,
@@ -128,6 +129,7 @@ fn a_server_with_one_session_for_us_is_built_in_by_one() {
                 "CREATE ROLE single LOGIN PASSWORD 'one' CONNECTION LIMIT 1",
                 "ALTER DATABASE one_session OWNER TO single",
             ],
+            "SELECT pid FROM pg_stat_activity WHERE usename = 'single'",
         ),
     ] {
         let admin = database(server, "one_session");
@@ -138,12 +140,20 @@ fn a_server_with_one_session_for_us_is_built_in_by_one() {
         let built = build_here(&agreed(&theirs, &target), None);
         let built = built.unwrap_or_else(|trouble| panic!("{target}: {trouble}"));
         assert_eq!((built.n_rows, built.loaders), (2 * ROWS, 1), "{target}");
+        // A server gives a session up a moment after its client has left it.
+        let wait_until_gone = || {
+            while ask(&admin, theirs_now) > 0 {
+                std::thread::park_timeout(std::time::Duration::from_millis(5));
+            }
+        };
         let sums = |at: &Target| {
+            wait_until_gone();
             let opened = agreed(&open(at, 1, false).expect("opens"), at);
             assert_eq!(opened.data, Data::Built, "{at}");
             checksums(opened.database.as_ref(), opened.workload.as_ref()).expect("read")
         };
         let of_one = sums(&target);
+        wait_until_gone();
         let again = agreed(&theirs, &target);
         assert_eq!(drop_data(&again, false).map(|dropped| dropped.len()), Ok(2), "{target}");
         let whole = open(&admin, 1, false).expect("opens");

@@ -172,6 +172,12 @@ fn a_mistake_is_told_with_its_line_and_column() {
     let group = "[[group]]\nworkload = \"tpcc\"\n";
     check("seed = ", "plan.toml:1:");
     check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
+    check(
+        "[[group]]\nworkload = \"empty\"\nmeasure = \"3s\"",
+        "plan.toml:3:1: there is no key 'measure' here: it is 'measure' in [phases]",
+    );
+    check("clients = 3", "there is no key 'clients' here: it is 'clients' in [[group]]");
+    check("[phases]\nseed = 3", "there is no key 'phases.seed' here: it is 'seed' at the top");
     check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: there is no key 'phases.mesure'");
     check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
     check(&format!("{group}load = \"closed\""), "'load' must be a table");

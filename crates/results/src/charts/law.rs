@@ -4,6 +4,7 @@ use super::curves::of_figure;
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
 use crate::ExperimentReport;
 use crate::experiment::{Trialled, number};
+use crate::render::misfit;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "law",
@@ -38,12 +39,7 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {
         chart.marks.push(Mark::stretch(peak, None, "the law's peak"));
     }
-    chart.note = (!law.fits).then(|| {
-        format!(
-            "It does not fit: residuals of {:.1} %. Do not read the line.",
-            law.residual * 100.0
-        )
-    });
+    chart.note = misfit(law).map(|why| format!("It does not fit: {why}. Do not read the line."));
     chart.traces = vec![
         Trace::new("Universal Scalability Law", Shape::Line, line.collect()),
         Trace::new("measured", Shape::Points, measured),

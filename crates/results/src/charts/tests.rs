@@ -64,7 +64,7 @@ fn the_charts_of_a_closed_run() {
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
       users (Line, 65) -5.000: 300.0 .. 59.00: 447.0
-      mean, 95 % interval within this run (Line, 2) 0: 451.8 (446.0 to 457.6) .. 60.00: 451.8 (446.0 to 457.6)
+      mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.0 to 458.6) .. 60.00: 451.8 (445.0 to 458.6)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     response: Response times

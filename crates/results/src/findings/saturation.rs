@@ -100,8 +100,9 @@ fn late(tally: &Tally) -> Option<String> {
             figures::seconds(of_loop.latest_at_ns as f64 / NS_PER_S as f64)
         ));
     }
-    let lags = tally.groups.iter().filter_map(|group| group.measured.reply_lag.as_ref());
-    let longest_ns = lags.map(stats::Histogram::max).max()?;
+    let measured = tally.groups.iter().map(|group| &group.measured);
+    let lags = measured.flat_map(|group| [&group.reply_lag, &group.late_replies]);
+    let longest_ns = lags.flatten().map(stats::Histogram::max).max()?;
     is_late(longest_ns).then(|| {
         format!("Replies lay in the generator's sockets for up to {}", duration(longest_ns))
     })

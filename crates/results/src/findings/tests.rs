@@ -627,6 +627,13 @@ fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
         replies_lay(made, 50_100, 1);
     });
     assert!(text.contains("sockets for up to 50.1 ms"), "{text}");
+    // One that was not in the sample.
+    let text = said(&|made| {
+        replies_lay(made, 20, 10_000);
+        let late = made.seconds[6].late_replies.get_or_insert_default();
+        late.record_n(52 * NS_PER_MS, 1);
+    });
+    assert!(text.contains("sockets for up to 52 ms"), "{text}");
 }
 
 #[test]

@@ -30,27 +30,28 @@ const MACHINE: [(&str, &str); 6] = [
     ("cgroup", "cpu_limit_cores"),
     ("cgroup", "memory_limit_bytes"),
 ];
-/// Words in the names of settings that are not set: they say where a server stands, or when.
-const OF_THE_DAY: [&str; 18] = [
+/// Last words in the names of settings that say where a server stands, or when.
+const OF_PLACE_OR_TIME: [&str; 17] = [
     "dir",
+    "directory",
     "file",
+    "filename",
     "path",
     "port",
     "socket",
     "sock",
     "host",
+    "hostname",
     "pid",
     "uuid",
     "identity",
     "id",
-    "time",
     "timestamp",
-    "seed",
-    "gtid",
     "basename",
-    "version",
-    "log",
+    "seed",
 ];
+/// Last words of settings of transaction ids; the others are positions that move.
+const OF_GTID_SET: [&str; 2] = ["mode", "consistency"];
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// What would begin a series again, by what it is about and by name.
@@ -81,10 +82,7 @@ impl Environment {
         let named = |about: &str, name: &str, value: &str| {
             ((about.to_owned(), name.to_owned()), value.to_owned())
         };
-        let is_set = |(name, value): &(&str, &str)| {
-            let is_of_the_day = name.split(['_', '.']).any(|word| OF_THE_DAY.contains(&word));
-            !is_of_the_day && !value.contains('/')
-        };
+        let is_set = |(name, value): &(&str, &str)| is_setting(name) && !is_file(value);
         let settings = report.settings.iter().map(|(name, value)| (name, value.as_str()));
         let settings = settings.filter(is_set).map(|(name, value)| named("setting", name, value));
         let modes = report.modes.iter().filter_map(|mode| mode.split_once('='));
@@ -104,6 +102,25 @@ impl Environment {
         }
         changed
     }
+}
+
+/// Whether somebody sets it: what a name ends with says what it is, so that
+/// `innodb_log_file_size` is a size and `general_log_file` a file.
+fn is_setting(name: &str) -> bool {
+    let words: Vec<&str> = name.split(['_', '.']).collect();
+    let last = words.last().map_or("", |last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let is_position = words.contains(&"gtid") && !OF_GTID_SET.contains(&last);
+    let is_version = words.contains(&"version") && words[0] != "tls";
+    !OF_PLACE_OR_TIME.contains(&last) && !is_position && !is_version
+}
+
+/// Whether a value is a path, or a file's name such as `host-slow.log`.
+fn is_file(value: &str) -> bool {
+    let is_extension = |end: &str| {
+        (2..=4).contains(&end.len()) && end.bytes().all(|letter| letter.is_ascii_lowercase())
+    };
+    let name = value.rsplit_once('.').filter(|(stem, _)| !stem.is_empty());
+    value.contains('/') || name.is_some_and(|(_, end)| is_extension(end))
 }
 
 /// What both know, and do not agree on.
@@ -141,4 +158,79 @@ pub(super) fn starts(builds: &[(&str, &Report)]) -> Vec<Start> {
         (!changed.is_empty()).then_some(Start { build, at: index + 1, changed })
     };
     changed.iter().enumerate().filter_map(start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_switches_are_settings_and_ports_ids_and_files_are_not() {
+        let set = [
+            "innodb_log_file_size",
+            "innodb_log_buffer_size",
+            "innodb_file_per_table",
+            "log_bin",
+            "slow_query_log",
+            "long_query_time",
+            "innodb_old_blocks_time",
+            "log_statement",
+            "max_wal_size",
+            "innodb_buffer_pool_size",
+            "host_cache_size",
+            "gtid_mode",
+            "tls_version",
+        ];
+        for name in set {
+            assert!(is_setting(name), "{name}");
+        }
+        let others = [
+            "port",
+            "report_port",
+            "server_id",
+            "server_uuid",
+            "pseudo_thread_id",
+            "last_insert_id",
+            "identity",
+            "rand_seed1",
+            "timestamp",
+            "hostname",
+            "general_log_file",
+            "pid_file",
+            "data_directory",
+            "log_filename",
+            "log_bin_basename",
+            "socket",
+            "gtid_current_pos",
+            "gtid_executed",
+            "version_source_revision",
+            "innodb_version",
+        ];
+        for name in others {
+            assert!(!is_setting(name), "{name}");
+        }
+        for value in ["/var/lib/mysql", "host-slow.log", "postgresql.conf", "./ib"] {
+            assert!(is_file(value), "{value}");
+        }
+        for value in ["ON", "134217728", "0.5", "", ".", "utf8mb4_general_ci", "1.25"] {
+            assert!(!is_file(value), "{value}");
+        }
+    }
+
+    #[test]
+    fn another_log_size_begins_a_series_and_another_port_does_not() {
+        let run = |size: &str, port: &str| {
+            let mut report = crate::comparison::made::run(1000.0, 0);
+            let settings = [("innodb_log_file_size", size), ("log_bin", "ON"), ("port", port)];
+            report.settings = crate::report::Named(
+                settings.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            );
+            report
+        };
+        let runs = [run("50331648", "1"), run("50331648", "2"), run("1073741824", "3")];
+        let builds: Vec<(&str, &Report)> = ["1.0", "1.1", "1.2"].into_iter().zip(&runs).collect();
+        let starts = starts(&builds);
+        assert_eq!(starts.iter().map(|start| start.build.as_str()).collect::<Vec<_>>(), ["1.2"]);
+        assert_eq!(starts[0].changed[0].name, "innodb_log_file_size");
+    }
 }

@@ -3,15 +3,13 @@
 use stats::{Build, Held, Levels, Newcomer, NotDivided, SERIES_MAX, levels, newcomers};
 
 use super::{
-    Acknowledged, Change, ERROR, Fall, Last, NOISY_FROM, PointHistory, Question, RECENT, Series,
-    matters,
+    Acknowledged, Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT,
+    Series, matters,
 };
 use crate::comparison::{between, is_worse};
 use crate::experiment::is_time;
 use crate::report::Report;
 
-/// A change is told some builds from where it came, once more of them are known.
-const NEAR: usize = 2;
 /// So many builds show how much builds vary.
 const BEFORE_MIN: usize = 3;
 

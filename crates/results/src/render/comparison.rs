@@ -442,6 +442,7 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
             side.name
         ));
     }
+    said.extend(shared_seeds(report));
     for side in &report.sides {
         for (why, n) in whys(&side.not_counted).iter() {
             let verb = if *n == 1 { "does" } else { "do" };
@@ -515,6 +516,21 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     found.into_iter().map(|why| format!("Why: {why}.")).collect()
 }
 
+/// Pairs of sides whose random numbers are the same.
+fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
+    shared.map(|pair| {
+        format!(
+            "Runs of {} and {} share {}: a simulated database draws the same random numbers of \
+             the same seed, so their difference is not that of independent runs. Give each run a \
+             seed of its own (--seed).",
+            report.sides[0].name,
+            pair.side,
+            count(pair.seeds_shared, "seed")
+        )
+    })
+}
+
 /// What was found in the runs, by side; and where one side has it more often.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let mut ids: Vec<&str> = Vec::new();
@@ -538,8 +554,9 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
             true => ": unevenly, so part of the difference may be its doing",
             false => "",
         };
-        let raised = known(id).map_or("", |known| known.raised);
-        format!("{id} ({raised}) in {}{uneven}.", of_sides.join(", "))
+        let case = report.sides.iter().find_map(|side| side.cases.get(id)).map(String::as_str);
+        let case = case.or(known(id).map(|known| known.raised)).unwrap_or_default();
+        format!("{id} ({case}) in {}{uneven}.", of_sides.join(", "))
     };
     ids.into_iter().map(told).collect()
 }

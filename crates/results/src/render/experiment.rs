@@ -9,8 +9,8 @@ use super::list::{short_id, started};
 use super::repeats::{decided, levels_lines, until_lines};
 use super::{Align, Column, Table, sparkline};
 use crate::experiment::{
-    Curve, ExperimentReport, Figure, PointReport, RateReport, ScalabilityReport, better, have_it,
-    is_time, number,
+    Curve, ExperimentReport, Figure, PointReport, RESIDUAL_MOST, RateReport, ScalabilityReport,
+    better, have_it, is_time, number,
 };
 use crate::findings::in_short;
 use crate::report::Named;
@@ -344,20 +344,27 @@ pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> S
     lines.push_str(&peak_line(law));
     let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
     let residual = format!("{:.1} %", law.residual * 100.0);
-    lines.push_str(&match law.fits {
-        true => format!("residuals   {residual}, the largest {worst}\n"),
-        false => format!(
-            "It does not fit: residuals of {residual}, the largest {worst}. Do not read the \
-             parameters as more than a rough guide.\n"
-        ),
-    });
-    if let Some(p) = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT) {
-        lines.push_str(&format!(
-            "Points differ from the law by more than repeats do ({}).\n",
-            if p < 1e-4 { "p < 0.0001".to_owned() } else { format!("p = {}", significant(p, 2)) }
-        ));
+    lines.push_str(&format!("residuals   {residual}, the largest {worst}\n"));
+    if let Some(why) = misfit(law) {
+        let advice = "Do not read the parameters as more than a rough guide.";
+        for line in wrap(&format!("It does not fit: {why}. {advice}"), WIDTH) {
+            lines.push_str(&format!("{line}\n"));
+        }
     }
     lines
+}
+
+/// Why the law does not fit, in words; none where it does.
+pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
+    let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
+    let lacks = lacks.map(|p| {
+        let p = if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) };
+        format!("points lie farther from it than repeats vary (p {p})")
+    });
+    let is_far = law.residual > RESIDUAL_MOST;
+    let far = is_far.then(|| format!("residuals of {:.1} % are too large", law.residual * 100.0));
+    let all: Vec<String> = [far, lacks].into_iter().flatten().collect();
+    (!law.fits).then(|| all.join(", and "))
 }
 
 /// Where the law has its peak, or why none is told.
@@ -398,10 +405,18 @@ pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let told = |(id, n): (&str, &u64)| format!("{}: {}", count(*n, "run"), in_short(id));
+    let told = |(id, n): (&str, &u64)| {
+        let case = report.points.iter().find_map(|point| point.cases.get(id));
+        let runs = count(*n, "run");
+        match case {
+            Some(case) if *n > 1 => format!("{runs}, the first: {case} ({id})"),
+            Some(case) => format!("{runs}: {case} ({id})"),
+            None => format!("{runs}: {}", in_short(id)),
+        }
+    };
     let list: Vec<String> = all.iter().map(told).collect();
     Some(format!(
-        "Warnings in its runs. {}. Each run tells its own: dbdyno runs show ID.",
+        "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
         list.join(". ")
     ))
 }

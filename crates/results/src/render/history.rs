@@ -185,9 +185,13 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
 fn lacks(point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
+    let why = match build.runs_not_counted {
+        0 => "was not run at this point".to_owned(),
+        _ => format!("has no run that counts here ({runs} of it not completed or invalid)"),
+    };
+    let last_here = &point.builds.last()?.build;
     Some(format!(
-        "{}, the last build, has no run that counts here ({runs} of it not completed or invalid): \
-         what is said of the last is of the one before.",
+        "{}, the last build, {why}: what is said of the last is of {last_here}.",
         build.build
     ))
 }

@@ -74,9 +74,10 @@ pub(super) fn answer(report: &SeekReport) -> String {
             number(low),
             number(high)
         ),
-        Answer::LowestFails { value } => {
-            format!("even the lowest fails: {axis}={} breaks {objectives}", number(value))
-        }
+        Answer::LowestFails { value } => format!(
+            "the search has no answer: not even the lowest {axis}, {}, meets {objectives}",
+            number(value)
+        ),
         Answer::HighestMeets { value } => {
             format!("even the highest meets {objectives}: {axis}={}", number(value))
         }
@@ -138,7 +139,7 @@ pub(super) fn explained(report: &SeekReport) -> String {
         (Some(true), Answer::Found { low, .. } | Answer::Between { low, .. }) => {
             format!(". Fresh probes confirm {axis}={}.", value(report, low))
         }
-        (Some(true), _) => ". Fresh probes confirm it.".to_owned(),
+        (Some(true), _) => ". Fresh probes confirm that.".to_owned(),
         (Some(false), _) => format!(". {}", not_confirmed(report)),
         (None, Answer::Flat { .. }) => {
             ". Seek again with a larger budget, or on a quieter machine.".to_owned()

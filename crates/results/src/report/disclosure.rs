@@ -63,6 +63,9 @@ pub struct RequirementReport {
     pub measured: Option<f64>,
     /// The unit of both.
     pub unit: String,
+    /// What was measured, in words, where it is more than that number: pauses by type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_times: Option<String>,
     /// How it stands.
     pub verdict: Verdict,
     /// Why it is not known or does not apply, or what else must be known.
@@ -120,10 +123,20 @@ struct Measured {
 }
 
 impl RequirementReport {
+    /// What was measured, with its unit; none where nothing was.
+    pub fn measured_words(&self) -> Option<String> {
+        self.measured_to(5)
+    }
+
+    fn measured_to(&self, digits: usize) -> Option<String> {
+        let number =
+            self.measured.map(|value| format!("{} {}", significant(value, digits), self.unit));
+        self.measured_times.clone().or(number)
+    }
+
     /// `p90 of Payment 6.1 s, required < 5 s (5.2.5.3)`.
     fn in_words(&self) -> String {
-        let measured =
-            self.measured.map(|value| format!(" {} {}", significant(value, 3), self.unit));
+        let measured = self.measured_to(3).map(|measured| format!(" {measured}"));
         let measured = measured.unwrap_or_default();
         let (title, required, clause) = (&self.title, &self.required, &self.clause);
         format!("{title}{}, required {required} ({clause})", measured.trim_end())
@@ -186,6 +199,7 @@ impl Scene<'_> {
             required: required(requirement),
             measured,
             unit: requirement.figure.unit().to_owned(),
+            measured_times: self.pauses(requirement),
             verdict,
             reason,
         };
@@ -206,6 +220,17 @@ impl Scene<'_> {
             Some(_) => chance(requirement, &measured),
         };
         report(value, Verdict::Fail, reason)
+    }
+
+    /// The pauses of each type as they were, in words.
+    fn pauses(&self, requirement: &Requirement) -> Option<String> {
+        let pauses = &requirement.pauses_ns;
+        match self.told.load {
+            Load::KeyThink { scale } if !pauses.is_empty() => {
+                Some(seconds(pauses.iter().map(|(planned, _)| *planned as f64 * scale)))
+            }
+            _ => None,
+        }
     }
 
     fn measure(&self, figure: Figure) -> Result<Measured, Unknown> {
@@ -331,8 +356,20 @@ fn holds(requirement: &Requirement, measured: &Measured) -> bool {
     is_enough && is_no_more
 }
 
-/// The limits in words: `0.9 to 1.1 %`, `< 5 s`, `≤ 1 % or one`.
+/// Times in seconds, one of each type: `18/3/2/2/2 s`.
+fn seconds(times_ns: impl Iterator<Item = f64>) -> String {
+    // To a microsecond: what a factor leaves below that is rounding.
+    let number = |ns: f64| ((ns / 1e3).round() / 1e6).to_string();
+    let all: Vec<String> = times_ns.map(number).collect();
+    format!("{} s", all.join("/"))
+}
+
+/// The limits in words: `0.9 to 1.1 %`, `< 5 s`, `≤ 1 % or one`, `≥ 18/3/2/2/2 s`.
 fn required(requirement: &Requirement) -> String {
+    if !requirement.pauses_ns.is_empty() {
+        let required = requirement.pauses_ns.iter().map(|(_, required)| *required as f64);
+        return format!("≥ {}", seconds(required));
+    }
     let unit = requirement.figure.unit();
     let gap = if unit.is_empty() { "" } else { " " };
     // As the clause has them.

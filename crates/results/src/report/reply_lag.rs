@@ -13,7 +13,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// How long replies lay in the generator's sockets before it read them, in microseconds, of a
 /// sample of the round trips: from the kernel's receive timestamp of the last byte until that was
-/// read.
+/// read. Those that lay for 10 ms and more are known of all round trips.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplyLagReport {
     /// How many round trips were sampled.
@@ -24,8 +24,12 @@ pub struct ReplyLagReport {
     pub p50: Option<f64>,
     /// 99 % are at or below it.
     pub p99: Option<f64>,
-    /// The longest that was sampled.
+    /// The longest of the sample, or of the late replies where one of those lay longer.
     pub max: Option<f64>,
+    /// How many replies of all round trips were late: lay for 10 ms and more, to a tick of the
+    /// kernel's clock. Reports of before they were looked for have none.
+    #[serde(default)]
+    pub late: u64,
     /// Why a field is null, by its name; `count` where nothing was sampled.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
@@ -51,19 +55,22 @@ pub struct ServiceSplit {
 impl ReplyLagReport {
     /// Of some groups of a run.
     pub(crate) fn of(tally: &Tally, groups: &[usize]) -> ReplyLagReport {
-        let within = groups.iter().filter_map(|index| tally.groups.get(*index));
-        let Some(lag) = merged(within.map(|group| &group.measured.reply_lag)) else {
-            let mut nothing = ReplyLagReport::default();
-            nothing.reasons.push("count", why_none(tally));
-            return nothing;
-        };
+        let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
+        let late = merged(within().map(|group| &group.measured.late_replies));
+        let longest_late = late.as_ref().map(|late| us(late.max()));
         let mut report = ReplyLagReport {
-            count: lag.count(),
-            mean: known(lag.mean() / NS_PER_US as f64),
-            max: Some(us(lag.max())),
-            service: split(tally, groups, &lag),
+            max: longest_late,
+            late: late.map_or(0, |late| late.count()),
             ..ReplyLagReport::default()
         };
+        let Some(lag) = merged(within().map(|group| &group.measured.reply_lag)) else {
+            report.reasons.push("count", why_none(tally));
+            return report;
+        };
+        report.count = lag.count();
+        report.mean = known(lag.mean() / NS_PER_US as f64);
+        report.max = Some(us(lag.max()).max(longest_late.unwrap_or(0.0)));
+        report.service = split(tally, groups, &lag);
         for (name, field, q) in [("p50", &mut report.p50, 0.50), ("p99", &mut report.p99, 0.99)] {
             match enough(lag.count(), q, CONFIDENCE) {
                 Ok(_) => *field = lag.quantile(q).map(us),

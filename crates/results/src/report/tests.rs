@@ -73,7 +73,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     tps unfinished wait_percent
     /ramp_up_counts: carried_in committed dropped failed finished offered retried
     rolled_back unfinished unknown
-    /reply_lag_us: count max mean p50 p99 reasons service
+    /reply_lag_us: count late max mean p50 p99 reasons service
     /reply_lag_us/reasons: count
     /response_ms: count distribution interval_reasons intervals max mean min overflow p50
     p90 p95 p99 p999 sd

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Bound, KindSecond, Metric, NS_PER_MS, Objective, Second};
+use model::{Bound, Comparison, KindSecond, Metric, NS_PER_MS, Objective, Second};
 use stats::ratio_error;
 
 use super::Beyond;
@@ -56,8 +56,8 @@ impl Late {
         of.beyond.resize(self.objectives.len(), 0.0);
         for kind in &second.kinds {
             of.offered += kind.counts.offered() as f64;
-            for (beyond, (_, bound_ns)) in of.beyond.iter_mut().zip(&self.objectives) {
-                *beyond += beyond_in(kind, *bound_ns) as f64;
+            for (beyond, (objective, bound_ns)) in of.beyond.iter_mut().zip(&self.objectives) {
+                *beyond += beyond_in(kind, objective.comparison, *bound_ns) as f64;
             }
             for times in [&kind.response, &kind.unfinished].into_iter().flatten() {
                 let (n, mean_ms) = (times.count() as f64, times.mean() / NS_PER_MS as f64);
@@ -144,10 +144,62 @@ fn sum(series: &[(f64, f64)]) -> (f64, f64) {
     series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// What of a kind is beyond a time: what took longer, was lost, or had not ended.
-fn beyond_in(kind: &KindSecond, bound_ns: u64) -> u64 {
+/// What of a kind is beyond a time: what took longer (or as long, where times must be below it),
+/// was lost, or had not ended.
+fn beyond_in(kind: &KindSecond, comparison: Comparison, bound_ns: u64) -> u64 {
     let slow = kind.response.as_ref().map_or(0, |response| {
-        response.count() - response.count_at_or_below(bound_ns).min(response.count())
+        let in_time = match comparison {
+            Comparison::Below => response.count_below(bound_ns),
+            _ => response.count_at_or_below(bound_ns),
+        };
+        response.count() - in_time.min(response.count())
     });
     slow + kind.counts.failed + kind.counts.dropped + kind.counts.unfinished
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Dice, Stream};
+    use stats::Histogram;
+
+    use super::*;
+
+    /// What is said of the longest of 40 seconds with 100 requests each.
+    fn longest(seed: u64, draw_ms: fn(f64) -> f64) -> Beyond {
+        let objective: Objective = "max<1s".parse().expect("an objective");
+        let mut late = Late::new(&[objective]);
+        let mut dice = Dice::new(seed, Stream::Order, 0);
+        for index in 0..40 {
+            let mut second = Second::new(0, index);
+            let mut times = Histogram::default();
+            for _ in 0..100 {
+                times.record((draw_ms(1.0 - stats::unit(dice.bits())) * 1e6) as u64);
+            }
+            let part = second.kind(0);
+            (part.counts.committed, part.response) = (times.count(), Some(times));
+            late.add(&second);
+        }
+        late.beyond(&objective).expect("there are requests")
+    }
+
+    #[test]
+    fn the_error_of_the_longest_time_is_that_of_longest_times() {
+        let exponential: fn(f64) -> f64 = |u| -10.0 * u.ln();
+        // Tails that fall like the fourth power: its longest varies more.
+        let heavy: fn(f64) -> f64 = |u| 10.0 * u.powf(-0.25);
+        let check = |draw_ms: fn(f64) -> f64| {
+            let all: Vec<Beyond> = (0..200).map(|seed| longest(seed, draw_ms)).collect();
+            let logs: Vec<f64> = all.iter().map(|one| one.ratio.ln()).collect();
+            let true_sd = stats::mean(&logs, 0.9).expect("some").sd;
+            let said = |one: &Beyond| one.error.expect("there are batches") / one.ratio;
+            let said = all.iter().map(said).sum::<f64>() / all.len() as f64;
+            assert!((0.8..2.0).contains(&(said / true_sd)), "said {said}, true {true_sd}");
+            let median = stats::median(&logs, 0.9).expect("some").value.exp();
+            let holds = |one: &&Beyond| (one.ratio - median).abs() <= one.half_width();
+            let held = all.iter().filter(holds).count();
+            assert!(held >= 170, "{held} of 200");
+            said
+        };
+        assert!(check(heavy) > 1.15 * check(exponential));
+    }
 }

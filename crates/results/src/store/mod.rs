@@ -19,6 +19,7 @@ mod reader;
 mod schema;
 mod seal;
 mod settings;
+mod so_far;
 #[cfg(test)]
 mod tests;
 mod walks;

@@ -13,12 +13,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use model::{Description, Event, Fact, Finding, NS_PER_S, RunId, Second, Severity};
+use model::{Description, Event, Fact, Finding, RunId, Severity};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::process::Process;
 use super::schema::{BUSY_TIMEOUT, IfMissing, open};
+use super::so_far::SoFar;
 use super::{Status, codec, experiments, reader, unix_ms};
 
 /// How a run is written.
@@ -103,7 +104,7 @@ impl Writer {
         let log_bytes_max = options.wal_bytes;
         let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
-            desk: Mutex::new(Desk::default()),
+            desk: Mutex::new(Desk { so_far: SoFar::of(description), ..Desk::default() }),
             wake: Condvar::new(),
             backlog_bytes: options.backlog_bytes,
         });
@@ -239,31 +240,6 @@ struct Desk {
     so_far: SoFar,
     trouble: Option<StoreError>,
     close: Option<Close>,
-}
-
-/// What a run that goes on is listed by: the measured phase as far as it was told.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct SoFar {
-    commits: u64,
-    seconds: i64,
-}
-
-impl SoFar {
-    fn add(&mut self, part: &Second) {
-        if part.second >= 0 {
-            self.commits += part.kinds.iter().map(|kind| kind.commits).sum::<u64>();
-            self.seconds = self.seconds.max(part.second + 1);
-        }
-    }
-
-    /// Commits a second; none before the first second is over.
-    fn tps(self) -> Option<f64> {
-        (self.seconds > 0).then(|| self.commits as f64 / self.seconds as f64)
-    }
-
-    fn measured_ns(self) -> Option<i64> {
-        (self.seconds > 0).then(|| self.seconds.saturating_mul(NS_PER_S as i64))
-    }
 }
 
 impl Desk {
@@ -470,8 +446,11 @@ impl Pen {
             };
             let n = batch.iter().take_while(fits).count().max(1).min(batch.len());
             let bytes = batch[..n].iter().map(Row::bytes).sum();
-            let so_far = shared.desk().so_far;
-            let result = self.commit(&batch[..n], so_far);
+            let (figures, measured_ns) = {
+                let so_far = &shared.desk().so_far;
+                (so_far.summary(), so_far.measured_ns())
+            };
+            let result = self.commit(&batch[..n], figures, measured_ns);
             let result = result.map_err(|error| StoreError::of(&self.path, &error));
             if result.is_err() {
                 shared.settle(0, batch.len(), &result);
@@ -485,16 +464,24 @@ impl Pen {
         }
     }
 
-    fn commit(&self, rows: &[Row], so_far: SoFar) -> rusqlite::Result<()> {
+    fn commit(
+        &self,
+        rows: &[Row],
+        figures: Summary,
+        measured_ns: Option<i64>,
+    ) -> rusqlite::Result<()> {
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         for row in rows {
             row.insert(&all, self.run)?;
         }
-        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, measured_ns = ? WHERE number = ?";
+        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, nopm = ?, p99_ns = ?,
+             measured_ns = ? WHERE number = ?";
         all.prepare_cached(sql)?.execute(params![
             unix_ms(),
-            so_far.tps(),
-            so_far.measured_ns(),
+            figures.tps,
+            figures.nopm,
+            figures.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
+            measured_ns,
             self.run
         ])?;
         all.commit()

@@ -230,6 +230,11 @@ fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec();
+    let parameters::Constants { c_load, c_last, .. } = &decided.constants;
+    all.push(format!(
+        "Last names are drawn around an offset that the standard asks to move between load and \
+         run: {c_load} when the data were loaded, {c_last} in this run (C-Load and C-Run of 2.1.6.1)."
+    ));
     if decided.data.warehouses == 1 {
         all.push("One warehouse: there are no remote lines, and no remote customers.".to_owned());
     }
@@ -361,6 +366,13 @@ mod tests {
     #[test]
     fn what_leaves_the_specification_is_declared() {
         let usual = make_with(&[("warehouses", "2")]).declarations();
+        let offset = usual.iter().find(|words| words.contains("C-Load and C-Run of 2.1.6.1"));
+        let numbers = |words: &str| -> Vec<i64> {
+            let first = words.split("(C-Load").next().expect("there is a first part");
+            first.split(' ').filter_map(|word| word.parse().ok()).collect()
+        };
+        let numbers = numbers(offset.expect("it is shown"));
+        assert!(matches!(&numbers[..], [load, run] if (65..=119).contains(&(load - run).abs())));
         assert!(usual[0].contains("Derived from TPC-C"));
         let same = [("warehouses", "2"), ("weights", "10,10,1,1,1"), ("home", "fixed")];
         assert_eq!(make_with(&same).declarations(), usual);

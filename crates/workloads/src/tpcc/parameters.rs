@@ -140,6 +140,7 @@ pub(super) struct Constants {
     /// C for C_LAST at the load.
     pub(super) c_load: i64,
     /// C for C_LAST in the run.
+    /// C-Run for last names.
     pub(super) c_last: i64,
     /// C for C_ID.
     pub(super) c_id: i64,

@@ -384,15 +384,13 @@ fn requirements(disclosure: &Disclosure) -> Table {
         Column::new("", Align::Left),
     ]);
     for one in &disclosure.requirements {
-        let amount = |value| format!("{} {}", significant(value, 5), one.unit);
-        let measured = one.measured.map(amount);
         let verdict = one.verdict.words();
         let reason = one.reason.as_ref().map(|why| format!("{verdict}: {why}"));
         table.row([
             one.clause.clone(),
             one.title.clone(),
             one.required.clone(),
-            measured.unwrap_or_else(|| figures::NONE.to_owned()),
+            one.measured_words().unwrap_or_else(|| figures::NONE.to_owned()),
             reason.unwrap_or_else(|| verdict.to_owned()),
         ]);
     }

@@ -147,10 +147,10 @@ mod tests {
         disturbances, and the seconds around them (during: also what began a second before)
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of before, and was back 1 s
         after it began
-                   seconds  offered  failed       TPS  p50 ms (95 %)  p99 ms (95 %)  max
-          before  36 to 41    2,311       0  460 ± 26           13.6           93.0  366
-          during  42 to 43      751       0     307.0           13.4           86.1  130
-          after   43 to 48    2,296       0  457 ± 51           14.0           92.4  177
+                   seconds  offered  failed          TPS  p50 ms (95 %)  p99 ms (95 %)  max
+          before  36 to 41    2,311       0  460.2 ± 9.5           13.6           93.0  366
+          during  42 to 43      751       0        307.0           13.4           86.1  130
+          after   43 to 48    2,296       0     457 ± 11           14.0           92.4  177
         ");
         assert!(page.iter().all(|line| line.chars().count() <= Style::default().width));
     }

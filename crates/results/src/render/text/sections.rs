@@ -692,6 +692,10 @@ fn generator(report: &Report) -> String {
         let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
         parts.push(format!("reply lag p50 {p50}, p99 {p99}, max {max} µs"));
     }
+    if lag.late > 0 {
+        let noun = if lag.late == 1 { "reply" } else { "replies" };
+        parts.push(format!("{} {noun} lay for 10 ms or longer", format_count(lag.late)));
+    }
     parts.extend(loops(report));
     parts.join("; ")
 }

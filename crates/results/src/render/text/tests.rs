@@ -14,7 +14,7 @@ fn page(made: &Made) -> String {
 #[test]
 fn a_plain_closed_run_reads_like_a_page() {
     insta::assert_snapshot!(page(&Made::closed()), @r"
-    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 5.8 within this run), p99 84.4 ms
+    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 6.8 within this run), p99 84.4 ms
 
     target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
     load        8 clients, a thread each, closed
@@ -30,10 +30,9 @@ fn a_plain_closed_run_reads_like_a_page() {
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
     of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
     of the failed        2  5,000     –     –     –     –        –  5,000
-    95 % intervals within this run: p50 13.1 to 13.9, p99 81.3 to 87.9
-    the same of all offered: p50 13.2 to 13.8, p99 81.3 to 88.1
-    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about
-    3m30s
+    95 % intervals within this run: p50 13.3 to 13.7, p99 81.8 to 87.9
+    the same of all offered: p50 13.3 to 13.7, p99 81.9 to 88.0
+    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 2m
 
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms     p95    p99    max
     new_order     12,232       0      125  201.9        57.9   25.0   19.1    56.2    81.4  145
@@ -45,7 +44,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     commits in each of 60 seconds, from 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no standstill
-    TPS to ±1 % takes about 2m
+    TPS to ±1 % takes about 2m30s
 
     measure  unit   count      sum  mean   p50   p99   max
     lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
@@ -100,12 +99,12 @@ fn an_overloaded_open_run_tells_the_truth_first() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,542 to 2,605
-    the same of all offered: p50 2,559 to 2,619
-    no interval of p90: the slow transactions came in a few episodes: an interval takes about 7m30s
-    no interval of p95: the slow transactions came in a few episodes: an interval takes about 20m
-    no interval of p99: the slow transactions came in a few episodes: an interval takes about 2h
-    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 16h
+    95 % intervals within this run: p50 2,554 to 2,594
+    the same of all offered: p50 2,567 to 2,611
+    no interval of p90: the slow transactions came in a few episodes: an interval takes about 4m30s
+    no interval of p95: the slow transactions came in a few episodes: an interval takes about 9m30s
+    no interval of p99: the slow transactions came in a few episodes: an interval takes about 55m
+    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 9h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
@@ -329,6 +328,7 @@ fn the_part_of_the_generator_in_the_service_time_is_told() {
     let mut made = Made::closed();
     assert!(!page(&made).contains("reply lag"));
     made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 12_345);
+    made.seconds[6].late_replies.get_or_insert_default().record_n(52_000_000, 3);
     let mut late = stats::Histogram::default();
     late.record_n(1_200_000, 5);
     made.more.push(Event::Heartbeats { loop_index: 0, latest_at_ns: 0, lag: Some(late) });
@@ -337,6 +337,7 @@ fn the_part_of_the_generator_in_the_service_time_is_told() {
     let page = page(&made).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains(" ms on average: server and network "), "{page}");
     assert!(page.contains(" ms (reply lag, n = 12,345)"), "{page}");
-    assert!(page.contains("reply lag p50 20.0, p99 20.0, max 20.0 µs"), "{page}");
+    assert!(page.contains("reply lag p50 20.0, p99 20.0, max 52,000 µs"), "{page}");
+    assert!(page.contains("3 replies lay for 10 ms or longer"), "{page}");
     assert!(page.contains("event loops busy 41.0, 39.5 %, at most 1.2 ms late"), "{page}");
 }

@@ -55,6 +55,7 @@ fn required_of(figure: Figure, min: Option<f64>, max: Option<f64>) -> Requiremen
         max,
         is_below: false,
         or_count: 0,
+        pauses_ns: Vec::new(),
         not_applicable: None,
     }
 }
@@ -177,6 +178,30 @@ fn pacing_is_that_of_key_think_load() {
     let minutes = required_of(Figure::MeasuredMinutes, Some(10.0), None);
     let shorter = |made: &mut Made| made.measured_ns -= 60 * NS_PER_S;
     check(&minutes, ("≥ 10 min", 10.0), shorter, 9.0);
+}
+
+#[test]
+fn pauses_are_shown_as_times_beside_the_required_ones() {
+    let seconds = [18, 3, 2].map(|s| (s * NS_PER_S, s * NS_PER_S));
+    let keying = Requirement {
+        title: "keying times by type".to_owned(),
+        pauses_ns: seconds.to_vec(),
+        ..required_of(Figure::Pauses { percent: 100.0 }, Some(100.0), None)
+    };
+    let mut made = run();
+    made.description.groups[0].load = Load::KeyThink { scale: 0.5 };
+    let half = judged(&mut made, keying.clone());
+    assert_eq!((half.verdict, half.measured, &*half.unit), (Verdict::Fail, Some(50.0), "%"));
+    assert_eq!(half.required, "≥ 18/3/2 s");
+    assert_eq!(half.measured_words().as_deref(), Some("9/1.5/1 s"));
+    let words = "keying times by type 9/1.5/1 s, required ≥ 18/3/2 s (1.2.3)";
+    assert_eq!(half.in_words(), words);
+    made.description.groups[0].load = Load::Closed;
+    let closed = judged(&mut made, keying);
+    assert_eq!((&*closed.required, closed.measured_words()), ("≥ 18/3/2 s", None));
+    // Other figures are numbers with their unit.
+    let minutes = judged(&mut run(), required_of(Figure::MeasuredMinutes, Some(1.0), None));
+    assert_eq!(minutes.measured_words().as_deref(), Some("10.000 min"));
 }
 
 #[test]

@@ -90,6 +90,36 @@ fn a_run_that_goes_on_is_listed_with_what_it_did_so_far() {
 }
 
 #[test]
+fn a_run_that_was_given_up_is_listed_with_the_figures_of_its_report() {
+    for made in [Made::closed(), Made::open_overloaded()] {
+        let (_folder, store) = new_store();
+        let begun = &made.events()[0];
+        let writer = store.writer_with(begun, quick()).expect("a writer");
+        made.seconds.iter().for_each(|second| writer.send(Event::Second(second.clone())));
+        drop(writer);
+        let (row, report) = (only(&store), Report::of(&made.tally()));
+        let offered = &report.block.offered_ms;
+        let lost = offered.is_among_lost("p99").then_some(f64::INFINITY);
+        let near = |listed: Option<f64>, reported: Option<f64>| match (listed, reported) {
+            (Some(listed), Some(reported)) => {
+                listed == reported || (listed / reported - 1.0).abs() < 1e-6
+            }
+            (listed, reported) => listed == reported,
+        };
+        let p99 = offered.p99.or(lost);
+        assert!(p99.is_some() && near(row.p99_ms, p99), "{:?} {p99:?}", row.p99_ms);
+        let measured_s = row.measured_ns.expect("it was measured") as f64 / 1e9;
+        let scale = report.measured_seconds / measured_s;
+        let rates = [(row.tps, report.block.tps), (row.nopm, report.block.nopm)];
+        for (listed, reported) in rates {
+            let reported = reported.map(|rate| rate * scale);
+            assert!(near(listed, reported), "{listed:?} {reported:?}");
+        }
+    }
+    assert!(Report::of(&Made::closed().tally()).block.nopm.is_some());
+}
+
+#[test]
 fn a_finished_run_is_listed_with_its_figures() {
     let (_folder, store) = new_store();
     let begun = begun_with("0197-aaaa", 1_700_000_000_000, &["tpcc", "arm", "tpcc"]);
@@ -111,7 +141,8 @@ fn a_finished_run_is_listed_with_its_figures() {
 fn what_the_generator_took_itself_is_replayed() {
     let (_folder, store) = new_store();
     let begun = begun("0197-lag", 1);
-    let second = Second { reply_lag: histogram(7, 1e4, 8), ..full_second(3) };
+    let late_replies = histogram(9, 2e7, 3);
+    let second = Second { reply_lag: histogram(7, 1e4, 8), late_replies, ..full_second(3) };
     let sent = vec![
         Event::Second(second),
         Event::Heartbeats { loop_index: 1, latest_at_ns: -5, lag: histogram(6, 1e6, 4) },

@@ -1,0 +1,141 @@
+//! A generator that is in the way says so, beside a real server that has a CPU of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde_json::Value;
+use servers::Server;
+use servers::for_tests::POSTGRES;
+
+use crate::home::{Home, at, number};
+use crate::outage::wait_for_seconds;
+use crate::real::url;
+use crate::waiting::Started;
+
+/// Whatever the generator does, it does it here.
+const GENERATOR_CPU: usize = 0;
+const SERVER_CPU: usize = 1;
+
+fn set_of(cpu: usize) -> CpuSet {
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    set
+}
+
+/// A server whose sessions all live on one CPU, and the URL of it.
+fn pinned() -> (Server, String) {
+    let server = POSTGRES.start();
+    let id = server.process_id().and_then(|id| Pid::from_raw(id as i32)).expect("it runs");
+    // What it starts later stays where it is itself.
+    sched_setaffinity(Some(id), &set_of(SERVER_CPU)).expect("these tests need two CPUs");
+    let target = format!("--target={}", url(&server));
+    (server, target)
+}
+
+/// Starts a run of some seconds on the generator's CPU.
+fn start(home: &Home, load: &[&str], target: &str, placement: &str) -> Started {
+    let mut command = home.command("taskset");
+    command.args(["--cpu-list", &GENERATOR_CPU.to_string(), env!("CARGO_BIN_EXE_dbdyno"), "run"]);
+    command.args(load).args([target, "--placement", placement, "--output=json"]);
+    command.args(["--clients=16", "--ramp-up=1s", "--duration=4s", "--check=off"]);
+    Started::new(command)
+}
+
+const POINT_SELECTS: [&str; 3] = ["oltp-point-select", "--tables=1", "--table-size=1000"];
+/// One statement of some ten milliseconds of work for the server, and so ten times as long for each
+/// of 16 clients: whatever else this machine does, the generator waits for the server.
+const SLOW: [&str; 10] = [
+    "oltp-read-only",
+    "--tables=1",
+    "--table-size=100000",
+    "--range-size=100000",
+    "--point-selects=0",
+    "--simple-ranges=0",
+    "--sum-ranges=1",
+    "--order-ranges=0",
+    "--distinct-ranges=0",
+    "--skip-trx=true",
+];
+
+/// What is said of a generator in the way; nothing where it is not.
+fn saturated(report: &Value) -> &str {
+    let findings = at(report, "findings").as_array().expect("a list");
+    let found = findings.iter().find(|one| one["id"] == "generator_saturated");
+    found.and_then(|one| one["text"].as_str()).unwrap_or_default()
+}
+
+/// Threads of ours that keep the generator's CPU busy until this is dropped.
+struct Burners {
+    are_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Burners {
+    fn start(n_threads: usize) -> Burners {
+        let are_over = Arc::new(AtomicBool::new(false));
+        let burn = |_| {
+            let are_over = Arc::clone(&are_over);
+            thread::spawn(move || {
+                sched_setaffinity(None, &set_of(GENERATOR_CPU)).expect("there is this CPU");
+                while !are_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        };
+        let threads = (0..n_threads).map(burn).collect();
+        Burners { are_over, threads }
+    }
+}
+
+impl Drop for Burners {
+    fn drop(&mut self) {
+        self.are_over.store(true, Ordering::Relaxed);
+        self.threads.drain(..).for_each(|thread| thread.join().expect("nothing went wrong"));
+    }
+}
+
+#[test]
+fn a_generator_that_shares_its_cpu_beside_a_fast_server_is_found() {
+    let (_server, target) = pinned();
+    let home = Home::new();
+    for placement in ["loop", "thread"] {
+        let burners = Burners::start(3);
+        let report = start(&home, &POINT_SELECTS, &target, placement).end().json();
+        drop(burners);
+        let text = saturated(&report);
+        assert!(!text.is_empty(), "{placement}: {:#}", report["facts"]["client"]);
+        let percent = number(&report, "reply_lag_us.service.generator_percent");
+        assert!(percent > 10.0, "{placement}: replies lay there for {percent} % of the time");
+    }
+}
+
+#[test]
+fn a_generator_that_was_stopped_for_50_ms_is_found_with_its_reply_lag() {
+    let (_server, target) = pinned();
+    for placement in ["loop", "thread"] {
+        let home = Home::new();
+        let mut run = start(&home, &POINT_SELECTS, &target, placement);
+        wait_for_seconds(&home, &mut run, 2);
+        run.pause(Duration::from_millis(50));
+        let report = run.end().json();
+        let longest_us = number(&report, "reply_lag_us.max");
+        assert!(longest_us >= 45_000.0, "{placement}: {:#}", report["reply_lag_us"]);
+        assert!(number(&report, "reply_lag_us.late") > 0.0);
+        assert!(!saturated(&report).is_empty(), "{placement}: {:#}", report["findings"]);
+    }
+}
+
+#[test]
+fn an_idle_generator_beside_a_saturated_server_is_not_found() {
+    let (_server, target) = pinned();
+    let home = Home::new();
+    for placement in ["loop", "thread"] {
+        let report = start(&home, &SLOW, &target, placement).end().json();
+        assert_eq!(saturated(&report), "", "{placement}: {:#}", report["reply_lag_us"]);
+        assert!(number(&report, "reply_lag_us.count") > 0.0, "{placement}");
+    }
+}
