@@ -1,14 +1,16 @@
-//! A hand on a session for other threads: it shuts the socket down, and sees to it that the
-//! server stops what the session had under way.
+//! A hand on a session for other threads: it sees to it that the server stops what the session had
+//! under way, and shuts the socket down.
 //!
 //! A server does not look at the socket while it works on a statement, so it must be told on
-//! another connection. One thread a target does that for all its cancelled sessions. Not here:
-//! how it is told (each driver's `Server::end`).
+//! another connection. A pooler in front of it does not know what to stop before the statement has
+//! come there, nor after the socket has gone: so it is told again and again, until the session has
+//! heard of its end, and only then the socket goes. One thread a target does that for all its
+//! cancelled sessions. Not here: how it is told (each driver's `Server::end`).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ use super::{CancelKey, Server};
 pub(super) struct Handle<S> {
     cancelled: AtomicBool,
     /// Whether the server works for it.
-    busy: AtomicBool,
+    busy: Arc<AtomicBool>,
     held: Mutex<Held>,
     sweeper: Option<Arc<Sweeper<S>>>,
 }
@@ -37,7 +39,7 @@ impl<S: Server> Handle<S> {
     pub(super) fn new(sweeper: Option<Arc<Sweeper<S>>>) -> Handle<S> {
         Handle {
             cancelled: AtomicBool::new(false),
-            busy: AtomicBool::new(false),
+            busy: Arc::default(),
             held: Mutex::default(),
             sweeper,
         }
@@ -99,15 +101,13 @@ impl<S: Server> Cancel for Handle<S> {
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         let mut held = lock(&self.held);
-        // The flag is read before the socket goes, since its session may notice at once.
-        let was_busy = self.busy.load(Ordering::Acquire);
-        if let Some(socket) = held.socket.take() {
-            shut_down(&socket);
-        }
-        if let (true, Some((place, key)), Some(sweeper)) =
-            (was_busy, held.key.take(), &self.sweeper)
-        {
-            sweeper.sweep(place, key);
+        let Some(socket) = held.socket.take() else { return };
+        match (held.key.take(), &self.sweeper) {
+            (Some((place, key)), Some(sweeper)) if self.busy.load(Ordering::Acquire) => {
+                let busy = Arc::clone(&self.busy);
+                sweeper.sweep(place, Cancelled { key, busy, socket });
+            }
+            _ => shut_down(&socket),
         }
     }
 }
@@ -121,11 +121,21 @@ pub(super) struct Sweeper<S> {
 
 /// How long the end of a target may wait until its servers are told. One that hangs is not told.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a cancelled session goes on at most while its server is told, and how often it is.
+const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
+const TELL_EVERY: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
 struct Waiting {
-    keys: BTreeMap<usize, Vec<CancelKey>>,
+    cancelled: BTreeMap<usize, Vec<Cancelled>>,
     is_swept: bool,
+}
+
+/// A session that was cancelled while the server worked for it.
+struct Cancelled {
+    key: CancelKey,
+    busy: Arc<AtomicBool>,
+    socket: Arc<OwnedFd>,
 }
 
 impl<S: Server> Sweeper<S> {
@@ -133,31 +143,68 @@ impl<S: Server> Sweeper<S> {
         Sweeper { server, waiting: Mutex::default(), is_done: Condvar::new() }
     }
 
-    fn sweep(self: &Arc<Self>, place: usize, key: CancelKey) {
+    fn sweep(self: &Arc<Self>, place: usize, cancelled: Cancelled) {
         let mut waiting = lock(&self.waiting);
-        waiting.keys.entry(place).or_default().push(key);
+        waiting.cancelled.entry(place).or_default().push(cancelled);
         if waiting.is_swept {
             return;
         }
         let sweeper = Arc::clone(self);
         let spawned = thread::Builder::new().name("cancel".to_owned()).spawn(move || {
-            while let Some((place, keys)) = sweeper.next() {
-                sweeper.server.end(place, &keys);
+            while let Some((place, cancelled)) = sweeper.next() {
+                sweeper.end(place, &cancelled);
             }
         });
-        // Without a thread the server goes on until it has done what nobody waits for.
         waiting.is_swept = spawned.is_ok();
+        if !waiting.is_swept {
+            // Without a thread the server goes on until it has done what nobody waits for.
+            std::mem::take(&mut waiting.cancelled).values().for_each(|all| shut_all_down(all));
+        }
     }
 
-    fn next(&self) -> Option<(usize, Vec<CancelKey>)> {
+    /// Tells the server until no session waits for it, and shuts the sockets down then, or when
+    /// that takes long.
+    fn end(&self, place: usize, cancelled: &[Cancelled]) {
+        let (knows, known) = mpsc::channel::<()>();
+        let is_shut = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let is_shut = &is_shut;
+            scope.spawn(move || {
+                // However the wait ends, they must be shut down.
+                let _ = known.recv_timeout(SHUT_DOWN_AFTER);
+                is_shut.store(true, Ordering::Release);
+                shut_all_down(cancelled);
+            });
+            loop {
+                let waits = |one: &&Cancelled| one.busy.load(Ordering::Acquire);
+                let keys: Vec<CancelKey> =
+                    cancelled.iter().filter(waits).map(|one| one.key.clone()).collect();
+                if keys.is_empty() {
+                    break;
+                }
+                self.server.end(place, &keys);
+                if is_shut.load(Ordering::Acquire) {
+                    break;
+                }
+                thread::park_timeout(TELL_EVERY);
+            }
+            drop(knows);
+        });
+    }
+
+    fn next(&self) -> Option<(usize, Vec<Cancelled>)> {
         let mut waiting = lock(&self.waiting);
-        let next = waiting.keys.pop_first();
+        let next = waiting.cancelled.pop_first();
         waiting.is_swept = next.is_some();
         if next.is_none() {
             self.is_done.notify_all();
         }
         next
     }
+}
+
+fn shut_all_down(cancelled: &[Cancelled]) {
+    cancelled.iter().for_each(|one| shut_down(&one.socket));
 }
 
 impl<S> Sweeper<S> {

@@ -55,8 +55,8 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
     /// The longest message that is accepted from the server, in bytes.
     fn message_bytes_max(&self) -> usize;
 
-    /// Ends on the server what cancelled sessions had under way; their sockets are shut down
-    /// already. Called on a thread of its own that may block. Nobody is there to hear of trouble.
+    /// Ends on the server what cancelled sessions have under way. Called on a thread of its own
+    /// that may block, and again for those that go on. Nobody is there to hear of trouble.
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]);
 }
 
