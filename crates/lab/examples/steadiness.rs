@@ -6,12 +6,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use analysis::Tally;
 use lab::Stop;
 use lab::build::{BuildOptions, Progress};
 use lab::plan::{decide, read_toml};
 use lab::run::{RunOptions, Watcher, run};
 use model::{Event, Target};
-use results::Tally;
 
 /// What says of a run that it is not steady.
 const NOT_STEADY: [&str; 3] = ["drifting", "uneven", "stalled"];

@@ -6,8 +6,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use analysis::Tally;
 use model::{CommitCounter, Database, Fact};
-use results::Tally;
 
 use crate::desk::Desk;
 use crate::{Trouble, wall};

@@ -9,16 +9,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::ExperimentReport;
+use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
+use analysis::report::Report;
+use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan, Point,
-    RunId, Target, format_duration, server_of,
+    RunId, Status, Target, format_duration, server_of,
 };
-use results::ExperimentReport;
-use results::experiment::{Trialled, counts, is_settled, why_not};
-use results::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
-use results::report::{Field, Report};
-use results::store::{self, Status, Store};
+use store::Store;
 
 use crate::build::{BuildOptions, drop_data};
 use crate::condition::wait_until;
@@ -240,7 +240,7 @@ impl Kept {
 pub(crate) fn kept_report_but(
     store: &Store,
     run: &RunId,
-    emptied: &[Field],
+    emptied: &[model::ReportField],
 ) -> Result<Kept, Trouble> {
     match store.report_json_but(run, emptied) {
         // The store itself reads what is to be emptied.

@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::Tally;
 use engine::Stop;
 use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
-use results::Tally;
 
 use crate::Trouble;
 use crate::desk::Desk;

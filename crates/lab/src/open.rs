@@ -7,7 +7,7 @@ use std::sync::Arc;
 use drivers::Opening;
 use engine::Stop;
 use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
-use results::store::{holds_runs, is_of_store};
+use store::{holds_runs, is_of_store};
 
 use crate::Trouble;
 use crate::build::GOES_ON;

@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use analysis::Tally;
+use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
+use model::numbers::{count, fixed};
 use model::{
     Around, Check, CheckResult, Database, Deed, Description, Disturbance, Event, Fact, Finding,
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
     NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Workload,
 };
-use results::Tally;
-use results::render::figures::{count, fixed};
-use results::report::{Report, Status};
-use results::store::{self, Store, Summary, Writer};
+use store::{Store, Summary, Writer};
 
 use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
@@ -824,7 +824,7 @@ fn facts_of(ran: &Ran, usage: &facts::Usage, thread_use: &ThreadUse, tally: &Tal
 fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
     let run_delay_ns = thread_use.run_delay_ns()? as f64;
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
-    let service_ns = results::Sum::of(tally, &groups).service.sum() as f64;
+    let service_ns = analysis::tally::Sum::of(tally, &groups).service.sum() as f64;
     let lags = tally.groups.iter().filter_map(|group| group.measured.lag.as_ref());
     let lag_ns: f64 = lags.map(|lag| lag.sum() as f64).sum();
     let share = (run_delay_ns - lag_ns).max(0.0) / service_ns;
@@ -859,7 +859,7 @@ fn conclude(outcome: Result<Ran, Trouble>, mut recount: Recount<'_>) -> Result<R
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
         recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
-    let mut found = results::findings::judge(&recount.tally);
+    let mut found = analysis::findings::judge(&recount.tally);
     let trouble_of_store = recount.writer.as_ref().and_then(|writer| {
         let is_gone = !writer.path().exists();
         let gone = || format!("{} was removed meanwhile", writer.path().display());
@@ -908,11 +908,11 @@ fn not_written(why: String) -> Finding {
 }
 
 /// How a run is kept: its status, and the figures by which it is listed.
-fn kept(report: &Report) -> (store::Status, Summary) {
+fn kept(report: &Report) -> (model::Status, Summary) {
     let status = match report.status {
-        Status::Completed | Status::QueueFull => store::Status::Completed,
-        Status::Interrupted => store::Status::Interrupted,
-        Status::Running | Status::Failed => store::Status::Failed,
+        Status::Completed | Status::QueueFull => model::Status::Completed,
+        Status::Interrupted => model::Status::Interrupted,
+        Status::Running | Status::Failed => model::Status::Failed,
     };
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;

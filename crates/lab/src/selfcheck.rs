@@ -9,13 +9,13 @@ mod tcp;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use analysis::Tally;
+use analysis::report::Report;
 use engine::{Schedule, Share, Stop, Tap};
 use model::{
     ArrivalRate, Arrivals, Event, Group, Load, NS_PER_MS, NS_PER_S, Phases, Placement,
     PlacementChoice, Plan, QueueFull, Recording, Retry, Sample, Target, Until,
 };
-use results::Tally;
-use results::report::Report;
 use serde::Serialize;
 use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 

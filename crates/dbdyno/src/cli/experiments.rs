@@ -1,5 +1,6 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
+use analysis::ExperimentReport;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use lab::Trouble;
 use lab::build::BuildOptions;
@@ -9,14 +10,13 @@ use lab::experiment::{
 };
 use lab::plan::{Draft, decide_all, varied_to_toml};
 use lab::run::Watcher;
-use model::{DataPolicy, Experiment};
-use results::ExperimentReport;
-use results::render::{
+use model::{DataPolicy, Experiment, Status};
+use render::{
     ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
     experiment_list_markdown,
 };
-use results::store::{ExperimentFilter, Status, Store};
 use serde_json::{Value, json};
+use store::{ExperimentFilter, Store};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};

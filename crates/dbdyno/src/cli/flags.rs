@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use lab::Trouble;
 use lab::build::LoadMethod;
 use model::{Parameter, ParameterKind};
-use results::store::default_path;
+use store::default_path;
 
 use super::variable;
 

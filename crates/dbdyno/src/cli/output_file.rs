@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use lab::Trouble;
-use results::store::is_of_store;
+use store::is_of_store;
 
 use super::flags;
 

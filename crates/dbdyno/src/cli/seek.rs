@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use analysis::SeekReport;
 use clap::ArgMatches;
 use lab::plan::{Draft, decide_seek};
 use lab::run::Watcher;
 use lab::seek::{Search, SeekResult, Use, forecast};
 use model::Experiment;
-use results::SeekReport;
-use results::render::{as_json, seek};
+use render::{as_json, seek};
 
 use super::live::Live;
 use super::metrics::Metrics;

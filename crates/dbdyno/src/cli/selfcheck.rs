@@ -3,7 +3,7 @@
 use clap::{Arg, ArgMatches, Command};
 use lab::Trouble;
 use lab::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
-use results::render::{Align, Column, Table};
+use render::{Align, Column, Table};
 use serde_json::json;
 
 use super::{DONE, FAILED, Outcome, flags, print};

@@ -2,8 +2,8 @@
 //!
 //! Not here: in which order trials are made (model), and what they show (results).
 
+use analysis::comparison::{FLOOR, figure_named};
 use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
-use results::comparison::{FLOOR, figure_named};
 
 use super::BadPlan;
 use super::draft::{Draft, Written, spelled};

@@ -5,12 +5,11 @@
 
 use std::cmp::Ordering;
 
+use analysis::seek::METHOD;
 use model::{
     Condition, Metric, Objective, ParameterKind, Plan, Seek, Setting, Target, format_duration,
     is_arrival_rate, parse_duration,
 };
-
-use results::seek::METHOD;
 
 use super::draft::{Draft, From, VaryDraft, Written, spelled};
 use super::place::{Place, check_axes, parameters_of, places, put, written_at};

@@ -3,11 +3,11 @@
 //! Every point is decided before the first is tried: a mistake in the last one is told at once,
 //! with its place. Not here: how points are walked (experiment).
 
+use analysis::figures::number;
 use model::{
     Axis, Condition, DataPolicy, Nesting, Order, Plan, StopRule, Target, combinations,
     parse_duration, short_axis,
 };
-use results::experiment::number;
 
 use super::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
 use super::place::{check_axes, flag_of, parameters_of, put};

@@ -10,18 +10,18 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::SeekReport;
+use analysis::report::Report;
+use analysis::seek::{
+    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+};
+use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
 use model::{
     Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
     Target,
 };
-use results::SeekReport;
-use results::experiment::{Trialled, counts, is_settled};
-use results::report::Report;
-use results::seek::{
-    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
-};
-use results::store::Store;
+use store::Store;
 
 use crate::experiment::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
@@ -348,7 +348,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trou
         }
     };
     let probe =
-        |((probe, report), verdict): (&(Probe, Report), &results::seek::Verdict)| ProbeReport {
+        |((probe, report), verdict): (&(Probe, Report), &analysis::seek::Verdict)| ProbeReport {
             at: probe.ask.at,
             measure_s: probe.ask.measure_ns as f64 / 1e9,
             stage: probe.ask.stage,

@@ -5,13 +5,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use analysis::Tally;
+use analysis::report::Status;
 use lab::build::{BuildOptions, Progress};
 use lab::plan::{decide, read_toml};
 use lab::run::{RunOptions, RunResult, Watcher, run};
 use lab::{Stop, Trouble};
 use model::{Event, Finding, Request, Severity, StatementKind, Target};
-use results::Tally;
-use results::report::Status;
 use servers::Server;
 
 /// Nobody looks on.
