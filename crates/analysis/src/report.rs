@@ -162,6 +162,8 @@ impl Report {
     /// whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 4] =
         [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+    /// What is told second by second alone: comparisons need all else.
+    pub const SERIES: [ReportField; 2] = [("seconds", "[]"), ("probes", "[]")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }

@@ -251,7 +251,9 @@ fn sentence(floor: f64, judged: &Judged) -> String {
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
-        Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
+        Verdict::Better | Verdict::Worse | Verdict::Higher | Verdict::Lower => {
+            format!("{name} is {}: {by}", judged.verdict.name())
+        }
         Verdict::BelowFloor => format!(
             "any difference in {name} is below the minimum effect of {} %: {by}",
             exact(floor * 100.0)

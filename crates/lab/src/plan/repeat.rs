@@ -2,7 +2,8 @@
 //!
 //! Not here: in which order trials are made (model), and what they show (results).
 
-use analysis::comparison::{FLOOR, figure_named};
+use analysis::comparison::FLOOR;
+use analysis::figures::{Direction, direction, known};
 use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
 
 use super::BadPlan;

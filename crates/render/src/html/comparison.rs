@@ -79,10 +79,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
             Judgement::Better
             | Judgement::BelowFloor
             | Judgement::SizeNotKnown
-            | Judgement::NoEvidence,
+            | Judgement::NoEvidence
+            | Judgement::Higher
+            | Judgement::Lower,
         ) if pair.lost().next().is_some() => ("warn", "Not at all points."),
         Some(Judgement::Better) => ("good", "Better."),
         Some(Judgement::Worse) => ("bad", "Worse."),
+        Some(Judgement::Higher) => ("", "Higher."),
+        Some(Judgement::Lower) => ("", "Lower."),
         Some(Judgement::BelowFloor) => ("", "Too small to matter."),
         Some(Judgement::SizeNotKnown) => ("", "Differs, size not known."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
@@ -135,7 +139,7 @@ fn table_of(report: &ComparisonReport, differences: &[&Difference]) -> Table {
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
-    let best = if analysis::figures::is_time(&first.figure) { "lowest" } else { "peak" };
+    let best = if analysis::figures::is_less_better(&first.figure) { "lowest" } else { "peak" };
     let mut table = Table::new([
         Column::new(format!("{} over {}", title(&first.figure), first.axis), Align::Left),
         Column::new("first", Align::Right),
