@@ -10,7 +10,7 @@
 //! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
 //! over sides, points and figures (Hommel), and those of all other figures as a family of their
 //! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
-//! reports. Not here: which runs make a side (lab), and how it looks (render).
+//! reports. Not here: which runs make a side (app), and how it looks (render).
 
 mod differences;
 mod gate;

@@ -1,7 +1,7 @@
 //! What an experiment has shown: a figure with its error for each point, and curves over an axis.
 //!
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
-//! (lab), and how it looks (render).
+//! (app), and how it looks (render).
 
 use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};

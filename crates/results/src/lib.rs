@@ -1,6 +1,6 @@
 //! What remains of a run: its store, its report, and what is to be thought of it.
 //!
-//! Not here: how a run is made (engine, lab), or any terminal or browser (dbdyno).
+//! Not here: how a run is made (engine, app), or any terminal or browser (dbdyno).
 
 pub mod charts;
 pub mod comparison;

@@ -1,8 +1,8 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
+use app::Trouble;
+use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{Asked, compare as hold};
 use results::comparison::{Gate, GateResult, Judge, Passed};
 use results::render::{comparison, comparison_csv, comparison_markdown};
 use serde_json::json;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use lab::{Stop, Trouble};
+use app::{Stop, Trouble};
 use model::{Target, format_count};
 
 use super::say;

@@ -1,17 +1,17 @@
 //! `dbdyno build`, `check` and `drop`: the data without the load.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::build::{
+use app::build::{
     Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
     unmarked_tables,
 };
-use lab::managed::is_managed;
-use lab::open::{
+use app::open::{
     Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables, is_apart_from,
 };
-use lab::run::Watcher;
-use lab::{Stop, Trouble};
+use app::run::Watcher;
+use app::{Stop, Trouble};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{CheckResult, Target};
+use plan::managed::is_managed;
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -189,7 +189,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
     }
     let (database, workload) = (&opened.database, &opened.workload);
-    let results = lab::check::check_heard(database, workload, &stop, &mut |title| {
+    let results = app::check::check_heard(database, workload, &stop, &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
@@ -199,7 +199,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     live.end();
     let n_failed = results.iter().filter(|result| result.n_failed > 0).count();
     if flags::is_json(matches) {
-        let sum = |s: &lab::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
+        let sum = |s: &app::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
         let sums: Vec<_> = sums.iter().map(sum).collect();
         let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
         print(&format!("{value:#}\n"))?;

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use app::Trouble;
+use app::datagen::{Format, Written, write_files};
+use app::run::Watcher;
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
-use lab::datagen::{Format, Written, write_files};
-use lab::run::Watcher;
 use model::{Settings, Workload, format_count};
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Trouble> {
 }
 
 fn json_of(written: &Written) -> String {
-    let file = |file: &lab::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
+    let file = |file: &app::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
     let schema = |(database, path): &(&'static str, std::path::PathBuf)| {
         let commands = written.commands(database);
         (database.to_string(), json!({"schema": path, "commands": commands}))

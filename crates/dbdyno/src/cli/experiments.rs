@@ -1,15 +1,15 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::build::BuildOptions;
-use lab::experiment::{
+use app::Trouble;
+use app::build::BuildOptions;
+use app::experiment::{
     ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
     run as run_experiment, status,
 };
-use lab::plan::{Draft, decide_all, varied_to_toml};
-use lab::run::Watcher;
+use app::run::Watcher;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment};
+use plan::{Draft, decide_all, varied_to_toml};
 use results::ExperimentReport;
 use results::render::{
     ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
@@ -176,7 +176,7 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
 fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Trouble> {
     let mut filter = ExperimentFilter::default();
     if let Some(text) = matches.get_one::<String>("where") {
-        filter = filter.that(text, lab::unix_ms()).map_err(bad("--where"))?;
+        filter = filter.that(text, app::unix_ms()).map_err(bad("--where"))?;
     }
     if let Some(text) = matches.get_one::<String>("sort") {
         filter = filter.by(text).map_err(bad("--sort"))?;
@@ -245,7 +245,7 @@ fn show(matches: &ArgMatches) -> Outcome {
         };
     }
     if experiment.seek.is_some() {
-        return seek::told(&lab::seek::report(&store, &experiment)?, matches);
+        return seek::told(&app::seek::report(&store, &experiment)?, matches);
     }
     told(&report(&store, &experiment)?, matches)
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use app::Trouble;
+use app::subject::run_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::subject::run_report;
 use model::RunId;
 use results::render::{as_json, seconds_csv};
 use results::report::{Options, Report};

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
+use app::Trouble;
+use app::build::LoadMethod;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use lab::Trouble;
-use lab::build::LoadMethod;
 use model::{Parameter, ParameterKind};
 use results::store::default_path;
 
 use super::variable;
 
-/// The flag of a parameter. Values stay text: the lab reads them, and says what is wrong.
+/// The flag of a parameter. Values stay text: `plan` reads them, and says what is wrong.
 pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),

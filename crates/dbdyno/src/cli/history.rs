@@ -2,9 +2,9 @@
 
 use std::io::Read as _;
 
+use app::Trouble;
+use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use results::history::{Acknowledged, Order, Question, commits_of};
 use results::render::{as_json, history as page, history_csv, history_markdown};
 use results::store::Store;

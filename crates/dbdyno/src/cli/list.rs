@@ -1,9 +1,9 @@
 //! `dbdyno list`: workloads, targets, parameters and findings, from the tables that own them.
 
 use clap::{Arg, ArgMatches, Command};
-use lab::managed;
-use lab::plan::{AT, GROUP, PLAN};
 use model::Parameter;
+use plan::managed;
+use plan::{AT, GROUP, PLAN};
 use results::findings::{KNOWN, Known};
 use results::render::{Align, Column, Table};
 use serde_json::{Value, json};
@@ -157,8 +157,8 @@ struct Section {
 }
 
 fn sections() -> Vec<Section> {
-    let of_plan = |table: &'static [lab::plan::Row]| -> Vec<(String, &'static Parameter)> {
-        let key = |row: &'static lab::plan::Row| match row.path {
+    let of_plan = |table: &'static [plan::Row]| -> Vec<(String, &'static Parameter)> {
+        let key = |row: &'static plan::Row| match row.path {
             "workload" => ("`workload`".to_owned(), &row.parameter),
             path => (format!("`{path}`, `--{}`", row.parameter.flag()), &row.parameter),
         };

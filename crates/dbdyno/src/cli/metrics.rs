@@ -10,13 +10,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use app::{Stop, Trouble};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use clap::{Arg, ArgMatches};
-use lab::{Stop, Trouble};
 use model::{Counts, Event, KindSecond, NS_PER_S, NS_PER_US, Phase};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};

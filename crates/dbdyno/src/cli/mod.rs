@@ -30,9 +30,9 @@ mod web;
 use std::io::Write;
 use std::process::ExitCode;
 
+use app::Trouble;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
 
 pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
 pub(crate) use self::runs::run_list_json;
@@ -178,7 +178,7 @@ fn command(words: &[String]) -> Result<Command, Trouble> {
     let about = "Puts a database on the dyno: builds the data, drives the load, measures honestly, \
                  keeps every run";
     Ok(Command::new("dbdyno")
-        .version(lab::run::version_of_ours())
+        .version(app::run::version_of_ours())
         .about(about)
         .after_help("Try it: dbdyno run tpcc")
         .subcommand_required(true)

@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use app::Trouble;
 use clap::ArgMatches;
-use lab::Trouble;
 use results::store::is_of_store;
 
 use super::flags;

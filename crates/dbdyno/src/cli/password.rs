@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
+use app::Trouble;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
 use model::{Secret, Target};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 

@@ -1,8 +1,8 @@
 //! A draft of a plan from the command line, alone or over a plan file.
 
+use app::Trouble;
 use clap::ArgMatches;
-use lab::Trouble;
-use lab::plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
+use plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
 
 use super::flags;
 

@@ -1,10 +1,10 @@
 //! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
 //! of its charts alone.
 
+use app::Trouble;
+use app::compare::{Asked, compare, history};
+use app::subject::Subject;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{Asked, compare, history};
-use lab::subject::Subject;
 use model::RunId;
 use results::charts::Chart;
 use results::history::Question;

@@ -3,9 +3,9 @@
 
 use std::io::{IsTerminal, Write};
 
+use app::Trouble;
+use app::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use model::{Target, server_of};
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ pub(crate) fn offer(matches: &ArgMatches) {
                 continue;
             }
             let options = RestoreOptions { dry_run: false, force: false };
-            let stop = lab::Stop::default();
+            let stop = app::Stop::default();
             let restored = set_back(&store, &target, of_it, options, &stop);
             restored.iter().for_each(|one| say(told(one).trim_end()));
         }

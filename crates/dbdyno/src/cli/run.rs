@@ -1,12 +1,12 @@
 //! `dbdyno run`: a workload or a plan, and its report.
 
+use app::Trouble;
+use app::build::BuildOptions;
+use app::open::{data_folder, default_target};
+use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::build::BuildOptions;
-use lab::open::{data_folder, default_target};
-use lab::plan::{GROUP, PLAN, decide, is_sought, is_varied};
-use lab::run::{RunOptions, run as run_plan};
 use model::Target;
+use plan::{GROUP, PLAN, decide, is_seek, is_varied};
 use results::render::{Style, as_json, sheets};
 use results::report::{Options, Report};
 
@@ -98,7 +98,7 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
-    if is_sought(&draft) {
+    if is_seek(&draft) {
         return seek::run(&draft, matches);
     }
     if is_varied(&draft) {

@@ -1,9 +1,9 @@
 //! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
 
+use app::Trouble;
+use app::experiment::read_report;
+use app::subject::{report_of, run_report, run_tally};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::experiment::read_report;
-use lab::subject::{report_of, run_report, run_tally};
 use model::{NS_PER_S, RunId, Severity};
 use results::render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use results::report::{Options, Report};
@@ -194,7 +194,7 @@ fn list(matches: &ArgMatches) -> Outcome {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),
     });
-    let now_unix_ms = lab::unix_ms();
+    let now_unix_ms = app::unix_ms();
     let query = text("where").map(|text| Query::parse(&text, now_unix_ms)).transpose();
     let sort = text("sort").map(|text| Sort::parse(&text)).transpose();
     let filter = Filter {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use app::run::Watcher;
+use app::seek::{Search, SeekResult, Use, forecast};
 use clap::ArgMatches;
-use lab::plan::{Draft, decide_seek};
-use lab::run::Watcher;
-use lab::seek::{Search, SeekResult, Use, forecast};
 use model::Experiment;
+use plan::{Draft, decide_seek};
 use results::SeekReport;
 use results::render::{as_json, seek};
 

@@ -1,8 +1,8 @@
 //! `dbdyno selfcheck`: the instrument, measured.
 
+use app::Trouble;
+use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
-use lab::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use results::render::{Align, Column, Table};
 use serde_json::json;
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 
+use app::Trouble;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
 use results::render::for_shell;
 use results::store::default_path;
 use tokio::sync::Notify;

@@ -2,11 +2,11 @@
 //!
 //! Not here: what a page shows, and the headers that every answer has (guard).
 
+use app::Trouble;
 use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use lab::Trouble;
 use results::charts::Chart;
 use results::store::{StoreError, StoreErrorKind};
 use serde_json::json;

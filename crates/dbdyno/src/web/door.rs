@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use app::Trouble;
 use askama::Template;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::Extension;
@@ -18,7 +19,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use lab::Trouble;
 use sha2::{Digest, Sha256};
 
 use super::App;

@@ -2,11 +2,11 @@
 //!
 //! Not here: how an experiment is judged (results), and who goes on with one (the command line).
 
+use app::subject::Subject;
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use lab::subject::Subject;
 use model::Experiment;
 use results::charts::Chart;
 use results::render::html::{Ink, Print};

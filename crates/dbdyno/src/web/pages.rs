@@ -2,12 +2,12 @@
 //!
 //! Their bodies are those of the reports (results). Not here: the list, and experiments.
 
+use app::compare::{Asked, compare as hold, history as hold_history};
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use results::comparison::Judge;
 use results::history::{Order, Question};

@@ -3,11 +3,11 @@
 //!
 //! Not here: what stands in them (results).
 
+use app::subject::run_report;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use lab::subject::run_report;
 use model::RunId;
 use results::Tally;
 use results::render::{Sheet, seconds_csv, sheets};

@@ -1,7 +1,7 @@
 //! Every finding that there is: what raises it and what to do about it. The table in
 //! docs/findings.md is made of this list.
 //!
-//! Not here: whether a run deserves one (the files beside this one), and findings of the lab's,
+//! Not here: whether a run deserves one (the files beside this one), and findings of the app's,
 //! which say what only the maker of a run can know.
 
 /// A finding, whatever the run.
