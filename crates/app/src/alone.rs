@@ -8,9 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use model::{Database, Refusal};
+use monitor::wall_clock;
 
+use crate::Trouble;
 use crate::desk::Desk;
-use crate::{Trouble, wall};
 
 /// How long a build waits: a server takes a moment to notice that the one before is gone.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
@@ -43,7 +44,7 @@ impl Alone {
         for sql in first {
             desk.write(sql)?;
         }
-        let began = wall::now();
+        let began = wall_clock::now();
         loop {
             match desk.number(ask) {
                 Ok(Some(0)) => {}

@@ -15,6 +15,7 @@ use model::{
     ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload, fnv1a,
     format_count,
 };
+use monitor::wall_clock;
 
 use crate::Trouble;
 use crate::alone::{A_MOMENT, Alone, connect_again};
@@ -25,7 +26,7 @@ pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
-use crate::{routines, wall};
+use crate::routines;
 
 const INTERRUPTED: &str = "the build was interrupted";
 /// What is said of a build that was not ended: chunks are marked in the transaction that builds
@@ -146,7 +147,7 @@ pub fn build(
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Trouble> {
-    let began = wall::now();
+    let began = wall_clock::now();
     let Some(population) = opened.workload.population() else {
         return Err(Trouble::Usage("this workload has no data to build".to_owned()));
     };
@@ -170,7 +171,7 @@ pub fn build(
     }
     let mut builder = Builder::at(opened, population, is_stopped)?;
     let work = builder.load_all(&mut built, progress)?;
-    let indexing = wall::now();
+    let indexing = wall_clock::now();
     builder.finish(&mut |doing| {
         progress(&Progress {
             doing: doing.to_owned(),
@@ -505,7 +506,7 @@ fn load_once(
 ) -> Result<(), Trouble> {
     let database = opened.database.as_ref();
     let (n_loaders, method) = (built.loaders, built.method);
-    let began = wall::now();
+    let began = wall_clock::now();
     let (tell, hear) = channel::<Result<(), Refusal>>();
     let doing = AtomicUsize::new(0);
     thread::scope(|scope| {

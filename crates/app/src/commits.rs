@@ -7,10 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{CommitCounter, Database, Fact};
+use monitor::wall_clock;
 use results::Tally;
 
+use crate::Trouble;
 use crate::desk::Desk;
-use crate::{Trouble, wall};
 
 /// How far a server's clock and ours may be apart over a run.
 const APART: Duration = Duration::from_secs(2);
@@ -36,7 +37,7 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
     let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
     let Some(first) = ago().filter(is_since) else { return Ok(None) };
     // Some servers speak the protocol and count no seconds: always 0 is no evidence.
-    let asked = wall::now();
+    let asked = wall_clock::now();
     while asked.elapsed() < PATIENCE {
         thread::park_timeout(LOOK_EVERY);
         if ago() != Some(first) {
@@ -52,7 +53,7 @@ pub(crate) fn read_settled(
     before: Option<i64>,
     ours: u64,
 ) -> Result<Option<i64>, Trouble> {
-    let began = wall::now();
+    let began = wall_clock::now();
     loop {
         let after = read(database)?;
         let is_enough = match (before, after) {
@@ -132,7 +133,8 @@ mod tests {
     fn a_start_that_never_moves_is_no_restart() {
         let target = Target::parse("sqlite::memory:").expect("a target");
         let inner = open(&target, 1, true).expect("opens");
-        let began = wall::now().checked_sub(Duration::from_secs(60)).expect("the machine is up");
+        let began =
+            wall_clock::now().checked_sub(Duration::from_secs(60)).expect("the machine is up");
         let check = |sql: &'static str, expect: bool| {
             let dialect = Dialect { started_ago: Some(sql), ..*inner.dialect() };
             let says = Says { inner: Arc::clone(&inner), dialect };

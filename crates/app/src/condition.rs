@@ -10,11 +10,12 @@ use model::{
     Condition, Database, Event, Finding, NS_PER_MS, Row, Severity, Value, format_duration,
     put_decimal,
 };
+use monitor::wall_clock;
 
+use crate::Trouble;
 use crate::desk::Desk;
 use crate::heard::heard;
 use crate::run::Watcher;
-use crate::{Trouble, wall};
 
 /// How often the query is asked.
 const ASKED_EVERY_MS: u64 = 200;
@@ -32,7 +33,7 @@ pub(crate) fn wait_until(
     let interrupted = "interrupted while a condition was waited for";
     let waited = heard(stop, interrupted, &mut hear, move |tell| {
         let mut desk = Desk::at(database.as_ref())?;
-        let began = wall::now();
+        let began = wall_clock::now();
         loop {
             let said = first_value(&mut desk, &asked.sql)?;
             let took = began.elapsed();
@@ -41,7 +42,7 @@ pub(crate) fn wait_until(
             }
             let said = said.as_deref().unwrap_or("nothing");
             tell(&format!("waiting until {} (now: {said})", asked.sql));
-            wall::rest_ms(ASKED_EVERY_MS);
+            wall_clock::rest_ms(ASKED_EVERY_MS);
         }
     });
     let (said, took) = waited?;

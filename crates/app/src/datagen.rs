@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use engine::Stop;
 use model::{Civil, Index, Population, Value, Workload, format_count, put_decimal};
+use monitor::wall_clock;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
+use crate::Trouble;
 use crate::build::{Progress, definition};
-use crate::{Trouble, wall};
 
 /// The estimate is made from one chunk of each table, so it may be a little short.
 const MARGIN_PERCENT: u64 = 5;
@@ -117,7 +118,7 @@ pub fn write_files(
         return Err(Trouble::Usage("this workload has no data to write".to_owned()));
     };
     let failed = |error: io::Error| Trouble::Failed(format!("{}: {error}", folder.display()));
-    let began = wall::now();
+    let began = wall_clock::now();
     fs::create_dir_all(folder).map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
     let text = folder.to_str().filter(|text| !text.contains(['\'', '\\', '\n']));
@@ -244,7 +245,7 @@ impl Stopped {
 impl Work<'_> {
     /// The tables, several at once.
     fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Trouble> {
-        let began = wall::now();
+        let began = wall_clock::now();
         let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
         let n_rows_total = (0..self.paths.len()).map(|table| self.population.n_rows(table)).sum();
         let mut written: Vec<Option<WrittenFile>> = vec![None; self.paths.len()];

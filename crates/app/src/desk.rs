@@ -11,8 +11,7 @@ use model::{
     Call, Cancel, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
     Session, Statement, StatementId, StatementKind, Table, Value, Visit,
 };
-
-use crate::wall;
+use monitor::{CounterSession, wall_clock};
 
 /// How soon a long statement hears that somebody asked to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -24,6 +23,21 @@ const ENDING: Duration = Duration::from_secs(1);
 pub(crate) fn is_full(refusal: &Refusal) -> bool {
     // MySQL's family: too many connections, of all, of a user; PostgreSQL's class of that name.
     matches!(refusal.code, 1040 | 1203 | 1226) || refusal.sqlstate == "53300"
+}
+
+/// A session by which a database's counters are read beside a run.
+pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
+    Ok(Box::new(Desk::at(database)?))
+}
+
+impl CounterSession for Desk {
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        Desk::read(self, sql, visit)
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
+    }
 }
 
 /// One connection on this thread.
@@ -38,7 +52,7 @@ impl Desk {
         let place = Place { placement: Placement::Thread, clock, client: 0 };
         let connect = || block_on(database.connect(place.clone(), Arc::from(Vec::new())));
         let mut session = connect();
-        let began = wall::now();
+        let began = wall_clock::now();
         // Our own last session may not have ended there yet.
         while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
             thread::park_timeout(LOOK_EVERY);
@@ -54,11 +68,6 @@ impl Desk {
             }
         }
         Ok(desk)
-    }
-
-    /// A hand on its session, for another thread.
-    pub(crate) fn canceller(&self) -> Arc<dyn Cancel> {
-        self.session.canceller()
     }
 
     /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
@@ -154,7 +163,7 @@ impl Desk {
     }
 
     pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, Refusal> {
-        let statement = Statement::new("lab", StatementKind::Write, sql);
+        let statement = Statement::new("load", StatementKind::Write, sql);
         self.session.prepare(statement)
     }
 

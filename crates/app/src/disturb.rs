@@ -18,15 +18,14 @@ use model::{
     Database, Deed, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan,
     format_duration,
 };
+use monitor::{Locate, PhaseSignal, Woken, wall_clock};
 
 use self::command::Around;
-use crate::around::Locate;
-use crate::curtain::{Curtain, Woken, since};
+use crate::Trouble;
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::Site;
-use crate::{Trouble, wall};
 
 /// How soon a stop is heard before and after the load.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -49,7 +48,7 @@ pub(crate) struct Disturbers {
     database: Arc<dyn Database>,
     server: Option<Server>,
     around: Arc<Around>,
-    curtain: Arc<Curtain>,
+    signal: Arc<PhaseSignal>,
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Said>>,
     under_way: Vec<DisturbanceTold>,
@@ -73,7 +72,7 @@ impl Disturbers {
             nodes: Arc::new(Mutex::new(site.server.as_ref().map_or(Vec::new(), Managed::hosts))),
             server: site.server.take().map(|server| Arc::new(Mutex::new(server))),
             around: Arc::new(around),
-            curtain: Arc::default(),
+            signal: Arc::default(),
             threads: Vec::new(),
             hear: None,
             under_way: Vec::new(),
@@ -94,7 +93,7 @@ impl Disturbers {
                 server: self.server.clone(),
                 nodes: Arc::clone(&self.nodes),
                 around: Arc::clone(&self.around),
-                curtain: Arc::clone(&self.curtain),
+                signal: Arc::clone(&self.signal),
                 tell: tell.clone(),
             };
             let named = thread::Builder::new().name("disturbance".to_owned());
@@ -145,14 +144,14 @@ impl Disturbers {
 
     /// Says how long from now the measured phase begins.
     pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
-        let curtain = Arc::clone(&self.curtain);
-        move |ahead| curtain.rise(wall::now() + ahead)
+        let signal = Arc::clone(&self.signal);
+        move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
     /// Hears of the load, and tells what was done meanwhile.
     pub(crate) fn follow(&mut self, event: &Event, tell: &mut dyn FnMut(Event)) {
         if matches!(event, Event::Phase { phase: Phase::Drain, .. }) {
-            self.curtain.fall();
+            self.signal.end();
         }
         while let Some(Ok(said)) = self.hear.as_ref().map(Receiver::try_recv) {
             self.heard(said, tell);
@@ -172,8 +171,8 @@ impl Disturbers {
     /// for unless somebody asks twice to stop. A server that was left stopped is started again,
     /// so that the data can be looked at.
     pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
-        self.curtain.fall();
-        let began = wall::now();
+        self.signal.end();
+        let began = wall_clock::now();
         let is_quick = self.all.iter().all(|one| !one.deed.is_of_server());
         while let Some(hear) = &self.hear {
             match hear.recv_timeout(LOOK_EVERY) {
@@ -191,11 +190,11 @@ impl Disturbers {
         for mut left in std::mem::take(&mut self.under_way) {
             let why = "it did not end when it was cut off, and was left behind".to_owned();
             left.outcome = Disturbed::CutOff { why };
-            left.ended_ns = Some(self.curtain.now_ns());
+            left.ended_ns = Some(self.signal.now_ns());
             tell(Event::Disturbance(left));
         }
         self.join();
-        if !self.is_left && self.curtain.n_server_deeds() > 0 {
+        if !self.is_left && self.signal.n_server_actions() > 0 {
             self.start_again(stop, tell);
         }
         if let Some(hosts) = self.database.hosts() {
@@ -239,7 +238,7 @@ impl Disturbers {
 
     /// The server; none if somebody who was left behind still works on it.
     pub(crate) fn give_back(mut self) -> Option<Managed> {
-        self.curtain.fall();
+        self.signal.end();
         self.join();
         self.take_server()
     }
@@ -254,14 +253,14 @@ struct Worker {
     server: Option<Server>,
     nodes: Arc<Mutex<Vec<Host>>>,
     around: Arc<Around>,
-    curtain: Arc<Curtain>,
+    signal: Arc<PhaseSignal>,
     tell: Sender<Said>,
 }
 
 /// A connection, and how often the server had been disturbed when it was made.
 struct Line {
     desk: Desk,
-    n_server_deeds: u32,
+    n_server_actions: u32,
 }
 
 impl Worker {
@@ -277,7 +276,7 @@ impl Worker {
             }
         }
         self.say(Said::Ready);
-        let Some(start) = self.curtain.wait_to_rise() else { return self.skip_rest(0) };
+        let Some(start) = self.signal.wait_for_start() else { return self.skip_rest(0) };
         let mut ended_ns = i64::MIN;
         for nth in 0.. {
             let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
@@ -289,7 +288,7 @@ impl Worker {
                 continue;
             }
             let due = start + Duration::from_nanos(due_ns);
-            if self.curtain.wait(Some(due), &|| false) == Woken::Over {
+            if self.signal.wait(Some(due), &|| false) == Woken::Over {
                 return self.skip_rest(nth);
             }
             ended_ns = self.once(nth, start, &mut line);
@@ -298,13 +297,13 @@ impl Worker {
 
     /// Does it once; tells when it ended.
     fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
-        let began = wall::now();
+        let began = wall_clock::now();
         let mut told = DisturbanceTold {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
             what: self.disturbance.deed.told(),
-            began_ns: since(start, began),
+            began_ns: wall_clock::since(start, began),
             ended_ns: None,
             outcome: Disturbed::Running,
             output: String::new(),
@@ -313,7 +312,7 @@ impl Worker {
         let limit = self.limit(start, began);
         let (outcome, output) = match &self.disturbance.deed {
             Deed::Sql(statements) => self.speak(statements, line, &limit),
-            Deed::Command(command) => command::run(command, &self.around, &self.curtain, &limit),
+            Deed::Command(command) => command::run(command, &self.around, &self.signal, &limit),
             Deed::Server(action) => self.handle(&|managed| self.act(managed, 1, *action)),
             Deed::Node { node, action } => {
                 self.handle(&|managed| self.act(managed, *node, *action))
@@ -321,7 +320,7 @@ impl Worker {
             Deed::Join => self.handle(&|managed| self.join(managed)),
             Deed::Hosts { change, which } => self.change_hosts(*change, which),
         };
-        let ended_ns = since(start, wall::now());
+        let ended_ns = wall_clock::since(start, wall_clock::now());
         told.ended_ns = Some(ended_ns);
         told.outcome = outcome;
         told.output = output;
@@ -346,10 +345,10 @@ impl Worker {
     }
 
     fn connect(&self) -> Result<Line, String> {
-        let n_server_deeds = self.curtain.n_server_deeds();
+        let n_server_actions = self.signal.n_server_actions();
         let desk = Desk::at(self.database.as_ref());
         let desk = desk.map_err(|refusal| format!("could not connect: {refusal}"))?;
-        Ok(Line { desk, n_server_deeds })
+        Ok(Line { desk, n_server_actions })
     }
 
     /// Says the statements. A connection that a server's end has broken is made anew before.
@@ -359,15 +358,15 @@ impl Worker {
         line: &mut Option<Line>,
         limit: &Limit,
     ) -> (Disturbed, String) {
-        let n_server_deeds = self.curtain.n_server_deeds();
-        let kept = line.take().filter(|line| line.n_server_deeds == n_server_deeds);
+        let n_server_actions = self.signal.n_server_actions();
+        let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
         let mut made = match kept.map_or_else(|| self.connect(), Ok) {
             Ok(made) => made,
             Err(why) => return (Disturbed::Failed { why }, String::new()),
         };
         let mut n_affected = 0;
         for (nth, sql) in (1..).zip(statements) {
-            let is_cut = || self.curtain.is_over() || limit.has_come();
+            let is_cut = || self.signal.is_over() || limit.has_come();
             match made.desk.until(&is_cut, |desk| desk.write(sql)) {
                 Ok(reply) => n_affected += reply.n_affected,
                 // A session that was cut off is of no more use.
@@ -433,7 +432,7 @@ struct Limit {
 
 impl Limit {
     fn has_come(&self) -> bool {
-        self.at.is_some_and(|at| wall::now() >= at)
+        self.at.is_some_and(|at| wall_clock::now() >= at)
     }
 
     fn cut_off(&self) -> Disturbed {

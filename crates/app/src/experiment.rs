@@ -14,6 +14,7 @@ use model::{
     DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan, RunId,
     Target, format_duration, server_of,
 };
+use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
 use plan::{Draft, Varied, varied_to_toml};
 use results::ExperimentReport;
@@ -29,7 +30,7 @@ use crate::heard::quietly;
 use crate::open::{Data, Site, agree_heard, arrive, is_apart_from, open};
 use crate::run::{RunOptions, Watcher, prepare, run_at, store_trouble};
 use crate::settings::Hold;
-use crate::{Trouble, room, wall};
+use crate::{Trouble, room};
 
 /// Trials of one point that fail one after the other, before the experiment gives it up.
 pub(crate) const FAILURES_MOST: u32 = 3;
@@ -82,7 +83,7 @@ pub struct Planned {
 /// Makes an experiment of what was decided, whose runs have these labels.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned {
     let id = uuid::Uuid::now_v7().to_string();
-    let (experiment, plans) = varied.into_experiment(id, wall::unix_ms(), seed, labels);
+    let (experiment, plans) = varied.into_experiment(id, wall_clock::unix_ms(), seed, labels);
     Planned { experiment, plans }
 }
 
@@ -546,7 +547,7 @@ impl<'o> Walk<'o> {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<Tried, Trouble> {
-        let begun_ms = wall::unix_ms();
+        let begun_ms = wall_clock::unix_ms();
         match self.one(place, stop, watcher) {
             Err(Trouble::Failed(why)) => {
                 // The server may have gone: whoever comes next looks for it anew.
@@ -555,7 +556,7 @@ impl<'o> Walk<'o> {
                 Ok(Tried::Not(why))
             }
             tried => {
-                let spent_ms = u64::try_from(wall::unix_ms() - begun_ms).unwrap_or(0);
+                let spent_ms = u64::try_from(wall_clock::unix_ms() - begun_ms).unwrap_or(0);
                 self.spent_ns.push(spent_ms * NS_PER_MS);
                 tried
             }
@@ -572,7 +573,7 @@ impl<'o> Walk<'o> {
     ) -> bool {
         let Plan { target, seed, .. } = &self.plans[place.0 as usize];
         let is_server = !target.hosts.is_empty() || target.option("socket").is_some();
-        let began = wall::now();
+        let began = wall_clock::now();
         let mut is_told = false;
         while is_server && began.elapsed() < COMES_BACK {
             let (target, seed) = (target.clone(), *seed);
@@ -587,19 +588,19 @@ impl<'o> Walk<'o> {
                 watcher.note("the server does not answer; waiting until it does");
             }
             is_told = true;
-            wall::rest_ms(LOOK_EVERY_MS * 5);
+            wall_clock::rest_ms(LOOK_EVERY_MS * 5);
         }
         !stop.is_asked()
     }
 
     /// Waits between trials; false if somebody asks to stop.
     fn pause(&self, stop: &Stop) -> bool {
-        let until = wall::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
-        while wall::unix_ms() < until {
+        let until = wall_clock::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
+        while wall_clock::unix_ms() < until {
             if stop.is_asked() {
                 return false;
             }
-            wall::rest_ms(LOOK_EVERY_MS);
+            wall_clock::rest_ms(LOOK_EVERY_MS);
         }
         true
     }
@@ -714,7 +715,7 @@ impl<'o> Walk<'o> {
     ) -> Result<(), Trouble> {
         let policy = self.experiment.data;
         let Some((target, mut site)) = self.site.take() else { return Ok(()) };
-        let began = wall::now();
+        let began = wall_clock::now();
         if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
@@ -771,7 +772,7 @@ impl<'o> Walk<'o> {
             return Ok(Vec::new());
         }
         self.fresh.start = Some(start);
-        let began = wall::now();
+        let began = wall_clock::now();
         match self.site.take() {
             // Other settings start it by themselves.
             Some((target, site)) if site.server.is_some() && target == plan.target => {

@@ -7,8 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Stop;
+use monitor::wall_clock;
 
-use crate::{Trouble, wall};
+use crate::Trouble;
 
 /// How soon a stop is heard.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -52,7 +53,7 @@ where
             },
         }
         if stop.is_asked() {
-            let since = *asked.get_or_insert_with(wall::now);
+            let since = *asked.get_or_insert_with(wall_clock::now);
             if since.elapsed() > GRACE || stop.asked() > 1 {
                 return Err(Trouble::Interrupted(interrupted.to_owned()));
             }

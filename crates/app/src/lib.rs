@@ -4,19 +4,17 @@
 //! that one room can do alone.
 
 mod alone;
-mod around;
 pub mod build;
 mod census;
 pub mod check;
+mod client_threads;
 mod commits;
 pub mod compare;
 mod condition;
-mod curtain;
 pub mod datagen;
 mod desk;
 mod disturb;
 pub mod experiment;
-pub mod facts;
 mod heard;
 mod in_force;
 mod load;
@@ -30,12 +28,11 @@ pub mod seek;
 pub mod selfcheck;
 pub mod settings;
 pub mod subject;
-mod wall;
 
 use std::fmt;
 
 pub use engine::Stop;
-pub use wall::unix_ms;
+pub use monitor::wall_clock::unix_ms;
 
 /// Why a use-case did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,23 +14,23 @@ use model::{
     GroupDescription, HeadlineDescription, KindDescription, Load, MeasureDescription, NS_PER_MS,
     NS_PER_S, Phase, Placement, Plan, RunId, Severity, StopReason, Trial, Workload,
 };
+use monitor::{Monitor, Scope, SharedTasks, Usage, Watch, facts, wall_clock};
 use results::Tally;
 use results::render::figures::{count, fixed};
 use results::report::{Report, Status};
 use results::store::{self, Store, Summary, Writer};
 
-use crate::around::{self, Lookout, SharedTasks, Surroundings};
 use crate::build::{BuildOptions, Progress, build_heard};
 use crate::census::Census;
-use crate::desk::{Desk, is_full};
+use crate::client_threads::{ThreadUse, ThreadWatch};
+use crate::desk::{self, Desk, is_full};
 use crate::disturb::Disturbers;
-use crate::facts::{self, ThreadUse, ThreadWatch, Watch};
 use crate::heard::{heard, quietly};
 use crate::in_force::{self, InForce};
 use crate::managed::Managed;
 use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
 use crate::settings::{Hold, lost};
-use crate::{Trouble, alone, check, commits, room, routines, wall};
+use crate::{Trouble, alone, check, commits, room, routines};
 
 /// Between the connection of the last client and the beginning of the load.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -260,7 +260,7 @@ fn describe(
         phases: plan.phases,
         groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
         dbdyno: version_of_ours(),
-        started_unix_ms: wall::unix_ms(),
+        started_unix_ms: wall_clock::unix_ms(),
         trial: None,
         probe_seconds: plan.probe_seconds,
         window_seconds: plan.recording.window_seconds,
@@ -380,12 +380,12 @@ struct Recount<'w> {
     tally: Tally,
     writer: Option<Writer>,
     watcher: &'w mut dyn Watcher,
-    /// Our own threads, which a source around the run reads too.
+    /// Our own threads, which a collector reads too.
     threads: SharedTasks,
-    /// That source reads them every second.
+    /// That collector reads them every second.
     are_read: bool,
     watch: Option<Watch>,
-    measured: Option<facts::Usage>,
+    measured: Option<Usage>,
     /// Those of them on which clients live.
     client_threads: ClientThreads,
     thread_watch: Option<ThreadWatch>,
@@ -423,7 +423,7 @@ impl<'w> Recount<'w> {
             Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
             // What a thread did is known only while it lives, so somebody looks every second.
             Event::Second(_) if self.measured.is_none() && !self.are_read => {
-                facts::look(&self.threads);
+                monitor::look(&self.threads);
             }
             _ => {}
         }
@@ -464,19 +464,20 @@ fn measure(
     beside.disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
-    let began = wall::now();
+    let began = wall_clock::now();
     let threads = recount.client_threads.clone();
     let job = Job { threads, ..job_of(plan, groups, placement, options) };
-    let (lookout, facts) = around::lookout(Surroundings {
+    let (monitor, facts) = monitor::start(Scope {
         // In virtual time there is nothing of this machine.
         around: if placement == Placement::Simulated { Around::None } else { plan.around },
         threads: recount.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
+        connect: desk::for_counters,
         processes: beside.disturbers.processes(),
     });
-    recount.are_read = lookout.has_sources();
+    recount.are_read = monitor.has_collectors();
     facts.into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
-    let ran = drive(job, stop, &mut beside.disturbers, lookout, recount)?;
+    let ran = drive(job, stop, &mut beside.disturbers, monitor, recount)?;
     recount.take_usage();
     let usage = recount.measured.unwrap_or_default();
     recount.tell(Event::Ended {
@@ -538,20 +539,20 @@ fn drive(
     job: Job,
     stop: &Arc<Stop>,
     disturbers: &mut Disturbers,
-    mut lookout: Lookout,
+    mut monitor: Monitor,
     recount: &mut Recount<'_>,
 ) -> Result<Ran, Trouble> {
     let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
     let phases = job.phases;
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
-    let (begin, begin_to_look) = (disturbers.begin(), lookout.begin());
+    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
     let (mut connected_ns, mut census) = (0, None);
     let measured_from_unix_ms = Cell::new(None);
     let mut start = |now_ns| {
         connected_ns = now_ns;
         let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
         let until_measured_ms = until_measured.as_millis() as i64;
-        measured_from_unix_ms.set(Some(wall::unix_ms() + until_measured_ms));
+        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
         let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
         census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
         begin(until_measured);
@@ -560,14 +561,14 @@ fn drive(
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
         disturbers.follow(&event, &mut |told| recount.tell(told));
-        lookout.follow(&mut |told| recount.tell(told));
+        monitor.follow(&mut |told| recount.tell(told));
         recount.tell(event);
         // Also whoever is killed in mid-run has said when it was.
         if let Some(ms) = measured_from_unix_ms.take() {
             recount.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
     });
-    for fact in lookout.end(&mut |told| recount.tell(told)) {
+    for fact in monitor.end(&mut |told| recount.tell(told)) {
         recount.tell(Event::Fact(fact));
     }
     disturbers.end(stop, &mut |told| recount.tell(told));
@@ -774,7 +775,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
 }
 
 /// What became known of the generator while it ran.
-fn facts_of(ran: &Ran, usage: &facts::Usage, thread_use: &ThreadUse, tally: &Tally) -> Vec<Fact> {
+fn facts_of(ran: &Ran, usage: &Usage, thread_use: &ThreadUse, tally: &Tally) -> Vec<Fact> {
     let mut list = Vec::new();
     let told = tally.description.as_ref();
     if told.is_some_and(|told| told.placement == Placement::Simulated) {

@@ -12,15 +12,16 @@ use model::{
     ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
     Severity, Target, Value, is_same_value, server_of,
 };
+use monitor::wall_clock;
 use results::Tally;
 use results::findings::known;
 use results::store::Store;
 
+use crate::Trouble;
 use crate::desk::Desk;
 use crate::heard::quietly;
 use crate::open::open;
 use crate::run::{Watcher, not_made, store_trouble};
-use crate::{Trouble, wall};
 
 /// How long a server may take to take up what it was told.
 const TAKEN_UP_MS: u128 = 10_000;
@@ -150,7 +151,7 @@ impl Panel {
         let before = self.word(self.by.taken_up)?;
         let asked = self.desk.read(self.by.take_up, &mut |_| Ok(()));
         asked.map_err(|refusal| self.refused(name, refusal, "be taken up"))?;
-        let began = wall::now();
+        let began = wall_clock::now();
         while self.word(self.by.taken_up)? == before {
             if began.elapsed().as_millis() > TAKEN_UP_MS {
                 return Err(Trouble::Failed(format!(
@@ -158,7 +159,7 @@ impl Panel {
                     self.target
                 )));
             }
-            wall::rest_ms(LOOK_EVERY_MS);
+            wall_clock::rest_ms(LOOK_EVERY_MS);
         }
         Ok(())
     }
@@ -355,7 +356,7 @@ impl Hold {
             kept_before: found.kept.clone(),
             asked: value.to_owned(),
             now: None,
-            since_unix_ms: wall::unix_ms(),
+            since_unix_ms: wall_clock::unix_ms(),
             purpose: self.purpose.clone(),
         })
     }

@@ -14,6 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use model::{Disturbed, Target};
+use monitor::{PhaseSignal, Woken, wall_clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
@@ -22,9 +23,7 @@ use rustix::process::{
 use servers::Watchdog;
 
 use super::Limit;
-use crate::curtain::{Curtain, Woken};
 use crate::managed::Managed;
-use crate::wall;
 
 /// The last bytes of the output that are kept: what went wrong stands at the end.
 const OUTPUT_BYTES_MOST: usize = 4096;
@@ -79,12 +78,12 @@ impl Around {
 pub(super) fn run(
     command: &str,
     around: &Around,
-    curtain: &Arc<Curtain>,
+    signal: &Arc<PhaseSignal>,
     limit: &Limit,
 ) -> (Disturbed, String) {
     match start(command, around) {
         Ok(started) => {
-            let (outcome, output) = attend(started, curtain, limit);
+            let (outcome, output) = attend(started, signal, limit);
             (outcome, around.hide(output))
         }
         Err(error) => (Disturbed::Failed { why: format!("sh: {error}") }, String::new()),
@@ -129,7 +128,7 @@ fn start(command: &str, around: &Around) -> io::Result<Started> {
     }
 }
 
-fn attend(started: Started, curtain: &Arc<Curtain>, limit: &Limit) -> (Disturbed, String) {
+fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Disturbed, String) {
     let Started { mut child, output, watchdog } = started;
     let pid = Pid::from_child(&child);
     let (tell, read_to_end) = channel();
@@ -145,16 +144,16 @@ fn attend(started: Started, curtain: &Arc<Curtain>, limit: &Limit) -> (Disturbed
         }
     });
     let waiter = thread::Builder::new().name("command".to_owned()).spawn({
-        let (is_ended, curtain) = (Arc::clone(&is_ended), Arc::clone(curtain));
+        let (is_ended, signal) = (Arc::clone(&is_ended), Arc::clone(signal));
         move || {
             wait_unreaped(pid);
             is_ended.store(true, Ordering::Release);
-            curtain.wake();
+            signal.wake();
         }
     });
     let threads = reader.and(waiter);
     let woken = match &threads {
-        Ok(_) => curtain.wait(limit.at, &|| is_ended.load(Ordering::Acquire)),
+        Ok(_) => signal.wait(limit.at, &|| is_ended.load(Ordering::Acquire)),
         Err(_) => Woken::Over,
     };
     let cut_off = limit.cut_off();
@@ -179,14 +178,14 @@ fn attend(started: Started, curtain: &Arc<Curtain>, limit: &Limit) -> (Disturbed
 /// Asks a group to end, and gives it time to do so.
 fn ask_to_end(group: Pid) {
     let _gone = kill_process_group(group, Signal::TERM);
-    let until = wall::now() + PATIENCE;
+    let until = wall_clock::now() + PATIENCE;
     while let Some(member) = one_of(group) {
-        let left = until.saturating_duration_since(wall::now());
+        let left = until.saturating_duration_since(wall_clock::now());
         let Ok(left) = Timespec::try_from(left) else { return };
         let mut end = [PollFd::new(&member, PollFlags::IN)];
         // Interrupted or not: the clock decides.
         let _n_ended = poll(&mut end, Some(&left));
-        if wall::now() >= until {
+        if wall_clock::now() >= until {
             return;
         }
     }
@@ -298,8 +297,10 @@ mod tests {
 
     #[test]
     fn a_command_ends_with_its_limit_and_its_children_with_it() {
-        let limit =
-            Limit { at: Some(wall::now() + Duration::from_millis(50)), why: "late".to_owned() };
+        let limit = Limit {
+            at: Some(wall_clock::now() + Duration::from_millis(50)),
+            why: "late".to_owned(),
+        };
         let (outcome, _) =
             run("sleep 1000 & sleep 1000", &around("sqlite:a"), &Arc::default(), &limit);
         assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
@@ -309,15 +310,15 @@ mod tests {
     }
 
     fn cut_off_at_once(command: &str) -> (Disturbed, String) {
-        let curtain: Arc<Curtain> = Arc::default();
+        let signal: Arc<PhaseSignal> = Arc::default();
         let limit = Limit { at: None, why: String::new() };
         let started = start(command, &around("sqlite:a")).unwrap();
         // Its first words: whoever says them has set its traps.
         let mut word = [0; 6];
         (&started.output).read_exact(&mut word).unwrap();
         assert_eq!(&word, b"begun\n");
-        curtain.fall();
-        attend(started, &curtain, &limit)
+        signal.end();
+        attend(started, &signal, &limit)
     }
 
     #[test]
@@ -333,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_command_that_will_not_end_is_killed_after_two_seconds() {
-        let began = wall::now();
+        let began = wall_clock::now();
         let stubborn = "trap '' TERM; echo begun; sleep 1000";
         assert!(matches!(cut_off_at_once(stubborn), (Disturbed::CutOff { .. }, _)));
         assert!((PATIENCE..PATIENCE * 3).contains(&began.elapsed()));
@@ -341,9 +342,9 @@ mod tests {
 
     #[test]
     fn a_command_ends_with_the_load() {
-        let curtain: Arc<Curtain> = Arc::default();
-        curtain.fall();
-        let (outcome, _) = run("sleep 1000", &around("sqlite:a"), &curtain, &none());
+        let signal: Arc<PhaseSignal> = Arc::default();
+        signal.end();
+        let (outcome, _) = run("sleep 1000", &around("sqlite:a"), &signal, &none());
         assert_eq!(outcome, Disturbed::CutOff { why: "the load was over".to_owned() });
     }
 }

@@ -5,12 +5,11 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_count};
+use monitor::{PhaseSignal, Woken, wall_clock};
 use servers::ServerError;
 
 use super::{Worker, cut_off_by_end};
-use crate::curtain::{Curtain, Woken};
 use crate::managed::Managed;
-use crate::wall;
 
 /// How long clients of a host that was taken away may take to end their transactions there.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -26,9 +25,9 @@ impl Worker {
         let Some(server) = &self.server else { return failed("there is no managed server") };
         // One after the other: a kill waits for the end of a pause.
         let mut managed = server.lock().unwrap_or_else(PoisonError::into_inner);
-        self.curtain.count_server_deed();
+        self.signal.count_server_action();
         let came = deed(&mut managed);
-        self.curtain.count_server_deed();
+        self.signal.count_server_action();
         came.unwrap_or_else(|error| failed(error.to_string()))
     }
 
@@ -55,9 +54,9 @@ impl Worker {
             (ServerAction::Kill, false) => node.kill()?,
             (ServerAction::Stop, false) => node.shut_down()?,
             (ServerAction::Pause { for_ns }, false) => {
-                let until = wall::now() + Duration::from_nanos(for_ns);
+                let until = wall_clock::now() + Duration::from_nanos(for_ns);
                 node.pause()?;
-                let woken = self.curtain.wait(Some(until), &|| false);
+                let woken = self.signal.wait(Some(until), &|| false);
                 node.resume()?;
                 if woken == Woken::Over {
                     return Ok((cut_off_by_end(), String::new()));
@@ -118,7 +117,7 @@ impl Worker {
         if change == HostsChange::Add {
             return (Disturbed::Done, n_moved);
         }
-        match farewell(hosts, &host, &self.curtain) {
+        match farewell(hosts, &host, &self.signal) {
             0 => (Disturbed::Done, n_moved),
             n_cut => (Disturbed::Done, format!("{n_moved}, of them cut off: {}", count(n_cut))),
         }
@@ -127,11 +126,11 @@ impl Worker {
 
 /// Waits until no client is left at a host, and cuts off those that do not leave in time: who
 /// waits there for ever would never come to the end of a transaction. Tells how many those were.
-fn farewell(hosts: &dyn Hosts, host: &Host, curtain: &Curtain) -> usize {
-    let until = wall::now() + FAREWELL;
+fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
+    let until = wall_clock::now() + FAREWELL;
     while hosts.left(host) > 0 {
-        let look = (wall::now() + LOOK_EVERY).min(until);
-        if curtain.wait(Some(look), &|| false) == Woken::Over || wall::now() >= until {
+        let look = (wall_clock::now() + LOOK_EVERY).min(until);
+        if signal.wait(Some(look), &|| false) == Woken::Over || wall_clock::now() >= until {
             return hosts.cut(host);
         }
     }
@@ -202,9 +201,9 @@ mod tests {
     fn a_host_that_is_taken_away_is_done_with_as_soon_as_nobody_is_left_there() {
         let cut_off = |stubborn| {
             let hosts = Leaving { left: AtomicUsize::new(4), stubborn };
-            let began = wall::now();
+            let began = wall_clock::now();
             let n_cut =
-                farewell(&hosts, &Host { name: "db1".into(), port: None }, &Curtain::default());
+                farewell(&hosts, &Host { name: "db1".into(), port: None }, &PhaseSignal::default());
             (n_cut, began.elapsed())
         };
         let (n_cut, took) = cut_off(0);

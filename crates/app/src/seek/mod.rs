@@ -15,6 +15,7 @@ use model::{
     Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
     Target,
 };
+use monitor::wall_clock;
 use plan::{Draft, SeekPlan, read_toml, to_toml};
 use results::SeekReport;
 use results::experiment::{Trialled, counts, is_settled};
@@ -24,13 +25,13 @@ use results::seek::{
 };
 use results::store::Store;
 
+use crate::Trouble;
 use crate::experiment::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
     trialled,
 };
 use crate::open::is_apart_from;
 use crate::run::store_trouble;
-use crate::{Trouble, wall};
 
 pub use course::{Ask, Conclusion, Course, Probe};
 
@@ -73,7 +74,7 @@ impl Search {
         let experiment = Experiment {
             id: uuid::Uuid::now_v7().to_string(),
             name: plan.name.clone(),
-            started_unix_ms: wall::unix_ms(),
+            started_unix_ms: wall_clock::unix_ms(),
             axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
             points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
             repeats: 1,

@@ -5,10 +5,7 @@
 //! kernel's command line. The paths of disks are told as they were given.
 //!
 //! Also absent: facts about the database (drivers know them), and what is to be thought of any of
-//! this (findings). What the process used between two instants is [`Watch`]'s.
-
-mod client_threads;
-mod watch;
+//! this (findings). What the process used between two instants is [`crate::Watch`]'s.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,9 +14,7 @@ use std::{fs, thread};
 use model::Fact;
 use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
-pub(crate) use client_threads::{ThreadUse, ThreadWatch};
-pub(crate) use watch::look;
-pub use watch::{Usage, Watch};
+use crate::kernel_files::read;
 
 /// More interfaces than this are not told: a host of containers has hundreds of them.
 const INTERFACES_MAX: usize = 16;
@@ -48,11 +43,6 @@ pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     }
     facts.extend(network(Path::new("/sys/class/net")));
     facts
-}
-
-/// The file's text, or nothing: every reader below takes nothing for "not known".
-pub(crate) fn read(path: impl AsRef<Path>) -> String {
-    fs::read_to_string(path).unwrap_or_default()
 }
 
 /// The file's one line, if it has one.

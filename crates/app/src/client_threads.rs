@@ -2,22 +2,22 @@
 //!
 //! A thread is busy while it runs and while it could run and has no CPU; both are the kernel's
 //! own figures (`/proc/<pid>/task/<tid>/schedstat`), so a measured query pays nothing for them.
-//! Not here: reading the files (around).
+//! Not here: reading the files (monitor).
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use engine::{ClientThread, ClientThreads};
 use model::Fact;
+use monitor::wall_clock;
 
-use crate::around::{Counters, SharedTasks, Task};
-use crate::wall;
+use monitor::{SharedTasks, Task, TaskCounters};
 
 /// The client threads of a run from some instant on.
 #[derive(Debug)]
 pub(crate) struct ThreadWatch {
     began: Instant,
-    before: BTreeMap<ClientThread, Counters>,
+    before: BTreeMap<ClientThread, TaskCounters>,
 }
 
 /// What client threads did meanwhile.
@@ -32,7 +32,7 @@ pub(crate) struct ThreadUse {
 fn last_read<'a>(
     threads: &SharedTasks,
     list: impl IntoIterator<Item = &'a ClientThread>,
-) -> BTreeMap<ClientThread, Counters> {
+) -> BTreeMap<ClientThread, TaskCounters> {
     let tasks = threads.lock();
     let process = std::process::id();
     let of = |thread: &ClientThread| {
@@ -45,12 +45,12 @@ fn last_read<'a>(
 impl ThreadWatch {
     /// Begins now, just after all threads were read.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
-        ThreadWatch { began: wall::now(), before: last_read(threads, &clients.list()) }
+        ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
     }
 
     /// What they have done since, just after all threads were read again.
     pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
-        let grown = |(thread, now): (&ClientThread, &Counters)| {
+        let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;
             let grown = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
             let cpu_ns = grown(now.cpu_ns, before.cpu_ns)?;
@@ -137,13 +137,13 @@ mod tests {
         let (say, heard) = std::sync::mpsc::channel::<()>();
         let waiting = std::thread::spawn(move || heard.recv());
         let threads = SharedTasks::default();
-        let mut watch = crate::facts::Watch::over(&threads);
+        let mut watch = monitor::Watch::over(&threads);
         let tasks = Task::of_process(std::process::id());
         let list: Vec<ClientThread> = tasks
             .iter()
             .map(|task| ClientThread { loop_index: None, thread: task.thread })
             .collect();
-        let begun = ThreadWatch { began: wall::now(), before: last_read(&threads, &list) };
+        let begun = ThreadWatch { began: wall_clock::now(), before: last_read(&threads, &list) };
         let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
         assert!(begun.before.keys().any(|thread| thread.thread == own));
         std::hint::black_box((0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));

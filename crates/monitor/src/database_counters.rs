@@ -6,15 +6,28 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Cancel, Counters, Database, Fact, Reading, Refusal, RefusalKind, Row, Value};
+use model::{
+    Cancel, Counters, Database, Fact, Reading, Refusal, RefusalKind, Reply, Row, Value, Visit,
+};
 
-use super::Source;
-use super::sheet::{Sheet, What};
-use crate::desk::Desk;
+use crate::collector::Collector;
+use crate::readings::{Readings, What};
+
+/// A connection by which a collector asks, on the thread that made it.
+pub trait CounterSession {
+    /// A query as text; `visit` sees its rows.
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal>;
+
+    /// Cuts off what it asks, from another thread.
+    fn canceller(&self) -> Arc<dyn Cancel>;
+}
+
+/// Connects to a database: how that is done is whoever's drivers these are to know.
+pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, Refusal>;
 
 /// Lets another thread cut off a query that does not end.
 #[derive(Clone, Default)]
-pub(crate) struct Hand(Arc<Mutex<Held>>);
+pub struct Canceller(Arc<Mutex<Held>>);
 
 #[derive(Default)]
 struct Held {
@@ -22,7 +35,7 @@ struct Held {
     is_over: bool,
 }
 
-impl Hand {
+impl Canceller {
     fn hold(&self, session: Option<Arc<dyn Cancel>>) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_over {
@@ -32,7 +45,7 @@ impl Hand {
     }
 
     /// Ends what is under way, and whatever comes.
-    pub(crate) fn cut_off(&self) {
+    pub fn cut_off(&self) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         held.is_over = true;
         held.session.iter().for_each(|session| session.cancel());
@@ -40,28 +53,35 @@ impl Hand {
 }
 
 /// A database's counters.
-pub(crate) struct Counted {
+pub(crate) struct DatabaseCounters {
     database: Arc<dyn Database>,
     by: Counters,
     /// Where each chosen one stands among them, by its name in small letters.
     places: HashMap<String, usize>,
-    hand: Hand,
-    desk: Option<Desk>,
+    canceller: Canceller,
+    connect: Connect,
+    session: Option<Box<dyn CounterSession>>,
     /// Those that this server knows and lets us read.
     queries: Vec<String>,
     /// Why something is not read: the first reason.
     why: Option<String>,
 }
 
-impl Counted {
+impl DatabaseCounters {
     /// The chosen counters, or all of them; none where the database has none.
-    pub(crate) fn of(database: Arc<dyn Database>, all: bool, hand: Hand) -> Option<Counted> {
+    pub(crate) fn of(
+        database: Arc<dyn Database>,
+        connect: Connect,
+        all: bool,
+        canceller: Canceller,
+    ) -> Option<DatabaseCounters> {
         let by = database.dialect().counters?;
         let chosen: Vec<&str> = by.chosen.iter().map(|counter| counter.name).collect();
         let names = if all { &[] } else { chosen.as_slice() };
         let queries = (by.ask)(names);
         let places = chosen.iter().map(|name| name.to_ascii_lowercase()).zip(0..).collect();
-        Some(Counted { database, by, places, hand, desk: None, queries, why: None })
+        let (session, why) = (None, None);
+        Some(DatabaseCounters { database, by, places, canceller, connect, session, queries, why })
     }
 
     /// The chosen ones in their order, then the others.
@@ -69,7 +89,7 @@ impl Counted {
         self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }
 
-    fn put(&self, name: &str, value: f64, sheet: &mut Sheet) {
+    fn put(&self, name: &str, value: f64, readings: &mut Readings) {
         let (reading, what) = match self.by.chosen.get(self.place(name)) {
             Some(counter) => (counter.reading, What::new(counter.name, counter.unit, counter.help)),
             None => {
@@ -78,16 +98,16 @@ impl Counted {
             }
         };
         match reading {
-            Reading::Total => sheet.total(what, value),
-            Reading::Level => sheet.level(what, value),
+            Reading::Total => readings.total(what, value),
+            Reading::Level => readings.level(what, value),
         }
     }
 
     fn connect(&mut self) -> Result<(), Refusal> {
-        if self.desk.is_none() {
-            let desk = Desk::at(self.database.as_ref())?;
-            self.hand.hold(Some(desk.canceller()));
-            self.desk = Some(desk);
+        if self.session.is_none() {
+            let session = (self.connect)(self.database.as_ref())?;
+            self.canceller.hold(Some(session.canceller()));
+            self.session = Some(session);
         }
         Ok(())
     }
@@ -98,7 +118,7 @@ impl Counted {
         let mut told = Vec::new();
         let mut left = Vec::new();
         for sql in std::mem::take(&mut self.queries) {
-            let Some(desk) = self.desk.as_mut() else {
+            let Some(session) = self.session.as_mut() else {
                 left.push(sql);
                 continue;
             };
@@ -108,12 +128,12 @@ impl Counted {
                 }
                 Ok(())
             };
-            match desk.read(&sql, &mut visit) {
+            match session.read(&sql, &mut visit) {
                 Ok(_) => left.push(sql),
                 Err(refusal) if refusal.kind.breaks_session() => {
                     left.push(sql);
-                    self.desk = None;
-                    self.hand.hold(None);
+                    self.session = None;
+                    self.canceller.hold(None);
                 }
                 // A view of another version.
                 Err(refusal) if refusal.kind == RefusalKind::Missing => {}
@@ -140,14 +160,14 @@ fn number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-impl Source for Counted {
+impl Collector for DatabaseCounters {
     fn about(&self) -> String {
         "database".to_owned()
     }
 
-    fn read(&mut self, sheet: &mut Sheet) {
+    fn read(&mut self, readings: &mut Readings) {
         for (name, value) in self.database.counted() {
-            self.put(name, value, sheet);
+            self.put(name, value, readings);
         }
         if self.queries.is_empty() {
             return;
@@ -155,9 +175,9 @@ impl Source for Counted {
         match self.ask() {
             Ok(mut told) => {
                 // The time of the answer, not of the question.
-                sheet.again();
+                readings.again();
                 told.sort_by_key(|(name, _)| self.place(name));
-                told.iter().for_each(|(name, value)| self.put(name, *value, sheet));
+                told.iter().for_each(|(name, value)| self.put(name, *value, readings));
             }
             // Of a server that is not there another finding tells; of one that does not let us
             // in, this is all that there is.
@@ -198,11 +218,11 @@ mod tests {
                 *self.0.lock().unwrap() += 1;
             }
         }
-        let hand = Hand::default();
+        let canceller = Canceller::default();
         let (early, late) = (Arc::new(Cut::default()), Arc::new(Cut::default()));
-        hand.hold(Some(Arc::clone(&early) as Arc<dyn Cancel>));
-        hand.cut_off();
-        hand.hold(Some(Arc::clone(&late) as Arc<dyn Cancel>));
+        canceller.hold(Some(Arc::clone(&early) as Arc<dyn Cancel>));
+        canceller.cut_off();
+        canceller.hold(Some(Arc::clone(&late) as Arc<dyn Cancel>));
         assert_eq!((*early.0.lock().unwrap(), *late.0.lock().unwrap()), (1, 1));
     }
 }

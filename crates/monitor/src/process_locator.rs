@@ -9,7 +9,7 @@ use std::path::Path;
 
 use model::Host;
 
-use crate::facts::read;
+use crate::kernel_files::read;
 
 /// Listening, in /proc/net/tcp.
 const LISTENS: &str = "0A";
@@ -19,7 +19,7 @@ const ACCEPTS: &str = "00010000";
 
 /// Where a server is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Whereabouts {
+pub(crate) enum ProcessLocator {
     /// At a socket of the file system.
     Socket(String),
     /// At a port of this machine.
@@ -28,29 +28,29 @@ pub(crate) enum Whereabouts {
     Elsewhere,
 }
 
-impl Whereabouts {
+impl ProcessLocator {
     /// Of the hosts that clients use; a socket stands there by its path.
-    pub(crate) fn of(hosts: &[Host]) -> Whereabouts {
+    pub(crate) fn of(hosts: &[Host]) -> ProcessLocator {
         match hosts.first() {
-            Some(host) if host.name.starts_with('/') => Whereabouts::Socket(host.name.clone()),
+            Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
             Some(Host { port: Some(port), .. }) if hosts.iter().all(Host::is_here) => {
-                Whereabouts::Port(*port)
+                ProcessLocator::Port(*port)
             }
-            _ => Whereabouts::Elsewhere,
+            _ => ProcessLocator::Elsewhere,
         }
     }
 
     /// The process that listens there; none if it is not seen from here.
     pub(crate) fn process(&self) -> Option<u32> {
         match self {
-            Whereabouts::Socket(path) => {
+            ProcessLocator::Socket(path) => {
                 holder_of(listener_at(&read("/proc/net/unix"), Path::new(path))?)
             }
-            Whereabouts::Port(port) => {
+            ProcessLocator::Port(port) => {
                 let tables = [read("/proc/net/tcp"), read("/proc/net/tcp6")];
                 holder_of(tables.iter().find_map(|table| listener(table, *port))?)
             }
-            Whereabouts::Elsewhere => None,
+            ProcessLocator::Elsewhere => None,
         }
     }
 }
@@ -139,17 +139,17 @@ mod tests {
 
     #[test]
     fn a_server_is_here_if_its_address_says_so() {
-        let check = |hosts: &[(&str, Option<u16>)], expect: Whereabouts| {
+        let check = |hosts: &[(&str, Option<u16>)], expect: ProcessLocator| {
             let host =
                 |(name, port): &(&str, Option<u16>)| Host { name: (*name).to_owned(), port: *port };
             let all: Vec<Host> = hosts.iter().map(host).collect();
-            assert_eq!(Whereabouts::of(&all), expect, "{hosts:?}");
+            assert_eq!(ProcessLocator::of(&all), expect, "{hosts:?}");
         };
-        check(&[("127.0.0.1", Some(3306))], Whereabouts::Port(3306));
-        check(&[("db1", Some(3306))], Whereabouts::Elsewhere);
-        check(&[("localhost", Some(3306)), ("db1", Some(3306))], Whereabouts::Elsewhere);
-        check(&[], Whereabouts::Elsewhere);
-        check(&[("/run/s", None)], Whereabouts::Socket("/run/s".to_owned()));
+        check(&[("127.0.0.1", Some(3306))], ProcessLocator::Port(3306));
+        check(&[("db1", Some(3306))], ProcessLocator::Elsewhere);
+        check(&[("localhost", Some(3306)), ("db1", Some(3306))], ProcessLocator::Elsewhere);
+        check(&[], ProcessLocator::Elsewhere);
+        check(&[("/run/s", None)], ProcessLocator::Socket("/run/s".to_owned()));
     }
 
     #[test]
@@ -206,13 +206,13 @@ mod tests {
     fn we_find_ourselves_at_a_port_and_at_a_socket() {
         let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listening.local_addr().expect("it has one").port();
-        assert_eq!(Whereabouts::Port(port).process(), Some(std::process::id()));
+        assert_eq!(ProcessLocator::Port(port).process(), Some(std::process::id()));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("socket");
         let _listening = UnixListener::bind(&path).expect("a socket");
-        let socket = Whereabouts::Socket(path.to_string_lossy().into_owned());
+        let socket = ProcessLocator::Socket(path.to_string_lossy().into_owned());
         assert_eq!(socket.process(), Some(std::process::id()));
-        assert_eq!(Whereabouts::Socket("/nowhere".to_owned()).process(), None);
-        assert_eq!(Whereabouts::Elsewhere.process(), None);
+        assert_eq!(ProcessLocator::Socket("/nowhere".to_owned()).process(), None);
+        assert_eq!(ProcessLocator::Elsewhere.process(), None);
     }
 }

@@ -1,40 +1,24 @@
-//! What happens around a run: read once a second, each source on a thread of its own, and told as
-//! events beside those of the load.
+//! The collectors of a run, each read once a second on a thread of its own and told as events.
 //!
-//! A source is anything that declares gauges and reads them: this machine, a process, a database;
-//! one day an agent on the server's host, whose gauges have that host's name before what they are
-//! about. A source that hangs leaves a gap in its own gauges and holds up nobody. Not here: what a
-//! gauge means (each source says it), and how it is shown (results).
-
-mod counters;
-mod machine;
-mod process;
-mod server;
-mod sheet;
-mod sources;
-mod tasks;
+//! A collector that hangs leaves a gap in its own gauges and holds up nobody. Not here: what a
+//! gauge means (each collector says it), and how it is shown (results).
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::{Event, Fact, NS_PER_MS, NS_PER_S, Readings};
+use model::{Event, Fact, NS_PER_MS, NS_PER_S};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::curtain::{Curtain, Woken, since};
-use crate::wall;
+use crate::collector::{Collector, Make};
+use crate::database_counters::Canceller;
+use crate::phase_signal::{PhaseSignal, Woken};
+use crate::readings::Readings;
+use crate::wall_clock::{self, since};
 
-pub(crate) use counters::{Counted, Hand};
-pub(crate) use machine::{CpuTicks, Machine, busy_of, steal_of};
-pub(crate) use process::{Locate, Process};
-pub(crate) use server::{Whereabouts, proxy};
-pub(crate) use sheet::Sheet;
-pub(crate) use sources::{Surroundings, lookout};
-pub(crate) use tasks::{Counters, SharedTasks, Task, field};
-
-/// A source that is reading when the load is over may end so long; then its query is cut off, and
-/// as long again later it is left behind.
+/// A collector that is reading when the load is over may end so long; then its query is cut off,
+/// and as long again later it is left behind.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The last reading is made if so much has passed since the one before: rates over less are noise.
@@ -42,87 +26,72 @@ const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
 
 const SECOND_NS: i64 = NS_PER_S as i64;
 
-/// Something that is read once a second.
-pub(crate) trait Source {
-    /// Whose gauges these are, as [`model::Gauge::about`] has it.
-    fn about(&self) -> String;
-
-    /// Writes what it reads on the sheet. What cannot be read is left out.
-    fn read(&mut self, sheet: &mut Sheet);
-
-    /// What is to be known when it is over: what was not read, and why.
-    fn facts(&self) -> Vec<Fact>;
-}
-
-/// Makes a source on the thread that reads it: a connection stays on its thread.
-pub(crate) type Make = Box<dyn FnOnce() -> Option<Box<dyn Source>> + Send>;
-
-enum Said {
+enum Message {
     Read { second: i64, gauges: Vec<model::Gauge>, values: Vec<(u16, f64)> },
     Ended { facts: Vec<Fact>, cpu_ns: u64 },
 }
 
-/// All sources of a run.
-pub(crate) struct Lookout {
-    curtain: Arc<Curtain>,
-    hear: Receiver<(usize, Said)>,
-    /// By source: the places of its gauges among all that were told.
+/// The collectors of a run, while they are read.
+pub struct Monitor {
+    signal: Arc<PhaseSignal>,
+    hear: Receiver<(usize, Message)>,
+    /// By collector: the places of its gauges among all that were told.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
-    /// Sources that have not ended.
+    /// Collectors that have not ended.
     n_left: usize,
-    hand: Hand,
+    canceller: Canceller,
     cpu_ns: u64,
     facts: Vec<Fact>,
 }
 
-impl Lookout {
-    /// Each source waits for [`Lookout::begin`] on a thread of its own; `hand` cuts off what
-    /// hangs. A source without a thread is told as a fact.
-    pub(crate) fn over(sources: Vec<Make>, hand: Hand) -> Lookout {
+impl Monitor {
+    /// Each collector waits for [`Monitor::begin`] on a thread of its own; `canceller` cuts off
+    /// what hangs. A collector without a thread is told as a fact.
+    pub fn over(collectors: Vec<Make>, canceller: Canceller) -> Monitor {
         let (tell, hear) = channel();
-        let curtain: Arc<Curtain> = Arc::default();
+        let signal: Arc<PhaseSignal> = Arc::default();
         let (mut n_left, mut facts) = (0, Vec::new());
-        let places = vec![Vec::new(); sources.len()];
-        for (index, make) in sources.into_iter().enumerate() {
-            let (curtain, tell) = (Arc::clone(&curtain), tell.clone());
+        let places = vec![Vec::new(); collectors.len()];
+        for (index, make) in collectors.into_iter().enumerate() {
+            let (signal, tell) = (Arc::clone(&signal), tell.clone());
             let named = thread::Builder::new().name(format!("around-{index}"));
-            match named.spawn(move || look(index, make, &curtain, &tell)) {
+            match named.spawn(move || look(index, make, &signal, &tell)) {
                 Ok(_) => n_left += 1,
                 Err(error) => facts.push(Fact::new("around", "thread", format!("none: {error}"))),
             }
         }
-        Lookout { curtain, hear, places, n_gauges: 0, n_left, hand, cpu_ns: 0, facts }
+        Monitor { signal, hear, places, n_gauges: 0, n_left, canceller, cpu_ns: 0, facts }
     }
 
     /// Whether anything is read.
-    pub(crate) fn has_sources(&self) -> bool {
+    pub fn has_collectors(&self) -> bool {
         !self.places.is_empty()
     }
 
     /// Says how long from now the measured phase begins.
-    pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
-        let curtain = Arc::clone(&self.curtain);
-        move |ahead| curtain.rise(wall::now() + ahead)
+    pub fn begin(&self) -> impl Fn(Duration) + use<> {
+        let signal = Arc::clone(&self.signal);
+        move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
     /// Tells what was read since it was asked last.
-    pub(crate) fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
-        while let Ok((index, said)) = self.hear.try_recv() {
-            self.heard(index, said, tell);
+    pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
+        while let Ok((index, message)) = self.hear.try_recv() {
+            self.take(index, message, tell);
         }
     }
 
     /// The load is over: the last readings, and what is to be known of all of them.
-    pub(crate) fn end(mut self, tell: &mut dyn FnMut(Event)) -> Vec<Fact> {
-        let covered_ns = self.curtain.now_ns();
-        self.curtain.fall();
+    pub fn end(mut self, tell: &mut dyn FnMut(Event)) -> Vec<Fact> {
+        let covered_ns = self.signal.now_ns();
+        self.signal.end();
         let mut is_cut_off = false;
         while self.n_left > 0 {
             match self.hear.recv_timeout(PATIENCE) {
-                Ok((index, said)) => self.heard(index, said, tell),
+                Ok((index, message)) => self.take(index, message, tell),
                 Err(RecvTimeoutError::Timeout) if !is_cut_off => {
-                    self.hand.cut_off();
+                    self.canceller.cut_off();
                     is_cut_off = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {
@@ -142,9 +111,9 @@ impl Lookout {
         std::mem::take(&mut self.facts)
     }
 
-    fn heard(&mut self, index: usize, said: Said, tell: &mut dyn FnMut(Event)) {
-        match said {
-            Said::Read { second, gauges, values } => {
+    fn take(&mut self, index: usize, message: Message, tell: &mut dyn FnMut(Event)) {
+        match message {
+            Message::Read { second, gauges, values } => {
                 let places = &mut self.places[index];
                 if !gauges.is_empty() {
                     let next = self.n_gauges..;
@@ -156,10 +125,10 @@ impl Lookout {
                     |(place, value): (u16, f64)| Some((*places.get(usize::from(place))?, value));
                 let values: Vec<(u16, f64)> = values.into_iter().filter_map(place).collect();
                 if !values.is_empty() {
-                    tell(Event::Readings(Readings { second, values }));
+                    tell(Event::Readings(model::Readings { second, values }));
                 }
             }
-            Said::Ended { facts, cpu_ns } => {
+            Message::Ended { facts, cpu_ns } => {
                 self.n_left -= 1;
                 self.cpu_ns += cpu_ns;
                 self.facts.extend(facts);
@@ -168,41 +137,46 @@ impl Lookout {
     }
 }
 
-/// Reads a source at the end of each second, from the beginning of the load to its end.
-fn look(index: usize, make: Make, curtain: &Curtain, tell: &Sender<(usize, Said)>) {
+/// Reads a collector at the end of each second, from the beginning of the load to its end.
+fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Message)>) {
     // Whoever has left hears nothing any more.
-    let say = |said| drop(tell.send((index, said)));
-    let source = make();
-    let facts = match (source, curtain.wait_to_rise()) {
-        (Some(mut source), Some(start)) => {
-            look_from(start, source.as_mut(), curtain, &say);
-            source.facts()
+    let send = |message| drop(tell.send((index, message)));
+    let collector = make();
+    let facts = match (collector, signal.wait_for_start()) {
+        (Some(mut collector), Some(start)) => {
+            look_from(start, collector.as_mut(), signal, &send);
+            collector.facts()
         }
         _ => Vec::new(),
     };
-    say(Said::Ended { facts, cpu_ns: own_cpu_ns() });
+    send(Message::Ended { facts, cpu_ns: own_cpu_ns() });
 }
 
-fn look_from(start: Instant, source: &mut dyn Source, curtain: &Curtain, say: &dyn Fn(Said)) {
-    let mut sheet = Sheet::new(source.about()).from(start);
-    let mut next = whole_second_from(since(start, wall::now()));
+fn look_from(
+    start: Instant,
+    collector: &mut dyn Collector,
+    signal: &PhaseSignal,
+    send: &dyn Fn(Message),
+) {
+    let mut readings = Readings::new(collector.about()).from(start);
+    let mut next = whole_second_from(since(start, wall_clock::now()));
     let mut before = None;
     loop {
-        let woken = curtain.wait(at(start, next), &|| false);
-        let now_ns = since(start, wall::now());
+        let woken = signal.wait(at(start, next), &|| false);
+        let now_ns = since(start, wall_clock::now());
         let is_over = woken == Woken::Over;
         if is_over && before.is_none_or(|before| now_ns - before < LAST_NS_MIN) {
             return;
         }
-        sheet.at(now_ns);
-        source.read(&mut sheet);
+        readings.at(now_ns);
+        collector.read(&mut readings);
         match before {
             // The first reading is what rates are counted from.
-            None => sheet.forget_values(),
+            None => readings.forget_values(),
             Some(before) => {
                 let second = second_between(before, now_ns);
-                let (gauges, values) = sheet.take();
-                say(Said::Read { second, gauges, values });
+                let (gauges, values) = readings.take();
+                send(Message::Read { second, gauges, values });
             }
         }
         if is_over {
@@ -210,7 +184,7 @@ fn look_from(start: Instant, source: &mut dyn Source, curtain: &Curtain, say: &d
         }
         before = Some(now_ns);
         // Who took longer than a second has missed one.
-        next = whole_second_from(since(start, wall::now())).max(next + 1);
+        next = whole_second_from(since(start, wall_clock::now())).max(next + 1);
     }
 }
 
@@ -241,22 +215,22 @@ fn own_cpu_ns() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::sheet::What;
     use super::*;
+    use crate::readings::What;
 
     const GAUGE: What<'_> = What::new("gauge", "", "A gauge.");
 
     /// Counts its readings.
     struct Counting(u32);
 
-    impl Source for Counting {
+    impl Collector for Counting {
         fn about(&self) -> String {
             "machine".to_owned()
         }
 
-        fn read(&mut self, sheet: &mut Sheet) {
+        fn read(&mut self, readings: &mut Readings) {
             self.0 += 1;
-            sheet.level(GAUGE, f64::from(self.0));
+            readings.level(GAUGE, f64::from(self.0));
         }
 
         fn facts(&self) -> Vec<Fact> {
@@ -298,9 +272,9 @@ mod tests {
     }
 
     #[test]
-    fn gauges_of_several_sources_are_told_apart() {
-        let mut lookout = Lookout::over(Vec::new(), Hand::default());
-        lookout.places = vec![Vec::new(); 2];
+    fn gauges_of_several_collectors_are_told_apart() {
+        let mut monitor = Monitor::over(Vec::new(), Canceller::default());
+        monitor.places = vec![Vec::new(); 2];
         let gauge = |about: &str, name: &str| model::Gauge {
             about: about.to_owned(),
             name: name.to_owned(),
@@ -309,13 +283,13 @@ mod tests {
         };
         let mut told = Vec::new();
         let mut hear = |index, gauges, values| {
-            let said = Said::Read { second: 3, gauges, values };
-            lookout.heard(index, said, &mut |event| told.push(event));
+            let message = Message::Read { second: 3, gauges, values };
+            monitor.take(index, message, &mut |event| told.push(event));
         };
         hear(0, vec![gauge("machine", "a"), gauge("machine", "b")], vec![(1, 5.0)]);
         hear(1, vec![gauge("server", "a")], vec![(0, 6.0)]);
         hear(0, vec![gauge("machine", "c")], vec![(2, 7.0), (0, 8.0), (9, 9.0)]);
-        let readings: Vec<&Readings> = told
+        let readings: Vec<&model::Readings> = told
             .iter()
             .filter_map(|event| match event {
                 Event::Readings(readings) => Some(readings),
@@ -330,22 +304,22 @@ mod tests {
     #[test]
     fn a_load_that_is_over_before_it_began_is_read_by_nobody() {
         let none: Make = Box::new(|| None);
-        let lookout = Lookout::over(vec![counting(), none], Hand::default());
+        let monitor = Monitor::over(vec![counting(), none], Canceller::default());
         let mut n_told = 0;
-        let facts = lookout.end(&mut |_| n_told += 1);
+        let facts = monitor.end(&mut |_| n_told += 1);
         assert_eq!((n_told, facts), (0, Vec::new()));
     }
 
     #[test]
-    fn a_source_is_read_from_the_beginning_of_the_load_to_its_end() {
-        let mut lookout = Lookout::over(vec![counting()], Hand::default());
-        let begin = lookout.begin();
+    fn a_collector_is_read_from_the_beginning_of_the_load_to_its_end() {
+        let mut monitor = Monitor::over(vec![counting()], Canceller::default());
+        let begin = monitor.begin();
         begin(Duration::ZERO);
         let mut told = Vec::new();
         // It is told by itself, once a second.
-        let (index, said) = lookout.hear.recv().expect("a reading");
-        lookout.heard(index, said, &mut |event| told.push(event));
-        let facts = lookout.end(&mut |event| told.push(event));
+        let (index, message) = monitor.hear.recv().expect("a reading");
+        monitor.take(index, message, &mut |event| told.push(event));
+        let facts = monitor.end(&mut |event| told.push(event));
         assert!(matches!(&told[0], Event::Gauges { gauges } if gauges[0].about == "machine"));
         let Event::Readings(readings) = &told[1] else { panic!("{told:?}") };
         // The first reading is only what rates are counted from.

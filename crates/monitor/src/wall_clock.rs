@@ -4,12 +4,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// An instant, to tell how long something took.
 #[expect(clippy::disallowed_methods, reason = "builds are timed for people, outside any run")]
-pub(crate) fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::now()
 }
 
 /// Waits at most so long, beside any run; it may be less.
-pub(crate) fn rest_ms(ms: u64) {
+pub fn rest_ms(ms: u64) {
     std::thread::park_timeout(std::time::Duration::from_millis(ms));
 }
 
@@ -18,4 +18,12 @@ pub(crate) fn rest_ms(ms: u64) {
 pub fn unix_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Nanoseconds from one instant to another; negative if that was before.
+pub fn since(start: Instant, instant: Instant) -> i64 {
+    match instant.checked_duration_since(start) {
+        Some(after) => after.as_nanos() as i64,
+        None => -(start.duration_since(instant).as_nanos() as i64),
+    }
 }

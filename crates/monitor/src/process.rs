@@ -1,16 +1,16 @@
 //! What a process uses: the generator's own, or the server's with its children.
 //!
 //! Sources: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5). A process that ends and comes
-//! back under another number is found again. Not here: which process it is (server).
+//! back under another number is found again. Not here: which process it is (process_locator).
 
 use std::fs;
 
 use model::{Fact, NS_PER_S};
 
-use super::Source;
-use super::sheet::{Sheet, What};
-use super::tasks::{SharedTasks, Task, Tasks, field};
-use crate::facts::read;
+use crate::collector::Collector;
+use crate::kernel_files::read;
+use crate::readings::{Readings, What};
+use crate::tasks::{SharedTasks, Task, Tasks, field};
 
 /// Threads (or children) whose numbers are read a second, the others in turn: up to 50 µs each on
 /// a slow machine, so a quarter of a percent of a core. With 128 it was 1.4 % at 900 clients.
@@ -59,7 +59,7 @@ const THREAD: What<'_> = What::new(
 );
 
 /// Finds the number of a process that may change.
-pub(crate) type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
+pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
 
 /// A process that is read.
 pub(crate) struct Process {
@@ -137,7 +137,7 @@ impl Process {
         }
     }
 
-    fn put_tasks(&mut self, sheet: &mut Sheet) {
+    fn put_tasks(&mut self, readings: &mut Readings) {
         let shown: Vec<Task> = self.shown.iter().map(|(task, _)| *task).collect();
         let mut tasks = self.threads.lock();
         tasks.read_some(&shown, TASKS_A_SECOND);
@@ -149,12 +149,12 @@ impl Process {
             (MIGRATIONS, total.migrations, 1.0),
         ];
         for (what, count, scale) in counted {
-            count.into_iter().for_each(|count| sheet.total(what, count as f64 * scale));
+            count.into_iter().for_each(|count| readings.total(what, count as f64 * scale));
         }
         for (task, name) in &self.shown {
             if let Some(cpu_ns) = tasks.seen(*task).and_then(|seen| seen.cpu_ns) {
                 // Nanoseconds a second in percent.
-                sheet.total_of(THREAD, name, cpu_ns as f64 * 100.0 / NS_PER_S as f64);
+                readings.total_of(THREAD, name, cpu_ns as f64 * 100.0 / NS_PER_S as f64);
             }
         }
         if self.shown.is_empty() && self.children.is_empty() && self.n_read > 1 {
@@ -165,18 +165,18 @@ impl Process {
         }
     }
 
-    fn put_memory(&self, root: u32, sheet: &mut Sheet) {
+    fn put_memory(&self, root: u32, readings: &mut Readings) {
         let mut memory = Memory::default();
         for process in std::iter::once(&root).chain(&self.children) {
             memory.add(&read(format!("/proc/{process}/status")));
         }
         if let Some(bytes) = memory.bytes() {
-            sheet.level(MEMORY, bytes as f64);
+            readings.level(MEMORY, bytes as f64);
         }
     }
 
     /// Of others this takes the right to trace them.
-    fn put_files(&self, root: u32, sheet: &mut Sheet) {
+    fn put_files(&self, root: u32, readings: &mut Readings) {
         let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
         for process in std::iter::once(&root).chain(&self.children) {
             let io = read(format!("/proc/{process}/io"));
@@ -189,17 +189,17 @@ impl Process {
             add(&mut written, "write_bytes");
         }
         for (what, bytes) in [(READ, read_bytes), (WRITTEN, written)] {
-            bytes.into_iter().for_each(|bytes| sheet.total(what, bytes as f64));
+            bytes.into_iter().for_each(|bytes| readings.total(what, bytes as f64));
         }
     }
 }
 
-impl Source for Process {
+impl Collector for Process {
     fn about(&self) -> String {
         self.about.clone()
     }
 
-    fn read(&mut self, sheet: &mut Sheet) {
+    fn read(&mut self, readings: &mut Readings) {
         let Some((root, stat)) = self.root() else { return };
         self.find_tasks(root, &stat);
         let (mut user, mut system, mut n_threads) =
@@ -212,12 +212,12 @@ impl Source for Process {
             }
         }
         let percent = 100.0 / procfs::ticks_per_second() as f64;
-        sheet.total(USER, user as f64 * percent);
-        sheet.total(SYSTEM, system as f64 * percent);
-        sheet.level(THREADS, n_threads as f64);
-        self.put_memory(root, sheet);
-        self.put_tasks(sheet);
-        self.put_files(root, sheet);
+        readings.total(USER, user as f64 * percent);
+        readings.total(SYSTEM, system as f64 * percent);
+        readings.level(THREADS, n_threads as f64);
+        self.put_memory(root, readings);
+        self.put_tasks(readings);
+        self.put_files(root, readings);
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -321,8 +321,8 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sheet::by_name;
     use super::*;
+    use crate::readings::by_name;
 
     #[test]
     fn a_process_is_read_behind_any_command() {
@@ -359,21 +359,21 @@ mod tests {
 
     #[test]
     fn we_are_read_ourselves_and_nobody_is_told_as_not_found() {
-        let mut sheet = Sheet::new("generator".to_owned());
+        let mut readings = Readings::new("generator".to_owned());
         let mut generator = Process::generator(SharedTasks::default());
         let mut names = Vec::new();
         for second in 0..2 {
-            sheet.at(second * NS_PER_S as i64);
-            generator.read(&mut sheet);
-            by_name(&mut sheet, &mut names);
+            readings.at(second * NS_PER_S as i64);
+            generator.read(&mut readings);
+            by_name(&mut readings, &mut names);
         }
         for name in ["cpu_user", "memory", "threads", "switches_voluntary", "disk_written"] {
             assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
         }
         assert!(generator.facts().is_empty());
         let mut nobody = Process::server("server".to_owned(), Box::new(|| None));
-        nobody.read(&mut sheet);
-        assert!(sheet.take().1.is_empty());
+        nobody.read(&mut readings);
+        assert!(readings.take().1.is_empty());
         assert!(nobody.facts()[0].value.starts_with("not read"));
     }
 }

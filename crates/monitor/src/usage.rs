@@ -1,12 +1,13 @@
 //! What this process used between two instants, and how noisy its machine was meanwhile.
 //!
 //! Processor time is exact. Run delay and context switches are sampled by thread (see
-//! [`crate::around`]): what a thread did after the last reading before its end is not counted.
+//! [`SharedTasks`]): what a thread did after the last reading before its end is not counted.
 
 use rustix::time::{ClockId, clock_gettime};
 
-use super::read;
-use crate::around::{Counters, CpuTicks, SharedTasks, Task, busy_of, field, steal_of};
+use crate::kernel_files::read;
+use crate::machine::{CpuTicks, busy_of, steal_of};
+use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -18,7 +19,7 @@ const THREADS_A_LOOK: usize = 256;
 pub struct Watch {
     cpu_ns_begin: u64,
     machine_begin: Option<CpuTicks>,
-    threads_begin: Counters,
+    threads_begin: TaskCounters,
     threads: SharedTasks,
 }
 
@@ -43,7 +44,7 @@ pub struct Usage {
 }
 
 /// All our threads, read now: what they have added up to.
-fn read_all(threads: &SharedTasks) -> Counters {
+fn read_all(threads: &SharedTasks) -> TaskCounters {
     let mut tasks = threads.lock();
     tasks.set_list(Task::of_process(std::process::id()));
     tasks.read_all();
@@ -52,7 +53,7 @@ fn read_all(threads: &SharedTasks) -> Counters {
 
 /// Reads as many of our threads as a look in between may cost, so that those that end are not
 /// forgotten.
-pub(crate) fn look(threads: &SharedTasks) {
+pub fn look(threads: &SharedTasks) {
     let mut tasks = threads.lock();
     if tasks.count() <= THREADS_A_LOOK {
         tasks.set_list(Task::of_process(std::process::id()));
@@ -67,7 +68,7 @@ impl Watch {
     }
 
     /// Begins now, with threads that somebody else reads too.
-    pub(crate) fn over(threads: &SharedTasks) -> Watch {
+    pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
             machine_begin: CpuTicks::of(&read("/proc/stat")),

@@ -11,13 +11,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::NS_PER_S;
 
-use crate::facts::read;
+use crate::kernel_files::read;
 
 /// A thread; of a process with one thread, the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Task {
-    pub(crate) process: u32,
-    pub(crate) thread: u32,
+pub struct Task {
+    /// Its process.
+    pub process: u32,
+    /// Its own number.
+    pub thread: u32,
 }
 
 impl Task {
@@ -26,14 +28,14 @@ impl Task {
     }
 
     /// Its name, as its program has given it; programs may be called anything.
-    pub(crate) fn name(self) -> String {
+    pub fn name(self) -> String {
         let name = read(self.file("comm"));
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         name.trim().chars().filter(is_plain).collect()
     }
 
     /// All threads of a process.
-    pub(crate) fn of_process(process: u32) -> Vec<Task> {
+    pub fn of_process(process: u32) -> Vec<Task> {
         let Ok(folder) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
         let of = |entry: fs::DirEntry| {
             let thread = entry.file_name().to_str()?.parse().ok()?;
@@ -43,40 +45,40 @@ impl Task {
     }
 
     /// None if it has ended.
-    fn counters(self) -> Option<Counters> {
+    fn counters(self) -> Option<TaskCounters> {
         let schedstat = read(self.file("schedstat"));
         // Not every kernel has it; it has more than `status`.
         let sched = read(self.file("sched"));
         let status = if sched.is_empty() { read(self.file("status")) } else { String::new() };
-        let counters = Counters::of(&schedstat, &sched, &status);
-        (counters != Counters::default()).then_some(counters)
+        let counters = TaskCounters::of(&schedstat, &sched, &status);
+        (counters != TaskCounters::default()).then_some(counters)
     }
 }
 
 /// What the kernel keeps of one thread, or of several summed. What it does not tell is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counters {
+pub struct TaskCounters {
     /// Time on a processor, in nanoseconds.
-    pub(crate) cpu_ns: Option<u64>,
+    pub cpu_ns: Option<u64>,
     /// Time in which it could have run and had no processor, in nanoseconds.
-    pub(crate) run_delay_ns: Option<u64>,
+    pub run_delay_ns: Option<u64>,
     /// How often it gave up its processor to wait.
-    pub(crate) voluntary_switches: Option<u64>,
+    pub voluntary_switches: Option<u64>,
     /// How often it was taken from it.
-    pub(crate) involuntary_switches: Option<u64>,
+    pub involuntary_switches: Option<u64>,
     /// How often it went to another processor.
-    pub(crate) migrations: Option<u64>,
+    pub migrations: Option<u64>,
 }
 
-impl Counters {
+impl TaskCounters {
     /// `schedstat` holds time on a processor, time waiting for one, and the number of turns.
-    fn of(schedstat: &str, sched: &str, status: &str) -> Counters {
+    fn of(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
         let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
         let mut time = || times.next().flatten();
         let either = |of_sched: &str, of_status: &str| {
             field(sched, of_sched).or_else(|| field(status, of_status))
         };
-        Counters {
+        TaskCounters {
             cpu_ns: time(),
             run_delay_ns: time(),
             voluntary_switches: either("nr_voluntary_switches", "voluntary_ctxt_switches"),
@@ -86,12 +88,12 @@ impl Counters {
     }
 
     /// Each counter of the two, joined where both are known.
-    pub(crate) fn join(self, other: Counters, join: fn(u64, u64) -> u64) -> Counters {
+    pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
         let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
             (one, None) | (None, one) => one,
         };
-        Counters {
+        TaskCounters {
             cpu_ns: each(self.cpu_ns, other.cpu_ns),
             run_delay_ns: each(self.run_delay_ns, other.run_delay_ns),
             voluntary_switches: each(self.voluntary_switches, other.voluntary_switches),
@@ -100,8 +102,8 @@ impl Counters {
         }
     }
 
-    /// Counters only grow; one that fell belongs to a younger thread with the same number.
-    fn continues(&self, earlier: &Counters) -> bool {
+    /// TaskCounters only grow; one that fell belongs to a younger thread with the same number.
+    fn continues(&self, earlier: &TaskCounters) -> bool {
         self.cpu_ns >= earlier.cpu_ns
             && self.run_delay_ns >= earlier.run_delay_ns
             && self.voluntary_switches >= earlier.voluntary_switches
@@ -120,11 +122,11 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
 
 /// Threads that several look at.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SharedTasks(Arc<Mutex<Tasks>>);
+pub struct SharedTasks(Arc<Mutex<Tasks>>);
 
 impl SharedTasks {
     /// A panic while they were read leaves numbers that are whole.
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Tasks> {
+    pub fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,14 +134,14 @@ impl SharedTasks {
 /// Threads as last seen, and what all that ever lived have added up to since the first look.
 #[derive(Debug, Default)]
 struct Ledger {
-    seen: HashMap<Task, Counters>,
-    total: Counters,
+    seen: HashMap<Task, TaskCounters>,
+    total: TaskCounters,
     is_begun: bool,
 }
 
 impl Ledger {
     /// Enters what was read; tells by how much the CPU time of each has grown.
-    fn enter(&mut self, now: &[(Task, Counters)]) -> Vec<(Task, u64)> {
+    fn enter(&mut self, now: &[(Task, TaskCounters)]) -> Vec<(Task, u64)> {
         let mut grown = Vec::new();
         for &(task, counters) in now {
             let growth = match self.seen.insert(task, counters) {
@@ -164,7 +166,7 @@ impl Ledger {
 /// that may cost. What is read for either serves the first, but not the other way round: a lump
 /// in mid-run would look like something that has happened.
 #[derive(Debug, Default)]
-pub(crate) struct Tasks {
+pub struct Tasks {
     /// Those to be read, in turn.
     list: Vec<Task>,
     next: usize,
@@ -176,33 +178,33 @@ pub(crate) struct Tasks {
 
 impl Tasks {
     /// What they have added up to since the first look, as far as they were read.
-    pub(crate) fn total(&self) -> Counters {
+    pub fn total(&self) -> TaskCounters {
         self.all.total
     }
 
     /// The same as far as they were read in turn.
-    pub(crate) fn total_in_turn(&self) -> Counters {
+    pub fn total_in_turn(&self) -> TaskCounters {
         self.in_turn.total
     }
 
     /// What one has done since it was born, when it was read last for either.
-    pub(crate) fn last_read(&self, task: Task) -> Option<Counters> {
+    pub fn last_read(&self, task: Task) -> Option<TaskCounters> {
         self.all.seen.get(&task).copied()
     }
 
     /// How many are known.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.list.len()
     }
 
     /// What one has done since it was born.
-    pub(crate) fn seen(&self, task: Task) -> Option<Counters> {
+    pub fn seen(&self, task: Task) -> Option<TaskCounters> {
         self.in_turn.seen.get(&task).copied()
     }
 
     /// The busiest of those that were read last, the first one most of all: at most so many, and
     /// none below a share of a core, in percent of a second.
-    pub(crate) fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
+    pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
         let least_ns = percent_min / 100.0 * NS_PER_S as f64;
         let mut busy = self.grown.clone();
         busy.retain(|(_, cpu_ns)| *cpu_ns as f64 >= least_ns);
@@ -211,7 +213,7 @@ impl Tasks {
     }
 
     /// From now on these are read.
-    pub(crate) fn set_list(&mut self, list: Vec<Task>) {
+    pub fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
         for ledger in [&mut self.all, &mut self.in_turn] {
             ledger.seen.retain(|task, _| alive.contains(task));
@@ -221,14 +223,14 @@ impl Tasks {
 
     /// Reads all: two small files a thread, some 5 µs. What was before the first look does not
     /// count.
-    pub(crate) fn read_all(&mut self) {
+    pub fn read_all(&mut self) {
         let now = read_each(self.list.iter().copied());
         self.all.enter(&now);
     }
 
     /// Reads `first`, and as many others in turn as are allowed: what the others did meanwhile is
     /// counted when it is their turn.
-    pub(crate) fn read_some(&mut self, first: &[Task], n_most: usize) {
+    pub fn read_some(&mut self, first: &[Task], n_most: usize) {
         // The first look is what growth is counted from.
         let is_first = !self.in_turn.is_begun;
         let n = if is_first { self.list.len() } else { n_most.min(self.list.len()) };
@@ -239,14 +241,14 @@ impl Tasks {
         self.look(&now);
     }
 
-    fn look(&mut self, now: &[(Task, Counters)]) {
+    fn look(&mut self, now: &[(Task, TaskCounters)]) {
         self.all.enter(now);
         self.grown = self.in_turn.enter(now);
     }
 }
 
 /// Those that are still there.
-fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, Counters)> {
+fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, TaskCounters)> {
     tasks.filter_map(|task| Some((task, task.counters()?))).collect()
 }
 
@@ -254,12 +256,12 @@ fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, Counters)> {
 mod tests {
     use super::*;
 
-    fn counters(run_delay_ns: u64, voluntary: u64, involuntary: u64) -> Counters {
-        Counters {
+    fn counters(run_delay_ns: u64, voluntary: u64, involuntary: u64) -> TaskCounters {
+        TaskCounters {
             run_delay_ns: Some(run_delay_ns),
             voluntary_switches: Some(voluntary),
             involuntary_switches: Some(involuntary),
-            ..Counters::default()
+            ..TaskCounters::default()
         }
     }
 
@@ -274,16 +276,17 @@ mod tests {
                       nonvoluntary_ctxt_switches:\t3\n";
         let sched = "x (1, #threads: 1)\n-----\nse.nr_migrations      :       7\n\
                      nr_voluntary_switches :    16\nnr_involuntary_switches : 4\n";
-        let of_status = Counters { cpu_ns: Some(900), ..counters(77, 15, 3) };
-        assert_eq!(Counters::of("900 77 18\n", "", status), of_status);
-        let of_sched = Counters { cpu_ns: Some(900), migrations: Some(7), ..counters(77, 16, 4) };
-        assert_eq!(Counters::of("900 77 18\n", sched, ""), of_sched);
+        let of_status = TaskCounters { cpu_ns: Some(900), ..counters(77, 15, 3) };
+        assert_eq!(TaskCounters::of("900 77 18\n", "", status), of_status);
+        let of_sched =
+            TaskCounters { cpu_ns: Some(900), migrations: Some(7), ..counters(77, 16, 4) };
+        assert_eq!(TaskCounters::of("900 77 18\n", sched, ""), of_sched);
         assert_eq!(field(status, "VmHWM"), Some(1234));
         // A kernel without scheduler statistics; a thread that ended while we looked; nonsense.
-        assert_eq!(Counters::of("", "", status).run_delay_ns, None);
-        assert_eq!(Counters::of("", "", ""), Counters::default());
-        let nonsense = Counters::of("x -1 2", "se.nr_migrations : 99999999999999999999", ":");
-        assert_eq!(nonsense, Counters::default());
+        assert_eq!(TaskCounters::of("", "", status).run_delay_ns, None);
+        assert_eq!(TaskCounters::of("", "", ""), TaskCounters::default());
+        let nonsense = TaskCounters::of("x -1 2", "se.nr_migrations : 99999999999999999999", ":");
+        assert_eq!(nonsense, TaskCounters::default());
     }
 
     #[test]
@@ -326,7 +329,10 @@ mod tests {
 
     #[test]
     fn the_busiest_threads_are_those_of_the_last_second() {
-        let ms = |cpu_ms: u64| Counters { cpu_ns: Some(cpu_ms * 1_000_000), ..Counters::default() };
+        let ms = |cpu_ms: u64| TaskCounters {
+            cpu_ns: Some(cpu_ms * 1_000_000),
+            ..TaskCounters::default()
+        };
         let mut tasks = Tasks::default();
         tasks.look(&[(task(1), ms(9000)), (task(2), ms(10)), (task(3), ms(0))]);
         tasks.look(&[(task(1), ms(9001)), (task(2), ms(500)), (task(3), ms(600))]);
@@ -347,7 +353,7 @@ mod tests {
         assert_eq!(seen, [0, 3, 6, 9, 2]);
         tasks.set_list(Vec::new());
         tasks.read_some(&[], 3);
-        assert_eq!(tasks.total(), Counters::default());
+        assert_eq!(tasks.total(), TaskCounters::default());
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::fs;
 use model::Fact;
 use procfs::{FromBufRead, FromRead, LoadAverage, Meminfo};
 
-use super::Source;
-use super::sheet::{Sheet, What};
-use crate::facts::read;
+use crate::collector::Collector;
+use crate::kernel_files::read;
+use crate::readings::{Readings, What};
 
 /// Disks and interfaces that are told, by name: a host of containers has hundreds of the latter.
 const DEVICES_MAX: usize = 16;
@@ -26,22 +26,22 @@ pub(crate) struct Machine {
     cpu: Option<CpuTicks>,
 }
 
-impl Source for Machine {
+impl Collector for Machine {
     fn about(&self) -> String {
         "machine".to_owned()
     }
 
-    fn read(&mut self, sheet: &mut Sheet) {
+    fn read(&mut self, readings: &mut Readings) {
         let stat = read("/proc/stat");
-        put_cpu(&stat, &mut self.cpu, sheet);
-        put_counts(&stat, sheet);
-        put_load(&read("/proc/loadavg"), sheet);
-        put_memory(&read("/proc/meminfo"), sheet);
+        put_cpu(&stat, &mut self.cpu, readings);
+        put_counts(&stat, readings);
+        put_load(&read("/proc/loadavg"), readings);
+        put_memory(&read("/proc/meminfo"), readings);
         for of in ["cpu", "io", "memory"] {
-            put_pressure(of, &read(format!("/proc/pressure/{of}")), sheet);
+            put_pressure(of, &read(format!("/proc/pressure/{of}")), readings);
         }
-        put_disks(&read("/proc/diskstats"), &whole_disks(), sheet);
-        put_network(&read("/proc/net/dev"), sheet);
+        put_disks(&read("/proc/diskstats"), &whole_disks(), readings);
+        put_network(&read("/proc/net/dev"), readings);
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -99,11 +99,11 @@ const CPU: [What<'_>; 8] = [
     What::new("cpu_steal", "%", "Share that the hypervisor gave to other virtual machines."),
 ];
 
-fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, sheet: &mut Sheet) {
+fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
     let Some(now) = CpuTicks::of(stat) else { return };
     let shares = before.replace(now).and_then(|before| now.shares_since(&before));
     for (what, share) in CPU.iter().zip(shares.iter().flatten()) {
-        sheet.level(*what, share * 100.0);
+        readings.level(*what, share * 100.0);
     }
 }
 
@@ -119,24 +119,24 @@ const RUNNING: What<'_> = What::new(
 const BLOCKED: What<'_> =
     What::new("processes_blocked", "", "Threads that wait for a disk at the instant of reading.");
 
-fn put_counts(stat: &str, sheet: &mut Sheet) {
+fn put_counts(stat: &str, readings: &mut Readings) {
     let of = |name: &str| {
         let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     };
     for (name, what) in [("ctxt", SWITCHES), ("intr", INTERRUPTS), ("processes", FORKS)] {
-        of(name).into_iter().for_each(|total| sheet.total(what, total as f64));
+        of(name).into_iter().for_each(|total| readings.total(what, total as f64));
     }
     for (name, what) in [("procs_running", RUNNING), ("procs_blocked", BLOCKED)] {
-        of(name).into_iter().for_each(|level| sheet.level(what, level as f64));
+        of(name).into_iter().for_each(|level| readings.level(what, level as f64));
     }
 }
 
 const LOAD: What<'_> = What::new("load_1_min", "", "The kernel's load average over a minute.");
 
-fn put_load(loadavg: &str, sheet: &mut Sheet) {
+fn put_load(loadavg: &str, readings: &mut Readings) {
     if let Ok(load) = LoadAverage::from_read(loadavg.as_bytes()) {
-        sheet.level(LOAD, f64::from(load.one));
+        readings.level(LOAD, f64::from(load.one));
     }
 }
 
@@ -147,15 +147,15 @@ const DIRTY: What<'_> = What::new("memory_dirty", "B", "Written to files, not ye
 const WRITEBACK: What<'_> = What::new("memory_writeback", "B", "On its way to the disk.");
 const SWAP: What<'_> = What::new("swap_used", "B", "Memory that lies in the swap.");
 
-fn put_memory(meminfo: &str, sheet: &mut Sheet) {
+fn put_memory(meminfo: &str, readings: &mut Readings) {
     let Ok(seen) = Meminfo::from_buf_read(meminfo.as_bytes()) else { return };
     if let Some(available) = seen.mem_available {
-        sheet.level(AVAILABLE, available as f64);
+        readings.level(AVAILABLE, available as f64);
     }
-    sheet.level(CACHED, seen.cached as f64);
-    sheet.level(DIRTY, seen.dirty as f64);
-    sheet.level(WRITEBACK, seen.writeback as f64);
-    sheet.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
+    readings.level(CACHED, seen.cached as f64);
+    readings.level(DIRTY, seen.dirty as f64);
+    readings.level(WRITEBACK, seen.writeback as f64);
+    readings.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
 }
 
 /// `some` and `full` of a resource. Of the CPU `full` says nothing for a whole machine.
@@ -192,13 +192,13 @@ const PRESSURE: [(&str, &str, What<'_>); 5] = [
 ];
 
 /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds.
-fn put_pressure(of: &str, text: &str, sheet: &mut Sheet) {
+fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
     for (_, line, what) in PRESSURE.iter().filter(|(resource, _, _)| *resource == of) {
         let found = text.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '));
         let mut fields = found.into_iter().flat_map(str::split_ascii_whitespace);
         let total = fields.find_map(|field| field.strip_prefix("total=")?.parse::<u64>().ok());
         // Microseconds a second are millionths: a hundred of them in a percent, a hundred times.
-        total.into_iter().for_each(|us| sheet.total(*what, us as f64 / 1e4));
+        total.into_iter().for_each(|us| readings.total(*what, us as f64 / 1e4));
     }
 }
 
@@ -225,7 +225,7 @@ const LATENCY: What<'_> = What::new(
 );
 
 /// Devices that did anything since boot.
-fn put_disks(diskstats: &str, whole: &BTreeSet<String>, sheet: &mut Sheet) {
+fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings) {
     let told = diskstats.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(2);
         let name = fields.next().filter(|name| whole.contains(*name))?;
@@ -237,14 +237,14 @@ fn put_disks(diskstats: &str, whole: &BTreeSet<String>, sheet: &mut Sheet) {
     for (name, counts) in told.take(DEVICES_MAX) {
         let [reads, _, read, reading_ms, writes, _, written, writing_ms, _, busy_ms, waits_ms] =
             counts;
-        sheet.total_of(READS, name, reads);
-        sheet.total_of(WRITES, name, writes);
-        sheet.total_of(READ, name, read * SECTOR_BYTES);
-        sheet.total_of(WRITTEN, name, written * SECTOR_BYTES);
+        readings.total_of(READS, name, reads);
+        readings.total_of(WRITES, name, writes);
+        readings.total_of(READ, name, read * SECTOR_BYTES);
+        readings.total_of(WRITTEN, name, written * SECTOR_BYTES);
         // Milliseconds a second are thousandths: ten of them in a percent.
-        sheet.total_of(BUSY, name, busy_ms / 10.0);
-        sheet.total_of(QUEUE, name, waits_ms / 1e3);
-        sheet.ratio_of(LATENCY, name, reading_ms + writing_ms, reads + writes);
+        readings.total_of(BUSY, name, busy_ms / 10.0);
+        readings.total_of(QUEUE, name, waits_ms / 1e3);
+        readings.ratio_of(LATENCY, name, reading_ms + writing_ms, reads + writes);
     }
 }
 
@@ -255,7 +255,7 @@ const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
 const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, both ways.");
 
 /// Interfaces that moved anything since boot, the loopback among them.
-fn put_network(dev: &str, sheet: &mut Sheet) {
+fn put_network(dev: &str, readings: &mut Readings) {
     let told = dev.lines().filter_map(|line| {
         // Where a name is long there is no blank behind the colon.
         let (name, counts) = line.rsplit_once(':')?;
@@ -265,11 +265,11 @@ fn put_network(dev: &str, sheet: &mut Sheet) {
         moved.then_some((name.trim(), counts.map(|count| count as f64)))
     });
     for (name, counts) in told.take(DEVICES_MAX) {
-        sheet.total_of(BYTES_IN, name, counts[0]);
-        sheet.total_of(BYTES_OUT, name, counts[8]);
-        sheet.total_of(PACKETS_IN, name, counts[1]);
-        sheet.total_of(PACKETS_OUT, name, counts[9]);
-        sheet.total_of(DROPS, name, counts[3] + counts[11]);
+        readings.total_of(BYTES_IN, name, counts[0]);
+        readings.total_of(BYTES_OUT, name, counts[8]);
+        readings.total_of(PACKETS_IN, name, counts[1]);
+        readings.total_of(PACKETS_OUT, name, counts[9]);
+        readings.total_of(DROPS, name, counts[3] + counts[11]);
     }
 }
 
@@ -280,20 +280,20 @@ fn numbers(line: &str) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sheet::by_name;
     use super::*;
+    use crate::readings::by_name;
 
     const S: i64 = 1_000_000_000;
 
     /// What is told of the second between two readings of a file.
-    fn between(put: &mut dyn FnMut(&str, &mut Sheet), texts: [&str; 2]) -> Vec<(String, f64)> {
-        let mut sheet = Sheet::new("machine".to_owned());
+    fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
+        let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();
         let mut told = Vec::new();
         for (second, text) in (0..).zip(texts) {
-            sheet.at(second * S);
-            put(text, &mut sheet);
-            told = by_name(&mut sheet, &mut names);
+            readings.at(second * S);
+            put(text, &mut readings);
+            told = by_name(&mut readings, &mut names);
         }
         told
     }
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn processors_are_told_by_kind_in_percent_of_all() {
         let mut before = None;
-        let mut put = |text: &str, sheet: &mut Sheet| put_cpu(text, &mut before, sheet);
+        let mut put = |text: &str, readings: &mut Readings| put_cpu(text, &mut before, readings);
         let told = between(
             &mut put,
             ["cpu  100 0 100 1000 10 0 0 0\n", "cpu  150 0 110 1130 5 0 6 4 0 0\n"],
@@ -335,7 +335,7 @@ mod tests {
     fn switches_and_interrupts_are_rates_and_the_run_queue_is_as_it_stands() {
         let first = "intr 100 1 2 3\nctxt 5000\nprocesses 10\nprocs_running 2\nprocs_blocked 0\n";
         let second = "intr 350 9 9\nctxt 6000\nprocesses 11\nprocs_running 7\nprocs_blocked 1\n";
-        let told = between(&mut |text, sheet| put_counts(text, sheet), [first, second]);
+        let told = between(&mut |text, readings| put_counts(text, readings), [first, second]);
         let expect = [
             named("context_switches", 1000.0),
             named("interrupts", 250.0),
@@ -352,12 +352,12 @@ mod tests {
             "some avg10=6.05 avg60=1 avg300=1 total=1000000\nfull avg10=0 total=0\n",
             "some avg10=6.05 avg60=1 avg300=1 total=1250000\nfull avg10=0 total=10000\n",
         ];
-        let told = between(&mut |text, sheet| put_pressure("io", text, sheet), texts);
+        let told = between(&mut |text, readings| put_pressure("io", text, readings), texts);
         assert_eq!(told, [named("pressure_io_some", 25.0), named("pressure_io_full", 1.0)]);
-        let told = between(&mut |text, sheet| put_pressure("cpu", text, sheet), texts);
+        let told = between(&mut |text, readings| put_pressure("cpu", text, readings), texts);
         assert_eq!(told, [named("pressure_cpu_some", 25.0)]);
         let none =
-            between(&mut |text, sheet| put_pressure("cpu", text, sheet), ["", "some total="]);
+            between(&mut |text, readings| put_pressure("cpu", text, readings), ["", "some total="]);
         assert!(none.is_empty());
     }
 
@@ -371,7 +371,7 @@ mod tests {
             )
         };
         let (first, second) = (line(100, 1000), line(150, 1500));
-        let mut put = |text: &str, sheet: &mut Sheet| put_disks(text, &whole, sheet);
+        let mut put = |text: &str, readings: &mut Readings| put_disks(text, &whole, readings);
         let told = between(&mut put, [&first, &second]);
         let expect = [
             named("disk_reads/vda", 50.0),
@@ -398,7 +398,7 @@ mod tests {
             )
         };
         let (first, second) = (text(1000), text(3000));
-        let told = between(&mut |text, sheet| put_network(text, sheet), [&first, &second]);
+        let told = between(&mut |text, readings| put_network(text, readings), [&first, &second]);
         assert_eq!(told.len(), 10, "{told:?}");
         assert_eq!(told[0], named("net_in/lo", 2000.0));
         assert_eq!(told[5], named("net_in/verylongname0", 2000.0));
@@ -412,27 +412,27 @@ mod tests {
         let lines = ["cpu  1 2 3 4 5 6 7", "a b vda 1 2", "vda:1 2 3", "intr", "ctxt x"];
         let whole: BTreeSet<String> = ["vda".to_owned()].into();
         for text in texts.into_iter().chain(lines) {
-            let mut sheet = Sheet::new("machine".to_owned());
-            put_cpu(text, &mut None, &mut sheet);
-            put_counts(text, &mut sheet);
-            put_load(text, &mut sheet);
-            put_memory(text, &mut sheet);
-            put_pressure("io", text, &mut sheet);
-            put_disks(text, &whole, &mut sheet);
-            put_network(text, &mut sheet);
-            assert!(sheet.take().1.is_empty(), "{text:?}");
+            let mut readings = Readings::new("machine".to_owned());
+            put_cpu(text, &mut None, &mut readings);
+            put_counts(text, &mut readings);
+            put_load(text, &mut readings);
+            put_memory(text, &mut readings);
+            put_pressure("io", text, &mut readings);
+            put_disks(text, &whole, &mut readings);
+            put_network(text, &mut readings);
+            assert!(readings.take().1.is_empty(), "{text:?}");
         }
     }
 
     #[test]
     fn this_machine_is_read() {
-        let (mut machine, mut sheet) = (Machine::default(), Sheet::new("machine".to_owned()));
+        let (mut machine, mut readings) = (Machine::default(), Readings::new("machine".to_owned()));
         let mut names = Vec::new();
-        machine.read(&mut sheet);
-        by_name(&mut sheet, &mut names);
-        sheet.at(S);
-        machine.read(&mut sheet);
-        by_name(&mut sheet, &mut names);
+        machine.read(&mut readings);
+        by_name(&mut readings, &mut names);
+        readings.at(S);
+        machine.read(&mut readings);
+        by_name(&mut readings, &mut names);
         for name in ["memory_available", "context_switches", "load_1_min", "net_in/lo"] {
             assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
         }

@@ -1,4 +1,4 @@
-//! What one source has read: names become gauges, counters become rates.
+//! What one collector has read: names become gauges, counters become rates.
 //!
 //! Here is the only arithmetic of rates: the growth of a counter over the time between two
 //! readings. One that fell was begun anew: that second has no number. Not here: what is read.
@@ -8,23 +8,26 @@ use std::time::Instant;
 
 use model::{Gauge, NS_PER_S};
 
-use crate::curtain::since;
-use crate::wall;
+use crate::wall_clock;
 
-/// More gauges than this of one source are not read: a server with a thousand counters of its own
-/// tells all of them, a broken one does not fill the memory.
+/// More gauges than this of one collector are not read: a server with a thousand counters of its
+/// own tells all of them, a broken one does not fill the memory.
 const GAUGES_MAX: usize = 2_000;
 
 /// What is read: [`Gauge`] without whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct What<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) unit: &'a str,
-    pub(crate) help: &'a str,
+pub struct What<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its unit; empty for a number.
+    pub unit: &'a str,
+    /// A sentence about it.
+    pub help: &'a str,
 }
 
 impl<'a> What<'a> {
-    pub(crate) const fn new(name: &'a str, unit: &'a str, help: &'a str) -> What<'a> {
+    /// One gauge.
+    pub const fn new(name: &'a str, unit: &'a str, help: &'a str) -> What<'a> {
         What { name, unit, help }
     }
 }
@@ -38,9 +41,9 @@ struct Known {
     ratio_before: Option<(f64, f64)>,
 }
 
-/// The gauges of one source, and what they stand at now.
+/// The gauges of one collector, and what they stand at now.
 #[derive(Debug)]
-pub(crate) struct Sheet {
+pub struct Readings {
     about: String,
     /// Where instants are counted from.
     origin: Option<Instant>,
@@ -50,50 +53,50 @@ pub(crate) struct Sheet {
     values: Vec<(u16, f64)>,
 }
 
-impl Sheet {
+impl Readings {
     /// Nothing read yet; gauges are `about` this.
-    pub(crate) fn new(about: String) -> Sheet {
+    pub fn new(about: String) -> Readings {
         let (known, new, values) = (HashMap::new(), Vec::new(), Vec::new());
-        Sheet { about, origin: None, at_ns: 0, known, new, values }
+        Readings { about, origin: None, at_ns: 0, known, new, values }
     }
 
     /// Counts instants from `origin` on.
-    pub(crate) fn from(mut self, origin: Instant) -> Sheet {
+    pub fn from(mut self, origin: Instant) -> Readings {
         self.origin = Some(origin);
         self
     }
 
     /// What comes now is read now.
-    pub(crate) fn again(&mut self) {
+    pub fn again(&mut self) {
         if let Some(origin) = self.origin {
-            self.at_ns = since(origin, wall::now());
+            self.at_ns = wall_clock::since(origin, wall_clock::now());
         }
     }
 
     /// What comes now is read at this instant, in nanoseconds from the origin.
-    pub(crate) fn at(&mut self, at_ns: i64) {
+    pub fn at(&mut self, at_ns: i64) {
         self.at_ns = at_ns;
     }
 
     /// Something that stands at a value.
-    pub(crate) fn level(&mut self, what: What<'_>, value: f64) {
+    pub fn level(&mut self, what: What<'_>, value: f64) {
         self.level_of(what, "", value);
     }
 
     /// The same of one of several of a kind.
-    pub(crate) fn level_of(&mut self, what: What<'_>, of: &str, value: f64) {
+    pub fn level_of(&mut self, what: What<'_>, of: &str, value: f64) {
         if let Some(place) = self.known(what, of).map(|known| known.place) {
             self.put(place, value);
         }
     }
 
     /// Something that grows: its rate since the reading before is told, per second.
-    pub(crate) fn total(&mut self, what: What<'_>, total: f64) {
+    pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
 
     /// The same of one of several of a kind.
-    pub(crate) fn total_of(&mut self, what: What<'_>, of: &str, total: f64) {
+    pub fn total_of(&mut self, what: What<'_>, of: &str, total: f64) {
         let at_ns = self.at_ns;
         let Some(known) = self.known(what, of) else { return };
         let before = known.before.replace((at_ns, total));
@@ -109,7 +112,7 @@ impl Sheet {
 
     /// The ratio of the growth of two numbers since the reading before; none where the second has
     /// not grown.
-    pub(crate) fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
+    pub fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
         let Some(known) = self.known(what, of) else { return };
         let before = known.ratio_before.replace((part, whole));
         let place = known.place;
@@ -151,21 +154,21 @@ impl Sheet {
         self.known.get_mut(&name)
     }
 
-    /// What was declared and read since this was asked last. Places are those of this sheet.
-    pub(crate) fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
+    /// What was declared and read since this was asked last. Places are those of these readings.
+    pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
         (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
     }
 
     /// Drops what was read, but remembers where counters stood.
-    pub(crate) fn forget_values(&mut self) {
+    pub fn forget_values(&mut self) {
         self.values.clear();
     }
 }
 
-/// What stood on a sheet by name, for tests.
+/// What is in readings by name, for tests.
 #[cfg(test)]
-pub(crate) fn by_name(sheet: &mut Sheet, names: &mut Vec<String>) -> Vec<(String, f64)> {
-    let (new, values) = sheet.take();
+pub(crate) fn by_name(readings: &mut Readings, names: &mut Vec<String>) -> Vec<(String, f64)> {
+    let (new, values) = readings.take();
     names.extend(new.into_iter().map(|gauge| gauge.name));
     values.into_iter().map(|(place, value)| (names[usize::from(place)].clone(), value)).collect()
 }
@@ -178,11 +181,11 @@ mod tests {
 
     #[test]
     fn a_rate_is_growth_over_time_and_a_counter_that_fell_has_none() {
-        let mut sheet = Sheet::new("database".to_owned());
+        let mut readings = Readings::new("database".to_owned());
         let mut rate = |at_ns: i64, total: f64| {
-            sheet.at(at_ns);
-            sheet.total(READS, total);
-            let (_, values) = sheet.take();
+            readings.at(at_ns);
+            readings.total(READS, total);
+            let (_, values) = readings.take();
             values.first().map(|(_, value)| *value)
         };
         let s = NS_PER_S as i64;
@@ -199,25 +202,25 @@ mod tests {
 
     #[test]
     fn a_gauge_is_declared_once_and_one_of_a_kind_has_its_own() {
-        let mut sheet = Sheet::new("machine".to_owned());
+        let mut readings = Readings::new("machine".to_owned());
         let busy = What::new("disk_busy", "%", "Busy.");
-        sheet.level_of(busy, "vda", 1.0);
-        sheet.level_of(busy, "vdb", 2.0);
-        let (gauges, values) = sheet.take();
+        readings.level_of(busy, "vda", 1.0);
+        readings.level_of(busy, "vdb", 2.0);
+        let (gauges, values) = readings.take();
         let names: Vec<&str> = gauges.iter().map(|gauge| gauge.name.as_str()).collect();
         assert_eq!(names, ["disk_busy/vda", "disk_busy/vdb"]);
         assert_eq!(values, [(0, 1.0), (1, 2.0)]);
-        sheet.level_of(busy, "vdb", 0.1);
-        assert_eq!(sheet.take(), (Vec::new(), vec![(1, f64::from(0.1_f32))]));
+        readings.level_of(busy, "vdb", 0.1);
+        assert_eq!(readings.take(), (Vec::new(), vec![(1, f64::from(0.1_f32))]));
     }
 
     #[test]
     fn gauges_without_end_are_not_kept() {
-        let mut sheet = Sheet::new("database".to_owned());
+        let mut readings = Readings::new("database".to_owned());
         for n in 0..3 * GAUGES_MAX {
-            sheet.level_of(READS, &n.to_string(), 1.0);
+            readings.level_of(READS, &n.to_string(), 1.0);
         }
-        let (gauges, values) = sheet.take();
+        let (gauges, values) = readings.take();
         assert_eq!((gauges.len(), values.len()), (GAUGES_MAX, GAUGES_MAX));
     }
 }
