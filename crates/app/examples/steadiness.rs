@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use app::Stop;
 use app::build::{BuildOptions, Progress};
-use app::run::{RunOptions, Watcher, run};
+use app::run::{RunOptions, run};
+use app::watcher::Watcher;
 use model::{Event, Target};
 use plan::{decide, read_toml};
 use results::Tally;

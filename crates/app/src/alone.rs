@@ -10,8 +10,8 @@ use std::time::Duration;
 use model::{Database, Refusal};
 use monitor::wall_clock;
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 
 /// How long a build waits: a server takes a moment to notice that the one before is gone.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
@@ -36,7 +36,7 @@ impl Alone {
         database: &dyn Database,
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Alone, Trouble> {
+    ) -> Result<Alone, Error> {
         let Some((ask, first)) = database.dialect().alone.split_last() else {
             return Ok(Alone { desk: None });
         };
@@ -55,10 +55,10 @@ impl Alone {
                 Err(refusal) => return Err(refusal.into()),
             }
             if is_stopped() {
-                return Err(Trouble::Interrupted("interrupted while waiting".to_owned()));
+                return Err(Error::Interrupted("interrupted while waiting".to_owned()));
             }
             if began.elapsed() > patience {
-                return Err(Trouble::Failed(
+                return Err(Error::Failed(
                     "another dbdyno builds or drops data in this database: try again when it has \
                      ended"
                         .to_owned(),
@@ -92,7 +92,7 @@ impl Alone {
         &mut self,
         database: &dyn Database,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), Error> {
         if let Some(desk) = &mut self.desk
             && desk.number("SELECT 1").is_err()
         {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,22 +17,18 @@ use model::{
 };
 use monitor::wall_clock;
 
-use crate::Trouble;
 use crate::alone::{A_MOMENT, Alone, connect_again};
 use crate::check::describe_row;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::{heard, quietly};
 pub use crate::load::LoadMethod;
-use crate::load::{ATTEMPTS, load_chunks};
-use crate::meta::{self, Found};
+use crate::load::{ATTEMPTS, Work, load_chunks};
+use crate::meta::{self, Found, GOES_ON};
 use crate::open::{Data, Opened};
 use crate::routines;
 
 const INTERRUPTED: &str = "the build was interrupted";
-/// What is said of a build that was not ended: chunks are marked in the transaction that builds
-/// them.
-pub(crate) const GOES_ON: &str = "the same command goes on where it stopped";
-
 /// How a build is done.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions {
@@ -146,16 +142,16 @@ pub fn build(
     options: BuildOptions,
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Built, Trouble> {
+) -> Result<Built, Error> {
     let began = wall_clock::now();
     let Some(population) = opened.workload.population() else {
-        return Err(Trouble::Usage("this workload has no data to build".to_owned()));
+        return Err(Error::Usage("this workload has no data to build".to_owned()));
     };
     match opened.data {
         Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
             let there = unmarked(&mut Desk::at(opened.database.as_ref())?, opened)?;
-            return Err(Trouble::Failed(format!(
+            return Err(Error::Failed(format!(
                 "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
                  builds nothing among them: name another database with --target, which is made \
                  if it is not there",
@@ -188,11 +184,11 @@ pub fn build(
 }
 
 /// Refuses data that are of another seed than asked for.
-fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Trouble> {
+fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     let has = opened.workload.identity().seed;
     match wanted.filter(|wanted| *wanted != has) {
         None => Ok(()),
-        Some(wanted) => Err(Trouble::Failed(format!(
+        Some(wanted) => Err(Error::Failed(format!(
             "the data were begun with seed {has}, not {wanted}; leave the seed out to go on with \
              them, or drop them first"
         ))),
@@ -219,7 +215,7 @@ impl<'b> Builder<'b> {
         opened: &'b Opened,
         population: &'b dyn Population,
         is_stopped: &'b (dyn Fn() -> bool + Sync),
-    ) -> Result<Builder<'b>, Trouble> {
+    ) -> Result<Builder<'b>, Error> {
         let database = opened.database.as_ref();
         let mut alone = Alone::at(database, A_MOMENT, is_stopped)?;
         let (mut desk, has_one_session) = alone.desk_beside(database)?;
@@ -231,7 +227,7 @@ impl<'b> Builder<'b> {
             Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
             _ => {
                 let why = "another dbdyno has built or dropped data here meanwhile: say it again";
-                return Err(Trouble::Failed(why.to_owned()));
+                return Err(Error::Failed(why.to_owned()));
             }
         }
         let (desk, n_reconnects) = (Some(desk), 0);
@@ -244,7 +240,7 @@ impl<'b> Builder<'b> {
         &mut self,
         built: &mut Built,
         progress: &mut dyn FnMut(&Progress),
-    ) -> Result<Work, Trouble> {
+    ) -> Result<Work, Error> {
         let (opened, population) = (self.opened, self.population);
         let mut work = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
         built.n_rows_before = work.n_rows_before;
@@ -266,12 +262,12 @@ impl<'b> Builder<'b> {
             work = left;
         }
         let why = "the server loses what it has acknowledged, again and again: see its log";
-        Err(Trouble::Failed(format!("{why}; {GOES_ON}")))
+        Err(Error::Failed(format!("{why}; {GOES_ON}")))
     }
 
     /// All that comes after the rows: indexes, what the database wants to be said, and the mark
     /// that the data are whole.
-    fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Trouble> {
+    fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let dialect = self.opened.database.dialect();
         let done: HashSet<String> = self.surely(&mut |desk, _| meta::read_done(desk))?;
         for table in self.population.tables() {
@@ -282,7 +278,7 @@ impl<'b> Builder<'b> {
                     continue;
                 }
                 if (self.is_stopped)() {
-                    return Err(Trouble::Interrupted(
+                    return Err(Error::Interrupted(
                         "interrupted before the indexes; the same command goes on there".to_owned(),
                     ));
                 }
@@ -304,7 +300,7 @@ impl<'b> Builder<'b> {
     fn surely<T>(
         &mut self,
         work: &mut dyn FnMut(&mut Desk, bool) -> Result<T, Refusal>,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, Error> {
         let connect = &mut || Desk::at(self.opened.database.as_ref());
         let mut desk = match self.desk.take() {
             Some(desk) => desk,
@@ -326,16 +322,16 @@ impl<'b> Builder<'b> {
         done.map_err(|refusal| self.stopped(refusal))
     }
 
-    fn stopped(&self, refusal: Refusal) -> Trouble {
+    fn stopped(&self, refusal: Refusal) -> Error {
         match (self.is_stopped)() {
-            true => Trouble::Interrupted(interrupted()),
+            true => Error::Interrupted(interrupted()),
             false => stopped_by(&refusal),
         }
     }
 }
 
-fn stopped_by(refusal: &Refusal) -> Trouble {
-    Trouble::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
+fn stopped_by(refusal: &Refusal) -> Error {
+    Error::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
 }
 
 /// [`build`], with an ear for whoever asks to stop.
@@ -344,7 +340,7 @@ pub fn build_heard(
     options: BuildOptions,
     stop: &Arc<Stop>,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Built, Trouble> {
+) -> Result<Built, Error> {
     let (opened, word) = (opened.clone(), Arc::clone(stop));
     heard(stop, &interrupted(), progress, move |tell| {
         build(&opened, options, &|| word.is_asked(), tell)
@@ -388,10 +384,10 @@ pub fn build_both(
     loaders: usize,
     stop: &Arc<Stop>,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Both, Trouble> {
+) -> Result<Both, Error> {
     if !matches!(opened.data, Data::Absent | Data::None) {
         let why = "to compare load methods the tables must not be there yet: drop them first";
-        return Err(Trouble::Failed(why.to_owned()));
+        return Err(Error::Failed(why.to_owned()));
     }
     let options = |method| BuildOptions { loaders, method, seed: None };
     let insert = build_heard(opened, options(LoadMethod::Insert), stop, progress)?;
@@ -402,32 +398,6 @@ pub fn build_both(
     let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
     let different = pairs.map(|(one, _)| one.table.clone()).collect();
     Ok(Both { insert, bulk, different })
-}
-
-/// What is left to be loaded.
-pub(crate) struct Work {
-    /// Table and chunk, in order.
-    pub(crate) chunks: Vec<(usize, u64)>,
-    pub(crate) next: AtomicUsize,
-    n_rows_total: u64,
-    n_rows_before: u64,
-    pub(crate) n_rows_done: AtomicU64,
-    pub(crate) n_reconnects: AtomicU64,
-    /// The first refusal of a bulk load that the server did not understand.
-    bulk_refused: Mutex<Option<String>>,
-}
-
-impl Work {
-    /// Keeps why rows are inserted from now on.
-    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
-        let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert_with(|| refusal.to_string());
-    }
-
-    /// Why rows were inserted, if they were to be loaded in bulk.
-    fn bulk_refused(&self) -> Option<String> {
-        self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
@@ -503,7 +473,7 @@ fn load_once(
     built: &Built,
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     let database = opened.database.as_ref();
     let (n_loaders, method) = (built.loaders, built.method);
     let began = wall_clock::now();
@@ -534,7 +504,7 @@ fn load_once(
         }
         match first_refusal {
             Some(refusal) => Err(stopped_by(&refusal)),
-            None if is_stopped() => Err(Trouble::Interrupted(interrupted())),
+            None if is_stopped() => Err(Error::Interrupted(interrupted())),
             None => Ok(()),
         }
     })
@@ -593,7 +563,7 @@ fn unmarked(desk: &mut Desk, opened: &Opened) -> Result<Vec<String>, Refusal> {
 
 /// The tables of the workload's names that dbdyno did not build, each with its number of rows;
 /// none if it built them.
-pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Trouble> {
+pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
     if opened.data != Data::Unmarked {
         return Ok(Vec::new());
     }
@@ -611,14 +581,14 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
 
 /// Drops a workload's tables, and their entry in `dbdyno_meta`. Returns their names. Tables that
 /// dbdyno did not build are dropped only with `force`.
-pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Trouble> {
+pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     let mut alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut desk, _) = alone.desk_beside(opened.database.as_ref())?;
     let found = meta::read(&mut desk)?;
     if found == Found::Nothing && !force {
         let there = unmarked(&mut desk, opened)?;
         if !there.is_empty() {
-            return Err(Trouble::Failed(format!(
+            return Err(Error::Failed(format!(
                 "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
                  not drop them",
                 there.join(", ")
@@ -658,10 +628,7 @@ pub struct Checksum {
 }
 
 /// The checksums of all tables of a workload.
-pub fn checksums(
-    database: &dyn Database,
-    workload: &dyn Workload,
-) -> Result<Vec<Checksum>, Trouble> {
+pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
     let mut desk = Desk::at(database)?;
     let tables = workload.population().map(|population| population.tables());
     let mut sums = Vec::new();
@@ -683,7 +650,7 @@ pub fn checksums(
 }
 
 /// [`checksums`], with an ear for whoever asks to stop.
-pub fn checksums_heard(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Trouble> {
+pub fn checksums_heard(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     quietly(stop, "interrupted while checksums were made", move || {
         checksums(database.as_ref(), workload.as_ref())

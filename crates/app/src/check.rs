@@ -6,8 +6,8 @@ use std::sync::Arc;
 use engine::Stop;
 use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::heard;
 
 /// Rows shown of each check that fails.
@@ -19,7 +19,7 @@ pub fn check(
     workload: &dyn Workload,
     is_stopped: &(dyn Fn() -> bool + Sync),
     doing: &mut dyn FnMut(&str),
-) -> Result<Vec<CheckResult>, Trouble> {
+) -> Result<Vec<CheckResult>, Error> {
     let checks = workload.checks(database.dialect());
     let mut results = Vec::new();
     if checks.is_empty() {
@@ -44,7 +44,7 @@ pub fn check(
         let asked = desk.until(is_stopped, |desk| desk.read(&check.sql, &mut visit));
         if is_stopped() {
             let why = "interrupted while the data were checked".to_owned();
-            return Err(Trouble::Interrupted(why));
+            return Err(Error::Interrupted(why));
         }
         asked.map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
         results.push(result);
@@ -58,7 +58,7 @@ pub fn check_heard(
     workload: &Arc<dyn Workload>,
     stop: &Arc<Stop>,
     doing: &mut dyn FnMut(&str),
-) -> Result<Vec<CheckResult>, Trouble> {
+) -> Result<Vec<CheckResult>, Error> {
     let (database, workload) = (Arc::clone(database), Arc::clone(workload));
     let word = Arc::clone(stop);
     let interrupted = "interrupted while the data were checked";

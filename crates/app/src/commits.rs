@@ -10,8 +10,8 @@ use model::{CommitCounter, Database, Fact};
 use monitor::wall_clock;
 use results::Tally;
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 
 /// How far a server's clock and ours may be apart over a run.
 const APART: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What the server counts now; none where it does not count, or does not let us look.
-pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
+pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
     let mut desk = Desk::at(database)?;
     // Who may not look at it can do without.
@@ -30,7 +30,7 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Trouble> {
 
 /// That the server was started anew within the time since `began`, as it says itself: what it
 /// counts may have survived that.
-pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Trouble> {
+pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.dialect().started_ago else { return Ok(None) };
     let mut desk = Desk::at(database)?;
     let mut ago = || -> Option<u64> { desk.counted(sql).ok()??.try_into().ok() };
@@ -52,7 +52,7 @@ pub(crate) fn read_settled(
     database: &dyn Database,
     before: Option<i64>,
     ours: u64,
-) -> Result<Option<i64>, Trouble> {
+) -> Result<Option<i64>, Error> {
     let began = wall_clock::now();
     loop {
         let after = read(database)?;

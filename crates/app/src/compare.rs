@@ -18,9 +18,8 @@ use results::report::{Field, Named, Report};
 use results::store::{Filter, LAST, RunRow, Status, Store, StoreError, StoreErrorKind};
 use results::{ComparisonReport, HistoryReport};
 
-use crate::Trouble;
-use crate::experiment::{Kept, Trials, kept_report_but, trials};
-use crate::run::store_trouble;
+use crate::error::Error;
+use crate::trials::{Kept, Trials, kept_report_but, trials};
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,13 +36,13 @@ pub enum Asked {
 }
 
 /// Holds sides against each other.
-pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Trouble> {
+pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
     let sides = match asked {
         Asked::Sides(names) => sides(store, names, &mut damaged)?,
         Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
-    let held = ComparisonReport::new(&sides, judge).map_err(Trouble::Usage)?;
+    let held = ComparisonReport::new(&sides, judge).map_err(Error::Usage)?;
     let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }
@@ -86,35 +85,35 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
 
 /// The history of a label's values: with what was acknowledged of it, and against the pinned
 /// build unless the question names one.
-pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Trouble> {
+pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
     let builds = labelled(store, &question.by, None, &Report::AT_LENGTH, &mut damaged)?;
     let mut dice = Dice::new(1, Stream::Order, u64::MAX);
     let mut question = question.clone();
     if question.baseline.is_none() {
-        question.baseline = store.baseline(&question.by).map_err(store_trouble)?;
+        question.baseline = store.baseline(&question.by)?;
     }
-    question.acknowledged = store.acknowledged(&question.by).map_err(store_trouble)?;
+    question.acknowledged = store.acknowledged(&question.by)?;
     let told = HistoryReport::new(&question, &builds_placed(builds), &mut || dice.bits());
-    told.map(|told| HistoryReport { damaged, ..told }).map_err(Trouble::Usage)
+    told.map(|told| HistoryReport { damaged, ..told }).map_err(Error::Usage)
 }
 
-fn is_label(key: &str) -> Result<(), Trouble> {
+fn is_label(key: &str) -> Result<(), Error> {
     if key.trim().is_empty() {
         let why = "'' is no label: name the one whose values are the builds, such as build";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
 }
 
 /// Refuses a build that no run has.
-fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Trouble> {
+fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     is_label(key)?;
     let label = Some((key.to_owned(), Some(build.to_owned())));
-    let rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    let rows = store.list(&Filter { label, ..Filter::default() })?;
     match rows.is_empty() {
-        true => Err(Trouble::Usage(format!(
+        true => Err(Error::Usage(format!(
             "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
         ))),
         false => Ok(()),
@@ -128,10 +127,10 @@ pub fn acknowledge(
     key: &str,
     order: Option<&Order>,
     change: &Acknowledged,
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     is_build(store, key, &change.build)?;
     has_change(store, key, order, change)?;
-    store.acknowledge(key, change).map_err(store_trouble)
+    store.acknowledge(key, change).map_err(Error::from)
 }
 
 fn has_change(
@@ -139,7 +138,7 @@ fn has_change(
     key: &str,
     order: Option<&Order>,
     change: &Acknowledged,
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     let mut damaged = Vec::new();
     let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
@@ -154,7 +153,7 @@ fn has_change(
         };
         let points = told.point_names();
         if !change.point.is_empty() && !points.contains(&change.point) {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "no point is {}: points are {}",
                 change.point,
                 points.join(", ")
@@ -171,25 +170,25 @@ fn has_change(
         [one] => format!("{one} has one"),
         many => format!("{} have one", many.join(", ")),
     };
-    Err(Trouble::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
+    Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
 /// Takes that back.
-pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Trouble> {
-    match store.unacknowledge(key, build, point).map_err(store_trouble)? {
+pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
+    match store.unacknowledge(key, build, point)? {
         true => Ok(()),
-        false => Err(Trouble::Usage(format!(
+        false => Err(Error::Usage(format!(
             "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
         ))),
     }
 }
 
 /// Pins the build that the last ones are compared with; none unpins it.
-pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Trouble> {
+pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
     if let Some(build) = build {
         is_build(store, key, build)?;
     }
-    store.pin_baseline(key, build).map_err(store_trouble)
+    store.pin_baseline(key, build).map_err(Error::from)
 }
 
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One
@@ -201,9 +200,9 @@ fn labelled(
     value: Option<&str>,
     emptied: &[Field],
     damaged: &mut Vec<String>,
-) -> Result<Vec<Found>, Trouble> {
+) -> Result<Vec<Found>, Error> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));
-    let mut rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    let mut rows = store.list(&Filter { label, ..Filter::default() })?;
     if value.is_none() {
         // A build that is being measured is no build that was lost.
         rows.retain(|row| row.status != Status::Running);
@@ -231,7 +230,7 @@ fn labelled(
             Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
             None => (key.to_owned(), format!("{key}=1.2")),
         };
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "no run has the label {label}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
              {example}' sets one"
         )));
@@ -270,14 +269,14 @@ enum Found {
     Runs(String, Vec<Report>, Vec<NotCounted>),
 }
 
-fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Trouble> {
+fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Error> {
     let found = names.iter().map(|name| side(store, name, damaged));
-    let mut found = found.collect::<Result<Vec<Found>, Trouble>>()?;
+    let mut found = found.collect::<Result<Vec<Found>, Error>>()?;
     for (index, one) in found.iter().enumerate() {
         for (before, name) in found[..index].iter().zip(names) {
             let theirs = before.runs();
             if let Some(run) = one.runs().into_iter().find(|run| theirs.contains(run)) {
-                return Err(Trouble::Usage(format!(
+                return Err(Error::Usage(format!(
                     "{name} and {} share the run {run}: nothing is compared with itself",
                     names[index]
                 )));
@@ -292,12 +291,12 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
 
 /// Gives lists of runs shorter names: the label that all runs of a list have and those of no other
 /// side do, else one run and how many more.
-fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Trouble> {
+fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     let mut labels: Vec<Vec<(String, String)>> = Vec::new();
     for one in found.iter() {
         let mut common: Option<Vec<(String, String)>> = None;
         for run in one.runs() {
-            let row = store.row(&RunId(run.clone())).map_err(store_trouble)?;
+            let row = store.row(&RunId(run.clone()))?;
             let of_run = row.map(|row| row.labels).unwrap_or_default();
             common = Some(match common {
                 Some(known) => known.into_iter().filter(|one| of_run.contains(one)).collect(),
@@ -344,9 +343,9 @@ fn labelled_name(
     store: &Store,
     (key, value): &(String, String),
     n_runs: usize,
-) -> Result<String, Trouble> {
+) -> Result<String, Error> {
     let label = Some((key.clone(), Some(value.clone())));
-    let rows = store.list(&Filter { label, ..Filter::default() }).map_err(store_trouble)?;
+    let rows = store.list(&Filter { label, ..Filter::default() })?;
     Ok(match rows.len() {
         n if n == n_runs => format!("{key}={value}"),
         n => format!("{key}={value} ({n_runs} of {n} runs)"),
@@ -378,12 +377,12 @@ impl Found {
 }
 
 /// A name that means nothing is a mistake of who wrote it, and not of the store.
-fn not_found(error: StoreError) -> Trouble {
+fn not_found(error: StoreError) -> Error {
     match error.kind {
         StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => {
-            Trouble::Usage(error.to_string())
+            Error::Usage(error.to_string())
         }
-        _ => store_trouble(error),
+        _ => error.into(),
     }
 }
 
@@ -395,7 +394,7 @@ fn builds_placed(found: Vec<Found>) -> Vec<Side> {
 
 /// Sides with their runs at their points: experiments at the values of their axes, where they have
 /// any in common, and all others where their conditions put them.
-fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Trouble> {
+fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {
             Found::Experiment(name, plan, runs) => gather(Side { plan, ..Side::named(name) }, runs),
@@ -429,10 +428,10 @@ fn conditions(found: &[Found]) -> Vec<Vec<Condition>> {
     found.iter().map(of).collect()
 }
 
-fn refused(found: &[Found], mixed: &Mixed) -> Trouble {
+fn refused(found: &[Found], mixed: &Mixed) -> Error {
     let (side, name) = (found[mixed.side].name(), &mixed.name);
     let values = mixed.values.join(", ");
-    Trouble::Usage(format!(
+    Error::Usage(format!(
         "{side} has runs of {name} {values}, and another side has none of these to hold against \
          them: compare runs of one {name} a side, by their ids with commas between or with labels \
          of their own"
@@ -489,11 +488,11 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     side
 }
 
-fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Trouble> {
+fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
     if let Some((key, value)) = name.split_once('=') {
         if key.is_empty() || value.is_empty() {
             let why = format!("{name} is no label: write KEY=VALUE, such as build=1.2");
-            return Err(Trouble::Usage(why));
+            return Err(Error::Usage(why));
         }
         let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH, damaged)?;
         let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
@@ -505,7 +504,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
     let is_one = name != LAST && !name.contains(',');
     if is_one && let Ok(experiment) = store.find_experiment(name) {
         if experiment.seek.is_some() {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "{name} is a search, whose probes are of different values each: compare runs of it"
             )));
         }
@@ -521,10 +520,10 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
         return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
     }
     let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
-    let runs = runs.collect::<Result<Vec<RunId>, Trouble>>()?;
+    let runs = runs.collect::<Result<Vec<RunId>, Error>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
-        return Err(Trouble::Usage(format!("{name}: the run {} stands twice", runs[index])));
+        return Err(Error::Usage(format!("{name}: the run {} stands twice", runs[index])));
     }
     let (mut reports, mut lost) = (Vec::new(), Vec::new());
     for run in &runs {
@@ -532,10 +531,10 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, T
             Kept::Report(report) => reports.push(*report),
             Kept::Not => {
                 let text = format!("the run {run} has not ended, and so has no report");
-                return Err(Trouble::Usage(text));
+                return Err(Error::Usage(text));
             }
             Kept::Damaged if runs.len() == 1 => {
-                return Err(Trouble::Usage(format!(
+                return Err(Error::Usage(format!(
                     "the report of run {run} is damaged: 'dbdyno runs rm {run}' removes it"
                 )));
             }
@@ -553,17 +552,17 @@ fn by_axis(
     name: &str,
     axis: &str,
     damaged: &mut Vec<String>,
-) -> Result<Vec<Side>, Trouble> {
+) -> Result<Vec<Side>, Error> {
     let experiment = store.find_experiment(name).map_err(not_found)?;
     if experiment.seek.is_some() {
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "{name} is a search, which has no values of an axis to compare: name two of its runs"
         )));
     }
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
     let matches = |known: &str| known == axis || short_axis(known) == axis;
     let Some(index) = known.iter().position(|known| matches(known)) else {
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--by {axis}: the experiment varies {}",
             if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
         )));

@@ -12,10 +12,10 @@ use model::{
 };
 use monitor::wall_clock;
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::heard;
-use crate::run::Watcher;
+use crate::watcher::Watcher;
 
 /// How often the query is asked.
 const ASKED_EVERY_MS: u64 = 200;
@@ -26,7 +26,7 @@ pub(crate) fn wait_until(
     database: &Arc<dyn Database>,
     stop: &Stop,
     watcher: &mut dyn Watcher,
-) -> Result<Vec<Event>, Trouble> {
+) -> Result<Vec<Event>, Error> {
     let (asked, database) = (condition.clone(), Arc::clone(database));
     let at_most = Duration::from_nanos(condition.at_most_ns);
     let mut hear = |told: &String| watcher.doing(told);
@@ -59,7 +59,7 @@ pub(crate) fn wait_until(
 }
 
 /// The first value that a query returns, as text; none for null and for no row.
-fn first_value(desk: &mut Desk, sql: &str) -> Result<Option<String>, Trouble> {
+fn first_value(desk: &mut Desk, sql: &str) -> Result<Option<String>, Error> {
     let mut first = None;
     let mut is_first = true;
     let asked = desk.read(sql, &mut |row: &dyn Row| {
@@ -81,7 +81,7 @@ fn first_value(desk: &mut Desk, sql: &str) -> Result<Option<String>, Trouble> {
     match asked {
         Ok(_) => Ok(first),
         Err(refusal) if refusal.kind.breaks_session() => Err(refusal.into()),
-        Err(refusal) => Err(Trouble::Usage(format!("--wait-until: {refusal}"))),
+        Err(refusal) => Err(Error::Usage(format!("--wait-until: {refusal}"))),
     }
 }
 

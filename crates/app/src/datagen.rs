@@ -17,8 +17,8 @@ use model::{Civil, Index, Population, Value, Workload, format_count, put_decimal
 use monitor::wall_clock;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
-use crate::Trouble;
 use crate::build::{Progress, definition};
+use crate::error::Error;
 
 /// The estimate is made from one chunk of each table, so it may be a little short.
 const MARGIN_PERCENT: u64 = 5;
@@ -113,11 +113,11 @@ pub fn write_files(
     format: Format,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
-) -> Result<Written, Trouble> {
+) -> Result<Written, Error> {
     let Some(population) = workload.population() else {
-        return Err(Trouble::Usage("this workload has no data to write".to_owned()));
+        return Err(Error::Usage("this workload has no data to write".to_owned()));
     };
-    let failed = |error: io::Error| Trouble::Failed(format!("{}: {error}", folder.display()));
+    let failed = |error: io::Error| Error::Failed(format!("{}: {error}", folder.display()));
     let began = wall_clock::now();
     fs::create_dir_all(folder).map_err(failed)?;
     let folder = folder.canonicalize().map_err(failed)?;
@@ -125,7 +125,7 @@ pub fn write_files(
     if text.is_none() {
         let why = "the folder's name has a quote, a backslash or no UTF-8 in it, which the \
                    commands that load the files could not say: choose another";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     let tables = population.tables();
     let paths: Vec<PathBuf> = tables
@@ -140,7 +140,7 @@ pub fn write_files(
                 "{path} is there already, and nothing is overwritten: remove it, or \
                                choose another --output-dir"
             );
-            return Err(Trouble::Failed(why));
+            return Err(Error::Failed(why));
         }
     }
     check_room(population, &folder, format)?;
@@ -183,22 +183,22 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<(&'static str, 
 }
 
 /// Refuses what would not fit.
-fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Result<(), Trouble> {
+fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Result<(), Error> {
     let mut needed = 0;
     // A table that begins empty has no chunk to look at.
     let has_rows = |index: &usize| population.n_chunks(*index) > 0;
     for index in (0..population.tables().len()).filter(has_rows) {
         let mut sample = Vec::new();
         let n_rows =
-            write_chunk(population, index, 0, format, &mut sample).map_err(Trouble::failed)?;
+            write_chunk(population, index, 0, format, &mut sample).map_err(Error::failed)?;
         needed += sample.len() as u64 * population.n_rows(index) / n_rows.max(1);
     }
     needed += needed / 100 * MARGIN_PERCENT;
-    let room = statvfs(folder).map_err(Trouble::failed)?;
+    let room = statvfs(folder).map_err(Error::failed)?;
     let free = room.f_bavail.saturating_mul(room.f_frsize);
     if needed > free {
         let mib = |bytes: u64| format_count(bytes.div_ceil(1 << 20));
-        return Err(Trouble::Failed(format!(
+        return Err(Error::Failed(format!(
             "the files need about {} MiB, and {} has {} MiB free: make room, choose another \
              --output-dir, or write less",
             mib(needed),
@@ -231,20 +231,20 @@ impl From<io::Error> for Stopped {
 }
 
 impl Stopped {
-    fn trouble(self, path: &Path) -> Trouble {
+    fn trouble(self, path: &Path) -> Error {
         match self {
             Stopped::Asked => {
                 let why = "interrupted; files that were whole are kept, no other";
-                Trouble::Interrupted(why.to_owned())
+                Error::Interrupted(why.to_owned())
             }
-            Stopped::Failed(error) => Trouble::Failed(format!("{}: {error}", path.display())),
+            Stopped::Failed(error) => Error::Failed(format!("{}: {error}", path.display())),
         }
     }
 }
 
 impl Work<'_> {
     /// The tables, several at once.
-    fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Trouble> {
+    fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Error> {
         let began = wall_clock::now();
         let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
         let n_rows_total = (0..self.paths.len()).map(|table| self.population.n_rows(table)).sum();
@@ -282,7 +282,7 @@ impl Work<'_> {
         }
     }
 
-    fn write_some(&self) -> Result<Vec<(usize, WrittenFile)>, Trouble> {
+    fn write_some(&self) -> Result<Vec<(usize, WrittenFile)>, Error> {
         let mut files = Vec::new();
         loop {
             // The largest tables come last; they are begun first.

@@ -21,8 +21,8 @@ use model::{
 use monitor::{Locate, PhaseSignal, Woken, wall_clock};
 
 use self::command::Around;
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::Site;
@@ -82,7 +82,7 @@ impl Disturbers {
     }
 
     /// Starts them: each is connected when this returns.
-    pub(crate) fn prepare(&mut self, stop: &Stop) -> Result<(), Trouble> {
+    pub(crate) fn prepare(&mut self, stop: &Stop) -> Result<(), Error> {
         let (tell, hear) = channel();
         for (index, disturbance) in (0..).zip(&self.all) {
             let worker = Worker {
@@ -97,7 +97,7 @@ impl Disturbers {
                 tell: tell.clone(),
             };
             let named = thread::Builder::new().name("disturbance".to_owned());
-            let spawned = named.spawn(move || worker.work()).map_err(Trouble::failed)?;
+            let spawned = named.spawn(move || worker.work()).map_err(Error::failed)?;
             self.threads.push(spawned);
         }
         drop(tell);
@@ -105,12 +105,12 @@ impl Disturbers {
         while n_ready < self.all.len() {
             match hear.recv_timeout(LOOK_EVERY) {
                 Ok(Said::Ready) => n_ready += 1,
-                Ok(Said::NotReady(why)) => return Err(Trouble::Failed(why)),
+                Ok(Said::NotReady(why)) => return Err(Error::Failed(why)),
                 Ok(Said::Told(_)) => unreachable!("nothing is done before the load begins"),
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     self.is_left = true;
                     let why = "interrupted while the disturbances connected";
-                    return Err(Trouble::Interrupted(why.to_owned()));
+                    return Err(Error::Interrupted(why.to_owned()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,

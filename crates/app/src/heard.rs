@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::Stop;
 use monitor::wall_clock;
 
-use crate::Trouble;
+use crate::error::Error;
 
 /// How soon a stop is heard.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -28,19 +28,19 @@ pub(crate) fn heard<P, T>(
     stop: &Stop,
     interrupted: &str,
     hear: &mut dyn FnMut(&P),
-    work: impl FnOnce(&mut dyn FnMut(&P)) -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble>
+    work: impl FnOnce(&mut dyn FnMut(&P)) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error>
 where
     P: Clone + Send + 'static,
     T: Send + 'static,
 {
-    let (tell, told) = channel::<Said<P, Result<T, Trouble>>>();
+    let (tell, told) = channel::<Said<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
         // Whoever has left hears nothing any more.
         let result = work(&mut |far| drop(tell.send(Said::Far(far.clone()))));
         let _ = tell.send(Said::Done(result));
     });
-    let worker = spawned.map_err(Trouble::failed)?;
+    let worker = spawned.map_err(Error::failed)?;
     let mut asked = None;
     loop {
         match told.recv_timeout(LOOK_EVERY) {
@@ -55,7 +55,7 @@ where
         if stop.is_asked() {
             let since = *asked.get_or_insert_with(wall_clock::now);
             if since.elapsed() > GRACE || stop.asked() > 1 {
-                return Err(Trouble::Interrupted(interrupted.to_owned()));
+                return Err(Error::Interrupted(interrupted.to_owned()));
             }
         }
     }
@@ -65,7 +65,7 @@ where
 pub(crate) fn quietly<T: Send + 'static>(
     stop: &Stop,
     interrupted: &str,
-    work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     heard::<(), T>(stop, interrupted, &mut |()| {}, |_| work())
 }

@@ -10,8 +10,8 @@ use engine::Stop;
 use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
 use results::Tally;
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::quietly;
 use crate::managed::Managed;
 use crate::open::Site;
@@ -97,7 +97,7 @@ pub(crate) struct InForce {
 
 impl InForce {
     /// Asks a server; none where its settings cannot be asked for.
-    pub(crate) fn read(database: &dyn Database) -> Result<Option<InForce>, Trouble> {
+    pub(crate) fn read(database: &dyn Database) -> Result<Option<InForce>, Error> {
         let Some(by) = database.dialect().settings else { return Ok(None) };
         let mut desk = Desk::at(database)?;
         let mut settings = Vec::new();

@@ -14,7 +14,9 @@ mod condition;
 pub mod datagen;
 mod desk;
 mod disturb;
+pub mod error;
 pub mod experiment;
+mod finding;
 mod heard;
 mod in_force;
 mod load;
@@ -28,58 +30,10 @@ pub mod seek;
 pub mod selfcheck;
 pub mod settings;
 pub mod subject;
-
-use std::fmt;
+pub mod trial_runner;
+pub mod trials;
+pub mod watcher;
 
 pub use engine::Stop;
+pub use error::Error;
 pub use monitor::wall_clock::unix_ms;
-
-/// Why a use-case did not come to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// What was asked cannot be right: exit code 2.
-    Usage(String),
-    /// The database, the machine or the data said no: exit code 1.
-    Failed(String),
-    /// Somebody stopped it: exit code 130.
-    Interrupted(String),
-}
-
-impl Trouble {
-    pub(crate) fn failed(why: impl fmt::Display) -> Trouble {
-        Trouble::Failed(why.to_string())
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Trouble::Usage(why) | Trouble::Failed(why) | Trouble::Interrupted(why) => {
-                f.write_str(why)
-            }
-        }
-    }
-}
-
-impl std::error::Error for Trouble {}
-
-impl From<plan::BadPlan> for Trouble {
-    fn from(bad: plan::BadPlan) -> Trouble {
-        Trouble::Usage(bad.0)
-    }
-}
-
-impl From<model::Refusal> for Trouble {
-    fn from(refusal: model::Refusal) -> Trouble {
-        Trouble::failed(refusal)
-    }
-}
-
-impl From<drivers::CannotOpen> for Trouble {
-    fn from(error: drivers::CannotOpen) -> Trouble {
-        match error {
-            drivers::CannotOpen::Bad(bad) => Trouble::Usage(format!("the target: {bad}")),
-            drivers::CannotOpen::Refused(refusal) => refusal.into(),
-        }
-    }
-}

@@ -4,14 +4,14 @@
 //! Not here: which chunks there are to do (build), and which rows (workloads).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use model::{
     Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
 };
 
 use crate::alone::connect_again;
-use crate::build::Work;
 use crate::desk::Desk;
 use crate::meta;
 
@@ -39,6 +39,32 @@ impl LoadMethod {
             LoadMethod::Bulk => "bulk",
             LoadMethod::Insert => "insert",
         }
+    }
+}
+
+/// What is left to be loaded.
+pub(crate) struct Work {
+    /// Table and chunk, in order.
+    pub(crate) chunks: Vec<(usize, u64)>,
+    pub(crate) next: AtomicUsize,
+    pub(crate) n_rows_total: u64,
+    pub(crate) n_rows_before: u64,
+    pub(crate) n_rows_done: AtomicU64,
+    pub(crate) n_reconnects: AtomicU64,
+    /// The first refusal of a bulk load that the server did not understand.
+    pub(crate) bulk_refused: Mutex<Option<String>>,
+}
+
+impl Work {
+    /// Keeps why rows are inserted from now on.
+    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
+        let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| refusal.to_string());
+    }
+
+    /// Why rows were inserted, if they were to be loaded in bulk.
+    pub(crate) fn bulk_refused(&self) -> Option<String> {
+        self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

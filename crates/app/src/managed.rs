@@ -5,7 +5,7 @@ use model::{Fact, Host, Target};
 use plan::managed::Wanted;
 use servers::{Cluster, Options, ServerError, ServerErrorKind};
 
-use crate::Trouble;
+use crate::error::Error;
 
 /// A server that was started for a target. It ends, and all its data with it, when this is
 /// dropped.
@@ -18,13 +18,13 @@ pub(crate) struct Managed {
 
 impl Managed {
     /// Starts the server and waits until it answers.
-    pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Trouble> {
+    pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Error> {
         let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
             let is_named = wanted.options.bin.is_some();
             match error.kind {
                 // It was asked for by name.
                 ServerErrorKind::NotInstalled if is_named => {
-                    Trouble::Usage(format!("the target: bin: {error}"))
+                    Error::Usage(format!("the target: bin: {error}"))
                 }
                 _ => trouble(error),
             }
@@ -40,7 +40,7 @@ impl Managed {
         mut self,
         wanted: &Wanted,
         from_copy: bool,
-    ) -> Result<Option<Managed>, Trouble> {
+    ) -> Result<Option<Managed>, Error> {
         let bare =
             |options: &Options| Options { settings: Vec::new(), load_on: None, ..options.clone() };
         let is_same = self.wanted.kind == wanted.kind
@@ -56,7 +56,7 @@ impl Managed {
         let has_changed = self.wanted.options.settings != wanted.options.settings;
         if has_changed {
             for (name, value) in &wanted.options.settings {
-                self.cluster.set(name, value).map_err(|bad| Trouble::Usage(bad.0))?;
+                self.cluster.set(name, value).map_err(|bad| Error::Usage(bad.0))?;
             }
         }
         let is_put_back = from_copy && self.cluster.has_copy();
@@ -72,14 +72,14 @@ impl Managed {
     }
 
     /// The same server started again.
-    pub(crate) fn restarted(mut self) -> Result<Managed, Trouble> {
+    pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
         self.cluster.restart_all().map_err(trouble)?;
         self.target = reached(&self.cluster, &self.wanted);
         Ok(self)
     }
 
     /// The same server after its data were copied, for [`Managed::change`].
-    pub(crate) fn copied(mut self) -> Result<Managed, Trouble> {
+    pub(crate) fn copied(mut self) -> Result<Managed, Error> {
         self.cluster.copy_data().map_err(trouble)?;
         self.cluster.restart_all().map_err(trouble)?;
         Ok(self)
@@ -154,19 +154,17 @@ fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
     target
 }
 
-fn trouble(error: ServerError) -> Trouble {
+fn trouble(error: ServerError) -> Error {
     if let Some(words) = refused_setting(&error) {
         let mend = "spell it as the server's manual does, or leave it out";
-        return Trouble::Usage(format!(
-            "the target: the server refuses a setting: {words}; {mend}"
-        ));
+        return Error::Usage(format!("the target: the server refuses a setting: {words}; {mend}"));
     }
     match error.kind {
-        ServerErrorKind::BadOption => Trouble::Usage(format!("the target: {error}")),
+        ServerErrorKind::BadOption => Error::Usage(format!("the target: {error}")),
         ServerErrorKind::NotInstalled
         | ServerErrorKind::Ended
         | ServerErrorKind::TooSlow
-        | ServerErrorKind::System => Trouble::failed(error),
+        | ServerErrorKind::System => Error::failed(error),
     }
 }
 
@@ -197,7 +195,7 @@ mod tests {
             let text =
                 format!("making the data ended with code 7; its last words:\n{log}\nAborting");
             let error = ServerError { kind: ServerErrorKind::Ended, text };
-            let Trouble::Usage(told) = trouble(error) else { panic!("{log} is a failure") };
+            let Error::Usage(told) = trouble(error) else { panic!("{log} is a failure") };
             assert!(told.contains(expect) && !told.contains('\n'), "{told}");
         };
         check(
@@ -210,6 +208,6 @@ mod tests {
         );
         let text = "PostgreSQL ended at its start; its last words:\nout of memory".to_owned();
         let error = ServerError { kind: ServerErrorKind::Ended, text };
-        assert!(matches!(trouble(error), Trouble::Failed(_)));
+        assert!(matches!(trouble(error), Error::Failed(_)));
     }
 }

@@ -10,12 +10,11 @@ use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
 use plan::managed;
 use results::store::{holds_runs, is_of_store};
 
-use crate::Trouble;
-use crate::build::GOES_ON;
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::heard::quietly;
 use crate::managed::Managed;
-use crate::meta::{self, Found};
+use crate::meta::{self, Found, GOES_ON};
 
 /// The state of a workload's data in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +46,7 @@ pub fn arrive(
     create: bool,
     stop: &Stop,
     doing: &mut dyn FnMut(&str),
-) -> Result<Site, Trouble> {
+) -> Result<Site, Error> {
     is_apart_from(None, target)?;
     if !managed::is_managed(target) {
         let target = target.clone();
@@ -55,8 +54,7 @@ pub fn arrive(
         let interrupted = "interrupted while connecting";
         return Ok(Site { database: quietly(stop, interrupted, opened)?, server: None });
     }
-    let wanted =
-        managed::read(target).map_err(|bad| Trouble::Usage(format!("the target: {bad}")))?;
+    let wanted = managed::read(target).map_err(|bad| Error::Usage(format!("the target: {bad}")))?;
     doing(&format!("starting {}", wanted.kind.title()));
     let started = move || {
         let server = Managed::start(&wanted)?;
@@ -69,13 +67,13 @@ pub fn arrive(
 
 /// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
 /// what one was exported to. Tables would be built among the runs.
-pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Trouble> {
+pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error> {
     if target.scheme != "sqlite" {
         return Ok(());
     }
     let path = Path::new(&target.path);
     match store.is_some_and(|store| is_of_store(path, store)) || holds_runs(path) {
-        true => Err(Trouble::Usage(format!(
+        true => Err(Error::Usage(format!(
             "{target} is a store of dbdyno, where runs are kept: name another file to measure"
         ))),
         false => Ok(()),
@@ -91,12 +89,12 @@ impl Site {
         seed: u64,
         from_copy: bool,
         stop: &Stop,
-    ) -> Result<Option<Site>, Trouble> {
+    ) -> Result<Option<Site>, Error> {
         let Some(server) = self.server.filter(|_| managed::is_managed(target)) else {
             return Ok(None);
         };
         let wanted =
-            managed::read(target).map_err(|bad| Trouble::Usage(format!("the target: {bad}")))?;
+            managed::read(target).map_err(|bad| Error::Usage(format!("the target: {bad}")))?;
         let changed = move || {
             let Some(server) = server.change(&wanted, from_copy)? else { return Ok(None) };
             let database = open(&server.target, seed, false)?;
@@ -107,7 +105,7 @@ impl Site {
 
     /// The same site after the data of its server were copied, to begin from again; unchanged
     /// where there is no server of ours.
-    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<Site, Trouble> {
+    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<Site, Error> {
         let Some(server) = self.server else { return Ok(self) };
         quietly(stop, "interrupted while the data were copied", move || {
             let server = server.copied()?;
@@ -118,7 +116,7 @@ impl Site {
 
     /// The same site after its server was started again with the same settings and data; unchanged
     /// where there is no server of ours.
-    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<Site, Trouble> {
+    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<Site, Error> {
         let Some(server) = self.server else { return Ok(self) };
         quietly(stop, "interrupted while the server was restarted", move || {
             let server = server.restarted()?;
@@ -153,13 +151,13 @@ impl Site {
 
     /// `trouble` as it is told here: no build goes on at a server that is gone with its command,
     /// and one that has ended by itself has said why.
-    pub fn told(&mut self, trouble: Trouble) -> Trouble {
+    pub fn told(&mut self, trouble: Error) -> Error {
         let ended = self.server.as_mut().and_then(Managed::ended);
         let ended = ended.map_or(String::new(), |how| format!("; the managed server {how}"));
         let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept") + &ended;
         match trouble {
-            Trouble::Failed(why) if self.server.is_some() => Trouble::Failed(mend(why)),
-            Trouble::Interrupted(why) if self.server.is_some() => Trouble::Interrupted(mend(why)),
+            Error::Failed(why) if self.server.is_some() => Error::Failed(mend(why)),
+            Error::Interrupted(why) if self.server.is_some() => Error::Interrupted(mend(why)),
             trouble => trouble,
         }
     }
@@ -208,7 +206,7 @@ pub fn default_target(
 }
 
 /// Opens a target. With `create`, a database that is a file is made if it is not there.
-pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Trouble> {
+pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Error> {
     Ok(drivers::open(target, Opening { create, seed })?)
 }
 
@@ -220,7 +218,7 @@ pub fn agree_heard(
     parameters: &[(String, String)],
     seed: u64,
     stop: &Stop,
-) -> Result<Opened, Trouble> {
+) -> Result<Opened, Error> {
     let (database, target, workload) = (Arc::clone(database), target.clone(), workload.to_owned());
     let parameters = parameters.to_vec();
     quietly(stop, "interrupted while the data were looked at", move || {
@@ -234,7 +232,7 @@ pub(crate) fn agree_for(
     database: &Arc<dyn Database>,
     group: &Group,
     stop: &Stop,
-) -> Result<Opened, Trouble> {
+) -> Result<Opened, Error> {
     agree_heard(database, &plan.target, &group.workload, &group.parameters, plan.seed, stop)
 }
 
@@ -245,19 +243,19 @@ pub fn agree_on(
     workload: &str,
     parameters: &[(String, String)],
     seed: u64,
-) -> Result<Opened, Trouble> {
+) -> Result<Opened, Error> {
     let database = Arc::clone(database);
-    let entry = workloads::by_name(workload).map_err(|bad| Trouble::Usage(bad.0))?;
+    let entry = workloads::by_name(workload).map_err(|bad| Error::Usage(bad.0))?;
     let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs())
-        .map_err(|bad| Trouble::Usage(bad.0))?;
+        .map_err(|bad| Error::Usage(bad.0))?;
     let make = |settings: &Settings, data: Option<&Identity>| {
         let make = workloads::Make { settings, seed, data };
-        (entry.make)(&make).map_err(|bad| Trouble::Usage(bad.0))
+        (entry.make)(&make).map_err(|bad| Error::Usage(bad.0))
     };
     let fresh = make(&settings, None)?;
     if let Some(why) = fresh.refuses(database.dialect()) {
-        return Err(Trouble::Usage(why));
+        return Err(Error::Usage(why));
     }
     if fresh.population().is_none() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None });
@@ -265,7 +263,7 @@ pub fn agree_on(
     if !database.dialect().keeps_data {
         let name = database.dialect().name;
         let why = format!("{workload} needs tables, and {name} keeps none: choose another target");
-        return Err(Trouble::Usage(why));
+        return Err(Error::Usage(why));
     }
     let mut desk = Desk::at(database.as_ref())?;
     let (data, identity) = match meta::read(&mut desk)? {
@@ -282,12 +280,12 @@ pub fn agree_on(
     let held = identity.scale.iter().filter(|(name, _)| !settings.is_given(name));
     let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
-        .map_err(|bad| Trouble::Failed(format!("what {target} holds does not fit: {bad}")))?;
+        .map_err(|bad| Error::Failed(format!("what {target} holds does not fit: {bad}")))?;
     let workload = make(&settings, Some(&identity))?;
     Ok(Opened { database, workload, settings, data })
 }
 
-fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble> {
+fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Error> {
     let tables = workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
         if desk.has_table(&table.name)? {
@@ -299,7 +297,7 @@ fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Trouble>
 
 /// Refuses tables that nobody marked where others of the workload are missing: they are somebody
 /// else's.
-pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Trouble> {
+pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
     if opened.data != Data::Unmarked {
         return Ok(());
     }
@@ -310,7 +308,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
             if !desk.has_table(&table.name)? {
-                return Err(Trouble::Failed(format!(
+                return Err(Error::Failed(format!(
                     "{target} has tables that dbdyno did not build, and no table {}: name a \
                      database of its own, which is made if it is not there",
                     table.name
@@ -327,7 +325,7 @@ fn agree(
     wanted: &Identity,
     held: &Identity,
     settings: &Settings,
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     let workload = &wanted.workload;
     let holder = workloads::by_data(&held.workload).map_or(&*held.workload, |entry| entry.name);
     let remedy = format!(
@@ -335,10 +333,10 @@ fn agree(
     );
     if held.workload != *workload {
         let why = format!("{target} holds data of {}, not of {workload}", held.workload);
-        return Err(Trouble::Failed(format!("{why}; {remedy}")));
+        return Err(Error::Failed(format!("{why}; {remedy}")));
     }
     if held.version != wanted.version {
-        return Err(Trouble::Failed(format!(
+        return Err(Error::Failed(format!(
             "{target} holds {workload} data of version {}, this dbdyno needs {}; {remedy}",
             held.version, wanted.version
         )));
@@ -347,7 +345,7 @@ fn agree(
         match held.scale_of(name) {
             Some(has) if settings.is_given(name) && has != value => {
                 let why = format!("{target} was built with {name} {has}, not {value}");
-                return Err(Trouble::Usage(format!("{why}; leave it out to use it, {remedy}")));
+                return Err(Error::Usage(format!("{why}; leave it out to use it, {remedy}")));
             }
             _ => {}
         }

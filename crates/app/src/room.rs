@@ -6,7 +6,7 @@ use engine::Stop;
 use model::{Load, Placement, PlacementChoice, Plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::Trouble;
+use crate::error::Error;
 use crate::open::{Opened, Site, agree_for};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
@@ -23,7 +23,7 @@ const DESCRIPTORS_BESIDE: u64 = 32;
 
 /// Takes as many open files as this user may have, and refuses more clients than have one each,
 /// before any is tried.
-pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
+pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     // What lives in memory alone has no limit.
@@ -33,7 +33,7 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
     let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
     let needed = clients + DESCRIPTORS_BESIDE;
     match getrlimit(Resource::Nofile).current {
-        Some(limit) if limit < needed => Err(Trouble::Usage(format!(
+        Some(limit) if limit < needed => Err(Error::Usage(format!(
             "{clients} clients need {needed} open files, and this process may have {limit}: raise \
              that first (ulimit -n {needed}), or use fewer clients; a proxy on this host needs \
              two for each client besides"
@@ -43,7 +43,7 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Trouble> {
 }
 
 /// Where the clients of a plan would live at an opened target.
-pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placement, Trouble> {
+pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placement, Error> {
     let agreed = plan.groups.iter().map(|group| agree_for(plan, &site.database, group, stop));
     place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
 }
@@ -52,11 +52,11 @@ pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placemen
 /// (docs/placement.md). Clients that keep time are best woken by the kernel, whatever others do.
 /// Clients that never pause are best on threads where the server has a thread for each of them
 /// too, and on loops where it has a process each, or where nobody knows.
-fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
+fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let can = |placement: Placement| {
         if placement == Placement::Thread && n_clients > THREADS_LIMIT {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "{n_clients} clients are more threads than a process can have: at most \
                  {THREADS_LIMIT}, or place them on event loops where the driver can \
                  (--placement loop)"
@@ -75,7 +75,7 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Trouble> {
                 };
                 let placement = placement.name();
                 let why = format!("{what} {name} cannot be placed on '{placement}'");
-                Err(Trouble::Usage(format!("{why}: leave --placement out")))
+                Err(Error::Usage(format!("{why}: leave --placement out")))
             }
         }
     };

@@ -6,14 +6,14 @@
 
 use model::{Database, Dialect, RefusalKind, Routine, Row};
 
-use crate::Trouble;
 use crate::alone::{A_WHILE, Alone};
 use crate::desk::Desk;
+use crate::error::Error;
 use crate::open::Opened;
 
 /// Puts the workload's routines into the database: those that are not there, or not as this
 /// dbdyno writes them. Returns how many were made.
-pub fn install(opened: &Opened) -> Result<usize, Trouble> {
+pub fn install(opened: &Opened) -> Result<usize, Error> {
     let database = opened.database.as_ref();
     let routines = opened.workload.routines(database.dialect());
     if routines.is_empty() || missing(&mut Desk::at(database)?, database, &routines)?.is_empty() {
@@ -39,7 +39,7 @@ fn missing<'r>(
     desk: &mut Desk,
     database: &dyn Database,
     routines: &'r [Routine],
-) -> Result<Vec<&'r Routine>, Trouble> {
+) -> Result<Vec<&'r Routine>, Error> {
     let there = list(desk, database.dialect())?;
     let is_there = |routine: &&Routine| {
         there.iter().any(|(name, text)| name == routine.name && text.contains(&routine.mark))
@@ -49,7 +49,7 @@ fn missing<'r>(
 
 /// Drops those of the workload's routines that are there: to drop one that never was may take a
 /// right that the user has not.
-pub(crate) fn drop_all(desk: &mut Desk, opened: &Opened) -> Result<(), Trouble> {
+pub(crate) fn drop_all(desk: &mut Desk, opened: &Opened) -> Result<(), Error> {
     let dialect = opened.database.dialect();
     let there = list(desk, dialect)?;
     for routine in opened.workload.routines_ever(dialect) {
@@ -61,7 +61,7 @@ pub(crate) fn drop_all(desk: &mut Desk, opened: &Opened) -> Result<(), Trouble> 
 }
 
 /// Name, and a text with the mark in it, of all routines that may be ours.
-fn list(desk: &mut Desk, dialect: &Dialect) -> Result<Vec<(String, String)>, Trouble> {
+fn list(desk: &mut Desk, dialect: &Dialect) -> Result<Vec<(String, String)>, Error> {
     let mut there = Vec::new();
     if !dialect.list_routines.is_empty() {
         desk.read(dialect.list_routines, &mut |row: &dyn Row| {

@@ -19,12 +19,13 @@ use results::report::Report;
 use serde::Serialize;
 use stats::{Histogram, Mm1, Range, Served, kiefer_wolfowitz};
 
-use crate::Trouble;
 use crate::build::Progress;
+use crate::error::Error;
 pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
-use crate::run::{RunOptions, RunResult, Watcher, run};
+use crate::run::{RunOptions, RunResult, run};
+use crate::watcher::Watcher;
 
 /// How an item came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -74,7 +75,7 @@ pub fn selfcheck(
     seeds: std::ops::RangeInclusive<u64>,
     stop: &Arc<Stop>,
     told: &mut dyn FnMut(&Item),
-) -> Result<SelfCheck, Trouble> {
+) -> Result<SelfCheck, Error> {
     let mut items = Vec::new();
     let mut add = |item: Item| {
         told(&item);
@@ -86,7 +87,7 @@ pub fn selfcheck(
     }
     add(closed_form(seeds)?);
     if stop.is_asked() {
-        return Err(Trouble::Interrupted("the selfcheck was interrupted".to_owned()));
+        return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
     }
     for placement in [Placement::Thread, Placement::Loop] {
         add(accuracy(placement)?);
@@ -140,7 +141,7 @@ pub struct Calibrated {
 }
 
 /// Runs a calibration with the whole tool, keeping every sample if `keeps_samples`.
-pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Trouble> {
+pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
     let tap: Tap = Arc::new(move |sample: &Sample| {
@@ -166,9 +167,9 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
 }
 
 impl Calibration {
-    fn plan(&self) -> Result<Plan, Trouble> {
+    fn plan(&self) -> Result<Plan, Error> {
         let url = format!("sim:?{}", self.sim);
-        let target = Target::parse(&url).map_err(|bad| Trouble::Usage(bad.0))?;
+        let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
         let load = match self.rate_per_s {
             None => Load::Closed,
             Some(rate_per_s) => Load::Open {
@@ -273,7 +274,7 @@ pub fn truth(plan: &Calibration, servers: usize, mean_ns: f64) -> Vec<Served> {
     kiefer_wolfowitz(&arrivals, &services, servers)
 }
 
-fn exactness(servers: u32, queue_in: Where) -> Result<Item, Trouble> {
+fn exactness(servers: u32, queue_in: Where) -> Result<Item, Error> {
     let plan = busy(servers, queue_in, 1, 60 * NS_PER_S);
     let truth = truth(&plan, servers as usize, 2e6);
     let ran = calibrate(&plan, true)?;
@@ -307,7 +308,7 @@ fn exactness(servers: u32, queue_in: Where) -> Result<Item, Trouble> {
 }
 
 /// The mean over seeds of the p99 of M/M/1 against ln 100 / (mu - lambda), in standard errors.
-fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Trouble> {
+fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     let model = Mm1 { arrivals_per_s: 400.0, service_ns_mean: 2e6 };
     let expected_ms = model.response_ns_quantile(0.99) / 1e6;
     let mut p99s = Vec::new();
@@ -334,7 +335,7 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Trouble> {
 }
 
 /// Real time: what was measured against what the recursion says for the same arrivals.
-fn accuracy(placement: Placement) -> Result<Item, Trouble> {
+fn accuracy(placement: Placement) -> Result<Item, Error> {
     let plan = Calibration {
         seed: 1,
         sim: "servers=4&service=exponential:2ms&draws=key".to_owned(),
@@ -384,7 +385,7 @@ fn places(placement: Placement) -> &'static str {
 }
 
 /// Over TCP: when clients had their replies against when a scripted server wrote them.
-fn accuracy_tcp(placement: Placement) -> Result<Item, Trouble> {
+fn accuracy_tcp(placement: Placement) -> Result<Item, Error> {
     let TcpAccuracy { n_arrivals, n_measured, errors, n_too_early, reply_lag } =
         accuracy_over_tcp(placement, 5 * NS_PER_S)?;
     let us = |ns: Option<u64>| ns.unwrap_or(0) as f64 / 1e3;
@@ -419,7 +420,7 @@ fn accuracy_tcp(placement: Placement) -> Result<Item, Trouble> {
     })
 }
 
-fn overhead() -> Result<Item, Trouble> {
+fn overhead() -> Result<Item, Error> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get()) as u32;
     let ran = calibrate(&flood(cores, "servers=0&service=constant:0s", 3 * NS_PER_S), false)?;
     let count = ran.report.block.counts.finished as f64;
@@ -460,7 +461,7 @@ fn flood(clients: u32, sim: &str, measure_ns: u64) -> Calibration {
     }
 }
 
-fn start_lag() -> Result<Item, Trouble> {
+fn start_lag() -> Result<Item, Error> {
     let plan = Calibration {
         rate_per_s: Some(5000.0),
         queue: 100_000,
@@ -491,13 +492,13 @@ fn start_lag() -> Result<Item, Trouble> {
 
 /// From how many clients on an event loop costs less CPU a transaction than threads: each
 /// waits 1 to 4 ms for its answer, as for a server nearby.
-fn crossover() -> Result<Item, Trouble> {
+fn crossover() -> Result<Item, Error> {
     let mut figures = Vec::new();
     let mut crossover = None;
     for clients in [16u32, 64, 256, 1024] {
         let wait_ms = (u64::from(clients) / 20).max(1);
         let sim = format!("servers=0&service=constant:{wait_ms}ms");
-        let mut cost = |placement: Placement, name: &str| -> Result<f64, Trouble> {
+        let mut cost = |placement: Placement, name: &str| -> Result<f64, Error> {
             let plan = Calibration { placement, ..flood(clients, &sim, 700 * NS_PER_MS) };
             let ran = calibrate(&plan, false)?;
             let count = ran.report.block.counts.finished.max(1) as f64;

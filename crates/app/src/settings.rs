@@ -17,11 +17,12 @@ use results::Tally;
 use results::findings::known;
 use results::store::Store;
 
-use crate::Trouble;
 use crate::desk::Desk;
+use crate::error::Error;
+use crate::finding::not_made;
 use crate::heard::quietly;
 use crate::open::open;
-use crate::run::{Watcher, not_made, store_trouble};
+use crate::watcher::Watcher;
 
 /// How long a server may take to take up what it was told.
 const TAKEN_UP_MS: u128 = 10_000;
@@ -49,15 +50,15 @@ struct Panel {
 
 impl Panel {
     /// At a target's server.
-    fn at(database: &dyn Database, target: &Target) -> Result<Panel, Trouble> {
+    fn at(database: &dyn Database, target: &Target) -> Result<Panel, Error> {
         let name = database.dialect().name;
         let by = database.dialect().settings;
-        let by = by.ok_or_else(|| Trouble::Usage(format!("{name} has no settings of a server")))?;
+        let by = by.ok_or_else(|| Error::Usage(format!("{name} has no settings of a server")))?;
         Ok(Panel { desk: Desk::at(database)?, by, target: target.clone() })
     }
 
     /// What the server says of a setting.
-    fn look(&mut self, name: &str) -> Result<Found, Trouble> {
+    fn look(&mut self, name: &str) -> Result<Found, Error> {
         let mut found = None;
         let mut tell = |row: &dyn Row| {
             let optional = |column: usize| match row.width() > column {
@@ -76,7 +77,7 @@ impl Panel {
         let asked = self.desk.read(&(self.by.look)(name), &mut tell);
         asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
         found.ok_or_else(|| {
-            Trouble::Usage(format!(
+            Error::Usage(format!(
                 "server.{name}: {} has no setting of that name for all sessions",
                 self.target
             ))
@@ -84,9 +85,9 @@ impl Panel {
     }
 
     /// Refuses what cannot be set, without changing it.
-    fn probe(&mut self, found: &Found) -> Result<(), Trouble> {
+    fn probe(&mut self, found: &Found) -> Result<(), Error> {
         if let Some(why) = &found.fixed {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "server.{}: {why}, so SQL cannot set it on {}; a managed server can have it \
                  (--target managed:...)",
                 found.name, self.target
@@ -103,7 +104,7 @@ impl Panel {
     }
 
     /// Sets a value and waits until it is taken up; what is read then.
-    fn set(&mut self, name: &str, value: &str) -> Result<Found, Trouble> {
+    fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
         let mut first = None;
         for sql in (self.by.set)(name, value) {
             match self.desk.write(&sql) {
@@ -121,7 +122,7 @@ impl Panel {
     }
 
     /// Sets back what was found.
-    fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Trouble> {
+    fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Error> {
         let name = &setting.name;
         let unset = (self.by.unset)(name);
         match &setting.kept_before {
@@ -136,7 +137,7 @@ impl Panel {
         let found = self.look(name)?;
         match is_back(setting, &found) {
             true => Ok(()),
-            false => Err(Trouble::Failed(format!(
+            false => Err(Error::Failed(format!(
                 "{setting} is {} after it was set back to {}",
                 found.value, setting.before
             ))),
@@ -144,7 +145,7 @@ impl Panel {
     }
 
     /// Makes the server take up what it was told, and waits until it has.
-    fn take_up(&mut self, name: &str) -> Result<(), Trouble> {
+    fn take_up(&mut self, name: &str) -> Result<(), Error> {
         if self.by.take_up.is_empty() {
             return Ok(());
         }
@@ -154,7 +155,7 @@ impl Panel {
         let began = wall_clock::now();
         while self.word(self.by.taken_up)? == before {
             if began.elapsed().as_millis() > TAKEN_UP_MS {
-                return Err(Trouble::Failed(format!(
+                return Err(Error::Failed(format!(
                     "{} does not take up its configuration: its log says why",
                     self.target
                 )));
@@ -164,7 +165,7 @@ impl Panel {
         Ok(())
     }
 
-    fn word(&mut self, sql: &str) -> Result<String, Trouble> {
+    fn word(&mut self, sql: &str) -> Result<String, Error> {
         let mut word = String::new();
         self.desk.read(sql, &mut |row: &dyn Row| {
             word = row.text(0)?.to_owned();
@@ -173,7 +174,7 @@ impl Panel {
         Ok(word)
     }
 
-    fn refused(&self, name: &str, refusal: Refusal, what: &str) -> Trouble {
+    fn refused(&self, name: &str, refusal: Refusal, what: &str) -> Error {
         if refusal.kind.breaks_session() {
             return refusal.into();
         }
@@ -182,7 +183,7 @@ impl Panel {
             RefusalKind::Denied => "; sign in as a user who may",
             _ => "",
         };
-        Trouble::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
+        Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
     }
 }
 
@@ -256,12 +257,12 @@ impl Hold {
         database: &dyn Database,
         target: &Target,
         wanted: &[(String, String)],
-    ) -> Result<Set, Trouble> {
+    ) -> Result<Set, Error> {
         let server = server_of(target);
         if wanted.is_empty() && !self.held.iter().any(|held| held.server == server) {
             return Ok(Set::default());
         }
-        let store = Store::open(&self.store).map_err(store_trouble)?;
+        let store = Store::open(&self.store)?;
         if !self.targets.iter().any(|known| server_of(known) == server) {
             self.targets.push(target.clone());
         }
@@ -299,7 +300,7 @@ impl Hold {
         server: &str,
         found: &Found,
         value: &str,
-    ) -> Result<Found, Trouble> {
+    ) -> Result<Found, Error> {
         let is_it = |held: &ChangedSetting| held.server == server && held.name == found.name;
         let index = match self.held.iter().position(is_it) {
             Some(index) => index,
@@ -311,10 +312,10 @@ impl Hold {
             }
         };
         self.held[index].asked = value.to_owned();
-        store.note_setting(&self.held[index]).map_err(store_trouble)?;
+        store.note_setting(&self.held[index])?;
         let now = panel.set(&found.name, value)?;
         self.held[index].now = Some(now.value.clone());
-        store.note_setting(&self.held[index]).map_err(store_trouble)?;
+        store.note_setting(&self.held[index])?;
         Ok(now)
     }
 
@@ -327,20 +328,20 @@ impl Hold {
         server: &str,
         found: &Found,
         value: &str,
-    ) -> Result<ChangedSetting, Trouble> {
-        let known = store.changed_settings().map_err(store_trouble)?;
+    ) -> Result<ChangedSetting, Error> {
+        let known = store.changed_settings()?;
         let left =
             known.into_iter().find(|c| c.setting.server == server && c.setting.name == found.name);
         if let Some(left) = left {
             let setting = &left.setting;
             if let Some(process) = left.process {
-                return Err(Trouble::Failed(format!(
+                return Err(Error::Failed(format!(
                     "{setting} is being varied by process {process}: try again when it has ended"
                 )));
             }
             // A server that was started anew may have forgotten it.
             if !is_back(setting, found) && !is_ours(setting, found) {
-                return Err(Trouble::Failed(format!(
+                return Err(Error::Failed(format!(
                     "{setting} was left at {} by a killed {}, and somebody has made {} of it \
                      since: see dbdyno restore --dry-run",
                     setting.asked, setting.purpose, found.value
@@ -368,7 +369,7 @@ impl Hold {
         database: &Arc<dyn Database>,
         plan: &Plan,
         stop: &Stop,
-    ) -> Result<Set, Trouble> {
+    ) -> Result<Set, Error> {
         if plan.settings.is_empty() && self.held.is_empty() {
             return Ok(Set::default());
         }
@@ -395,13 +396,13 @@ impl Hold {
             self.held = rest;
             let (store, there) = (self.store.clone(), target.clone());
             let back = quietly(stop, "interrupted", move || {
-                let store = Store::open(&store).map_err(store_trouble)?;
+                let store = Store::open(&store)?;
                 let database = open(&there, 0, false)?;
                 let mut panel = Panel::at(database.as_ref(), &there)?;
                 // Each is tried, whatever becomes of the others.
                 let tried = of_it.iter().map(|one| give_back(&store, &mut panel, one));
-                let tried: Vec<Result<(), Trouble>> = tried.collect();
-                tried.into_iter().collect::<Result<(), Trouble>>()
+                let tried: Vec<Result<(), Error>> = tried.collect();
+                tried.into_iter().collect::<Result<(), Error>>()
             });
             if let Err(trouble) = back {
                 notes.push(format!(
@@ -427,7 +428,7 @@ pub(crate) fn lost(
     let look = move || {
         let mut panel = Panel::at(database.as_ref(), &target)?;
         let found = settings.iter().map(|(name, _)| panel.look(name));
-        found.collect::<Result<Vec<Found>, Trouble>>()
+        found.collect::<Result<Vec<Found>, Error>>()
     };
     if plan.settings.is_empty() {
         return None;
@@ -443,12 +444,12 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
-fn give_back(store: &Store, panel: &mut Panel, setting: &ChangedSetting) -> Result<(), Trouble> {
+fn give_back(store: &Store, panel: &mut Panel, setting: &ChangedSetting) -> Result<(), Error> {
     let found = panel.look(&setting.name)?;
     if !is_back(setting, &found) {
         panel.put_back(setting)?;
     }
-    store.forget_setting(setting).map_err(store_trouble)
+    store.forget_setting(setting).map_err(Error::from)
 }
 
 /// A setting that somebody has left changed.
@@ -461,12 +462,12 @@ pub struct Left {
 }
 
 /// What is in the restore journal of a store; nothing where there is no store.
-pub fn left(store: &Path) -> Result<Vec<Left>, Trouble> {
+pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
     if !store.is_file() {
         return Ok(Vec::new());
     }
-    let store = Store::open_existing(store).map_err(store_trouble)?;
-    let all = store.changed_settings().map_err(store_trouble)?.into_iter();
+    let store = Store::open_existing(store)?;
+    let all = store.changed_settings()?.into_iter();
     Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
 }
 
@@ -515,14 +516,14 @@ pub fn restore(
     options: RestoreOptions,
     stop: &Stop,
 ) -> Vec<Restored> {
-    let failed = |left: &Left, why: &Trouble| Restored {
+    let failed = |left: &Left, why: &Error| Restored {
         setting: left.setting.clone(),
         found: None,
         fate: Fate::Failed(why.to_string()),
     };
     let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
     let done = quietly(stop, "interrupted", move || {
-        let store = Store::open(&path).map_err(store_trouble)?;
+        let store = Store::open(&path)?;
         let database = open(&there, 0, false)?;
         let mut panel = Panel::at(database.as_ref(), &there)?;
         let one = |left: &Left| {
@@ -538,14 +539,14 @@ fn restore_one(
     panel: &mut Panel,
     left: &Left,
     options: RestoreOptions,
-) -> Result<Restored, Trouble> {
+) -> Result<Restored, Error> {
     let setting = &left.setting;
     let found = panel.look(&setting.name)?;
     let fate = match left.process {
         Some(process) if !options.force => Fate::InUse(process),
         _ if is_back(setting, &found) => {
             if !options.dry_run {
-                store.forget_setting(setting).map_err(store_trouble)?;
+                store.forget_setting(setting)?;
             }
             Fate::WasBack
         }
@@ -553,7 +554,7 @@ fn restore_one(
         _ if options.dry_run => Fate::ToBeSetBack,
         _ => {
             panel.put_back(setting)?;
-            store.forget_setting(setting).map_err(store_trouble)?;
+            store.forget_setting(setting)?;
             Fate::SetBack
         }
     };

@@ -15,10 +15,9 @@ use results::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tal
 
 use model::{Experiment, RunId};
 
-use crate::Trouble;
 use crate::compare::{Asked, compare};
-use crate::experiment::trialled;
-use crate::run::store_trouble;
+use crate::error::Error;
+use crate::trials::trialled;
 
 /// What a page is about.
 #[derive(Clone, Debug)]
@@ -37,14 +36,14 @@ pub enum Subject {
 
 impl Subject {
     /// What one name means, an experiment before a run; of several names their comparison.
-    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<Subject, Trouble> {
+    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<Subject, Error> {
         let [name] = names else {
             let sides = Asked::Sides(names.to_vec());
             let report = compare(store, &sides, judge)?;
             return Ok(Subject::Comparison(Box::new(report), Vec::new()));
         };
         if name.contains(['=', ',']) {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "{name} is one side of a comparison: name another one behind it, such as a label \
                  (build=1.3)"
             )));
@@ -54,13 +53,13 @@ impl Subject {
         {
             return Subject::of_experiment(store, &experiment);
         }
-        let run = store.find(name).map_err(store_trouble)?;
+        let run = store.find(name)?;
         let report = run_report(store, &run, Options { per_client: true })?;
         Ok(Subject::Run(Box::new(report)))
     }
 
     /// An experiment or a search.
-    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<Subject, Trouble> {
+    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<Subject, Error> {
         if experiment.seek.is_some() {
             let report = crate::seek::report(store, experiment)?;
             return Ok(Subject::Seek(Box::new(report)));
@@ -106,14 +105,14 @@ impl Subject {
 
 /// The report of a run, added up from its events: what each client did is not in the one that was
 /// kept.
-pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Trouble> {
+pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
     report_of(store, run, &run_tally(store, run)?, options)
 }
 
 /// All that is known of a run, added up again from its events.
-pub fn run_tally(store: &Store, run: &RunId) -> Result<Tally, Trouble> {
+pub fn run_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut tally = Tally::new();
-    store.events(run, &mut |event| tally.add(&event)).map_err(store_trouble)?;
+    store.events(run, &mut |event| tally.add(&event))?;
     Ok(tally)
 }
 
@@ -123,8 +122,8 @@ pub fn report_of(
     run: &RunId,
     tally: &Tally,
     options: Options,
-) -> Result<Report, Trouble> {
-    let row = store.row(run).map_err(store_trouble)?;
+) -> Result<Report, Error> {
+    let row = store.row(run)?;
     let stands = row.map(|row| (row.status, row.events_lost));
     let (status, n_lost) = stands.unwrap_or((Status::Interrupted, 0));
     Ok(Report::with_status(tally, options, status).with_lost(n_lost))

@@ -25,13 +25,10 @@ use results::seek::{
 };
 use results::store::Store;
 
-use crate::Trouble;
-use crate::experiment::{
-    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk, forget_unbegun, status,
-    trialled,
-};
+use crate::error::Error;
 use crate::open::is_apart_from;
-use crate::run::store_trouble;
+use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk};
+use crate::trials::{forget_unbegun, status, trialled};
 
 pub use course::{Ask, Conclusion, Course, Probe};
 
@@ -68,7 +65,7 @@ impl Search {
         seek_plan: SeekPlan,
         labels: Vec<(String, String)>,
         default_target: &dyn Fn(&str) -> Result<Target, String>,
-    ) -> Result<Search, Trouble> {
+    ) -> Result<Search, Error> {
         let seek = seek_plan.seek.clone();
         let plan = seek_plan.plan(seek.low, 0, default_target)?;
         let experiment = Experiment {
@@ -92,14 +89,10 @@ impl Search {
     }
 
     /// The search of a stored experiment.
-    pub fn stored(
-        store: &Path,
-        experiment: Experiment,
-        use_of: Use<'_>,
-    ) -> Result<Search, Trouble> {
+    pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
         let (seek, point) = match (&experiment.seek, experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
-            _ => return Err(Trouble::Failed(format!("{} seeks nothing", experiment.id))),
+            _ => return Err(Error::Failed(format!("{} seeks nothing", experiment.id))),
         };
         let place = format!("{}, experiment {}", store.display(), experiment.id);
         let mut draft = read_toml(&place, &point.plan)?;
@@ -109,7 +102,7 @@ impl Search {
         }
         if let (Use::ToGoOn(_), true) = (use_of, seek.method != METHOD) {
             let id = &experiment.id;
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "search {id} was made by another version's method, and probes of both do not mix: \
                  'dbdyno experiments show {id}' has what it found; seek again"
             )));
@@ -124,7 +117,7 @@ impl Search {
         &mut self.target
     }
 
-    fn plan(&self, at: f64, measure_ns: u64) -> Result<Plan, Trouble> {
+    fn plan(&self, at: f64, measure_ns: u64) -> Result<Plan, Error> {
         let target = |_: &str| Ok(self.target.clone());
         let plan = self.seek_plan.plan(at, measure_ns, &target)?;
         Ok(Plan { target: self.target.clone(), ..plan })
@@ -137,11 +130,11 @@ impl Search {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<SeekResult, Trouble> {
+    ) -> Result<SeekResult, Error> {
         is_apart_from(Some(&options.store), &self.target)?;
-        let store = Store::open(&options.store).map_err(store_trouble)?;
+        let store = Store::open(&options.store)?;
         if is_new {
-            store.add_experiment(&self.experiment).map_err(store_trouble)?;
+            store.add_experiment(&self.experiment)?;
         }
         let experiment = self.experiment.clone();
         let result = self.go_on(&store, options, stop, watcher);
@@ -158,7 +151,7 @@ impl Search {
         options: &ExperimentOptions,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<SeekResult, Trouble> {
+    ) -> Result<SeekResult, Error> {
         let course = course_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
         // One placement for all probes: that of the highest, which is the most demanding one.
         let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
@@ -184,7 +177,7 @@ impl Search {
         placement: PlacementChoice,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<bool, Trouble> {
+    ) -> Result<bool, Error> {
         let mut known = Known::default();
         let mut made = replay(&walk.store, &self.experiment, course, &mut known)?;
         let mut failures = 0;
@@ -215,7 +208,7 @@ impl Search {
                 Ok(Tried::Not(why)) => {
                     watcher.note(&format!("a probe at {told} does not count: {why}"));
                 }
-                Err(Trouble::Failed(why)) => {
+                Err(Error::Failed(why)) => {
                     walk.site = None;
                     watcher.note(&format!("a probe at {told} failed: {why}"));
                 }
@@ -223,7 +216,7 @@ impl Search {
             }
             made = replay(&walk.store, &self.experiment, course, &mut known)?;
             if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
-                return Err(Trouble::Failed(format!(
+                return Err(Error::Failed(format!(
                     "the probe at {told} is too short, {lacks}: raise --seek-budget"
                 )));
             }
@@ -258,18 +251,13 @@ type Known = HashMap<String, Judged>;
 
 /// What a stored probe says: its seconds tell what its report does not, how much was beyond the
 /// objectives' times.
-fn judged(
-    store: &Store,
-    report: &Report,
-    seek: &Seek,
-    known: &mut Known,
-) -> Result<Judged, Trouble> {
+fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
         return Ok(judged.clone());
     }
     let mut late = Late::new(&seek.objectives);
     let run = RunId(report.run_id.clone());
-    store.seconds(&run, &mut |second| late.add(&second)).map_err(store_trouble)?;
+    store.seconds(&run, &mut |second| late.add(&second))?;
     let judged = judge(report, &seek.objectives, &late);
     known.insert(report.run_id.clone(), judged.clone());
     Ok(judged)
@@ -286,7 +274,7 @@ fn replay(
     experiment: &Experiment,
     course: &Course,
     known: &mut Known,
-) -> Result<Vec<(Probe, Report)>, Trouble> {
+) -> Result<Vec<(Probe, Report)>, Error> {
     let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
     let trials = trialled(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
@@ -306,7 +294,7 @@ fn first_method(
     experiment: &Experiment,
     seek_plan: &SeekPlan,
     course: &Course,
-) -> Result<Vec<(Probe, Report)>, Trouble> {
+) -> Result<Vec<(Probe, Report)>, Error> {
     let mut made: Vec<(Probe, Report)> = Vec::new();
     let mut n_long = 0;
     for trial in trialled(store, experiment)?.iter().filter(|trial| is_made(trial)) {
@@ -332,7 +320,7 @@ fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
 }
 
 /// The report of a stored search.
-pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Trouble> {
+pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Error> {
     let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
     let seek = search.seek_plan.seek.clone();
     let course = course_of(&seek, search.plan(seek.low, 0)?);

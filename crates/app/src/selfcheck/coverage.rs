@@ -18,7 +18,7 @@ use stats::Mmc;
 pub use searches::{Probed, probed};
 
 use super::{Calibration, calibrate};
-use crate::Trouble;
+use crate::error::Error;
 
 /// Arrivals a second of the queues.
 const RATE_PER_S: f64 = 400.0;
@@ -135,7 +135,7 @@ pub fn coverage(
     lengths_s: &[u32],
     stop: &Arc<Stop>,
     show: &mut dyn FnMut(&Row),
-) -> Result<Vec<Row>, Trouble> {
+) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     let mut add = |row: Row| {
         show(&row);
@@ -163,13 +163,13 @@ fn queue(
     length_s: u32,
     runs: u32,
     stop: &Arc<Stop>,
-) -> Result<Vec<Row>, Trouble> {
+) -> Result<Vec<Row>, Error> {
     let service_ns_mean = f64::from(servers) * load * 1e9 / RATE_PER_S;
     let truth = Mmc { arrivals_per_s: RATE_PER_S, service_ns_mean, servers };
     let mut counts = [(0, 0); 1 + QUANTILES.len()];
     for seed in 1..=u64::from(runs) {
         if stop.is_asked() {
-            return Err(Trouble::Interrupted("the selfcheck was interrupted".to_owned()));
+            return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
         }
         let plan = Calibration {
             seed,

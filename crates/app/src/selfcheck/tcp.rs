@@ -23,7 +23,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 use stats::{Histogram, Range};
 
-use crate::Trouble;
+use crate::error::Error;
 
 /// The server looks so often whether it is to end.
 const LOOK_NS: u64 = 20 * NS_PER_MS;
@@ -51,9 +51,9 @@ pub struct TcpAccuracy {
 }
 
 /// Measures it with an open load of 1,000 arrivals a second and 64 clients.
-pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAccuracy, Trouble> {
+pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAccuracy, Error> {
     let server = ScriptedServer::start().map_err(|error| {
-        Trouble::Failed(format!("the selfcheck needs a TCP port of its own: {error}"))
+        Error::Failed(format!("the selfcheck needs a TCP port of its own: {error}"))
     })?;
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -72,7 +72,7 @@ pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAcc
             second.reply_lag.iter().for_each(|lag| reply_lag.add(lag));
         }
     });
-    ran.map_err(Trouble::failed)?;
+    ran.map_err(Error::failed)?;
     let written = server.end();
     let samples = std::mem::take(&mut *samples.lock().unwrap_or_else(PoisonError::into_inner));
     let mut accuracy = TcpAccuracy {
@@ -107,23 +107,18 @@ fn n_arrivals(measure_ns: u64) -> u64 {
     n_arrivals
 }
 
-fn job(
-    address: SocketAddr,
-    placement: Placement,
-    measure_ns: u64,
-    tap: Tap,
-) -> Result<Job, Trouble> {
+fn job(address: SocketAddr, placement: Placement, measure_ns: u64, tap: Tap) -> Result<Job, Error> {
     // As text: the server reads the number of the transaction where it stands.
     let url = format!("postgres://selfcheck@{address}/selfcheck?tls=disable&statements=simple");
-    let target = Target::parse(&url).map_err(|bad| Trouble::Usage(bad.0))?;
-    let entry = drivers::by_scheme("postgres").map_err(|bad| Trouble::Usage(bad.0))?;
+    let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+    let entry = drivers::by_scheme("postgres").map_err(|bad| Error::Usage(bad.0))?;
     let opening = Opening { create: false, seed: SEED };
-    let database = (entry.open)(&target, opening).map_err(Trouble::failed)?;
-    let entry = workloads::by_name("empty").map_err(|bad| Trouble::Usage(bad.0))?;
+    let database = (entry.open)(&target, opening).map_err(Error::failed)?;
+    let entry = workloads::by_name("empty").map_err(|bad| Error::Usage(bad.0))?;
     let settings =
-        Settings::decide("empty", entry.parameters, []).map_err(|bad| Trouble::Usage(bad.0))?;
+        Settings::decide("empty", entry.parameters, []).map_err(|bad| Error::Usage(bad.0))?;
     let make = workloads::Make { settings: &settings, seed: SEED, data: None };
-    let workload = (entry.make)(&make).map_err(|bad| Trouble::Usage(bad.0))?;
+    let workload = (entry.make)(&make).map_err(|bad| Error::Usage(bad.0))?;
     let group = GroupJob {
         statements: workload.statements(database.dialect()).into(),
         workload,

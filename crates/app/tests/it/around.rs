@@ -26,7 +26,7 @@ fn measured(target: &Target, more: &str) -> (Report, Report, Vec<Event>) {
     let mut events = Vec::new();
     store.events(&run, &mut |event| events.push(event)).expect("a replay");
     let kept = store.report_json(&run).expect("a run").expect("it has ended");
-    let whole = app::experiment::read_report(&store, &run).expect("a report").expect("it ended");
+    let whole = app::trials::read_report(&store, &run).expect("a report").expect("it ended");
     assert_eq!(whole.gauges, ran.report.gauges, "what was kept and what its events have is all");
     (ran.report, serde_json::from_str(&kept).expect("a report"), events)
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use app::build::{BuildOptions, Progress};
-use app::run::{RunOptions, RunResult, Watcher, run};
-use app::{Stop, Trouble};
+use app::run::{RunOptions, RunResult, run};
+use app::watcher::Watcher;
+use app::{Error, Stop};
 use model::{Event, Finding, Request, Severity, StatementKind, Target};
 use plan::{decide, read_toml};
 use results::Tally;
@@ -58,7 +59,7 @@ pub(crate) fn drive(
     workload: &str,
     (clients, transactions): (u32, u64),
     parameters: &[(&str, &str)],
-) -> Result<RunResult, Trouble> {
+) -> Result<RunResult, Error> {
     let text = |(name, value): &(&str, &str)| format!("{name} = \"{value}\"");
     let parameters: Vec<String> = parameters.iter().map(text).collect();
     let plan = format!(
@@ -75,7 +76,7 @@ pub(crate) fn drive_plan(
     target: &Target,
     plan: &str,
     store: Option<PathBuf>,
-) -> Result<RunResult, Trouble> {
+) -> Result<RunResult, Error> {
     let draft = read_toml("plan.toml", plan).expect("a plan");
     let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
     let options = RunOptions {

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use app::Trouble;
+use app::Error;
 use app::build::{BuildOptions, Built, build, checksums, drop_data};
 use app::open::{Data, Opened, agree_on, open};
 use model::{Database, Secret, Target};
@@ -21,7 +21,7 @@ fn agreed(database: &Arc<dyn Database>, target: &Target) -> Opened {
     agree_on(database, target, "oltp-point-select", &written, 5).expect("agreed")
 }
 
-fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Trouble> {
+fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Error> {
     let options = BuildOptions { loaders: 2, seed, ..BuildOptions::default() };
     build(opened, options, &|| false, &mut |_| {})
 }
@@ -190,10 +190,10 @@ fn of_two_builds_at_once_one_is_told_of_the_other() {
         assert_eq!(built.map(|built| built.n_rows), Ok(2 * ROWS));
         assert_eq!(seconds.len(), 2);
         for second in seconds {
-            let Err(Trouble::Failed(why)) = second else { panic!("{second:?}") };
+            let Err(Error::Failed(why)) = second else { panic!("{second:?}") };
             assert!(why.starts_with("another dbdyno builds or drops"), "{why}");
         }
-        let Err(Trouble::Failed(why)) = build_here(&first, None) else { panic!("it is stale") };
+        let Err(Error::Failed(why)) = build_here(&first, None) else { panic!("it is stale") };
         assert!(why.contains("meanwhile"), "{why}");
     }
 }
@@ -211,7 +211,7 @@ fn where_a_database_has_no_locks_the_slower_of_two_builds_is_told_of_the_other()
         }
         Fate::Lives
     });
-    let Err(Trouble::Failed(why)) = build_here(&agreed(&slow, &target), None) else {
+    let Err(Error::Failed(why)) = build_here(&agreed(&slow, &target), None) else {
         panic!("nobody told it")
     };
     assert!(why.contains("another dbdyno builds the same data"), "{why}");
@@ -224,12 +224,12 @@ fn a_build_goes_on_with_the_seed_that_it_was_begun_with_alone() {
     let whole = open(&target, 1, true).expect("opens");
     let interrupted =
         build(&agreed(&whole, &target), BuildOptions::default(), &|| true, &mut |_| {});
-    assert!(matches!(interrupted, Err(Trouble::Interrupted(_))), "{interrupted:?}");
+    assert!(matches!(interrupted, Err(Error::Interrupted(_))), "{interrupted:?}");
     let opened = agreed(&whole, &target);
     assert_eq!(opened.data, Data::Unfinished);
     let no = build_here(&opened, Some(6)).expect_err("of seed 5");
     let expect = "the data were begun with seed 5, not 6; leave the seed out";
-    assert!(matches!(&no, Trouble::Failed(why) if why.starts_with(expect)), "{no}");
+    assert!(matches!(&no, Error::Failed(why) if why.starts_with(expect)), "{no}");
     assert_eq!(build_here(&opened, Some(5)).map(|built| built.n_rows), Ok(2 * ROWS));
     build_here(&agreed(&whole, &target), Some(6)).expect_err("they are built of seed 5");
     build_here(&agreed(&whole, &target), None).expect("nothing to do");

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use app::Trouble;
+use app::Error;
 use app::run::RunResult;
 use model::{Secret, Target};
 use servers::Kind;
@@ -64,7 +64,7 @@ fn every_member_finishes_with_one_client_and_with_eight_on_sqlite() {
     every_member_finishes(&file("members"));
     bulk_inserts(&file("bulk"));
     drive_well(&file("tpcb"), "tpcb", (8, 100), &[]);
-    let Err(Trouble::Failed(why)) = drive(&file("members"), "tpcc", (1, 1), &[]) else {
+    let Err(Error::Failed(why)) = drive(&file("members"), "tpcc", (1, 1), &[]) else {
         panic!("these are other data")
     };
     // Data of a family are dropped by the name of a member.
@@ -209,7 +209,7 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
         assert!(is_told, "{member}: nobody knows how these data were built");
     }
     let larger = [("tables", "2"), ("table_size", "5000")];
-    let Err(Trouble::Failed(why)) = drive(&target, "oltp-point-select", (1, 1), &larger) else {
+    let Err(Error::Failed(why)) = drive(&target, "oltp-point-select", (1, 1), &larger) else {
         panic!("the tables are smaller than that")
     };
     assert!(why.contains("not consistent") && why.contains("sbtest2"), "{why}");

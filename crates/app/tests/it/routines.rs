@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use app::Trouble;
+use app::Error;
 use app::build::{BuildOptions, build, drop_data};
 use app::open::{Data, Opened, agree_on, open};
 use app::routines::install;
@@ -16,7 +16,7 @@ fn agreed(
     database: &Arc<dyn Database>,
     target: &Target,
     written: &[(&str, &str)],
-) -> Result<Opened, Trouble> {
+) -> Result<Opened, Error> {
     let written: Vec<(String, String)> =
         written.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     agree_on(database, target, "tpcc", &written, 1)
@@ -27,7 +27,7 @@ fn what_a_database_cannot_do_is_refused_before_anything_is_built() {
     let target = Target::parse("sqlite::memory:").expect("a URL");
     let database = open(&target, 1, true).expect("it opens");
     let check = |written, expect: &str| match agreed(&database, &target, written) {
-        Err(Trouble::Usage(why)) => assert!(why.contains(expect), "{why}"),
+        Err(Error::Usage(why)) => assert!(why.contains(expect), "{why}"),
         other => panic!("{:?}", other.map(|opened| opened.data)),
     };
     check(&[("calls", "procedures")], "no routines");

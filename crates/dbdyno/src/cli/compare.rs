@@ -1,6 +1,6 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
-use app::Trouble;
+use app::Error;
 use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use results::comparison::{Gate, GateResult, Judge, Passed};
@@ -70,18 +70,18 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";
-            return Err(Trouble::Usage(why.to_owned()));
+            return Err(Error::Usage(why.to_owned()));
         }
     };
     let judge = judge(matches)?;
     let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
     let gates = gates
-        .map(|text| text.parse::<Gate>().map_err(|why| Trouble::Usage(format!("--fail-if: {why}"))))
-        .collect::<Result<Vec<Gate>, Trouble>>()?;
+        .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
+        .collect::<Result<Vec<Gate>, Error>>()?;
     let report = hold(&store(matches)?, &asked, &judge)?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
-    let gates = gates.map_err(|why| Trouble::Usage(format!("--fail-if: {why}")))?;
+    let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
     match flags::output_of(matches) {
         "json" => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
@@ -102,7 +102,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
 }
 
 /// How it is judged, as the command line says.
-pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
+pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    Judge::asked(text("figure"), text("floor")).map_err(|bad| Trouble::Usage(format!("--{bad}")))
+    Judge::asked(text("figure"), text("floor")).map_err(|bad| Error::Usage(format!("--{bad}")))
 }

@@ -7,8 +7,8 @@ use app::build::{
 use app::open::{
     Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables, is_apart_from,
 };
-use app::run::Watcher;
-use app::{Stop, Trouble};
+use app::watcher::Watcher;
+use app::{Error, Stop};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{CheckResult, Target};
 use plan::managed::is_managed;
@@ -20,8 +20,8 @@ use super::{
     DONE, FAILED, Outcome, confirm, flags, named, password, print, variable, workload_argument,
 };
 
-pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
-    let shared = |name: &'static str, about: &'static str| -> Result<Command, Trouble> {
+pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
+    let shared = |name: &'static str, about: &'static str| -> Result<Command, Error> {
         let command = password::add(Command::new(name))
             .about(about)
             .arg(workload_argument())
@@ -75,17 +75,15 @@ fn opened(
     is_build: bool,
     stop: &Stop,
     live: &mut Live,
-) -> Result<Found, Trouble> {
+) -> Result<Found, Error> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
-    let entry = workloads::by_name(name).map_err(|bad| Trouble::Usage(bad.0))?;
+    let entry = workloads::by_name(name).map_err(|bad| Error::Usage(bad.0))?;
     let mut target = match matches.get_one::<String>("target") {
-        Some(url) => {
-            Target::parse(url).map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?
-        }
+        Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
         None => {
             let default = default_target(entry.name, &|name| variable(name));
-            let target = default.map_err(Trouble::Usage)?;
-            make_data_folder().map_err(Trouble::Failed)?;
+            let target = default.map_err(Error::Usage)?;
+            make_data_folder().map_err(Error::Failed)?;
             target
         }
     };
@@ -93,7 +91,7 @@ fn opened(
         let why = "a managed server begins empty and is gone with its command, so there is \
                    nothing to check or to drop; 'dbdyno run' checks its data before and after \
                    the load";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     is_apart_from(flags::store_path(matches).ok().as_deref(), &target)?;
     password::give(&mut target, matches)?;
@@ -178,10 +176,10 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
-        Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
+        Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => {
             let state = if opened.data == Data::Absent { "no" } else { "no complete" };
-            return Err(Trouble::Failed(format!(
+            return Err(Error::Failed(format!(
                 "{target} has {state} data of {name}: build them with dbdyno build {name} \
                  --target '{target}'"
             )));
@@ -233,7 +231,7 @@ pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
-        return Err(Trouble::Usage(format!("{name} has no data to drop")));
+        return Err(Error::Usage(format!("{name} has no data to drop")));
     }
     let is_forced = matches.get_flag("force");
     if is_forced {

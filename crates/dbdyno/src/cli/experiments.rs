@@ -1,12 +1,13 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
-use app::Trouble;
+use app::Error;
 use app::build::BuildOptions;
 use app::experiment::{
-    ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
-    run as run_experiment, status,
+    ExperimentResult, Planned, forecast, plan, planned, report, resume, run as run_experiment,
 };
-use app::run::Watcher;
+use app::trial_runner::ExperimentOptions;
+use app::trials::status;
+use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment};
 use plan::{Draft, decide_all, varied_to_toml};
@@ -98,7 +99,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     if is_built && matches.get_flag("no_build") {
         let why = "--no-build: data that are built again (--data rebuild, --repeat-rebuild) must \
                    be built: leave one of them out";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     // One password is asked for once.
     let mut known: Vec<(model::Target, model::Target)> = Vec::new();
@@ -138,7 +139,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
 }
 
 /// How an experiment is done, as the command line says.
-pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble> {
+pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Error> {
     let checks = matches.get_one::<String>("check").map(String::as_str);
     Ok(ExperimentOptions {
         store: flags::store_to_write(matches)?,
@@ -150,9 +151,9 @@ pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble
 }
 
 /// Refuses an experiment whose trials are not kept.
-pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Trouble> {
+pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     match matches.get_flag("no_store") {
-        true => Err(Trouble::Usage(
+        true => Err(Error::Usage(
             "--no-store: the trials of an experiment are kept; name another file with --store"
                 .to_owned(),
         )),
@@ -167,13 +168,13 @@ fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
+fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
     let name = matches.get_one::<String>("id").expect("clap requires it");
     store.find_experiment(name).map_err(said)
 }
 
 /// Which experiments are asked for.
-fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Trouble> {
+fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Error> {
     let mut filter = ExperimentFilter::default();
     if let Some(text) = matches.get_one::<String>("where") {
         filter = filter.that(text, app::unix_ms()).map_err(bad("--where"))?;
@@ -202,7 +203,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
 pub(crate) fn lines(
     store: &Store,
     filter: &ExperimentFilter,
-) -> Result<Vec<ExperimentLine>, Trouble> {
+) -> Result<Vec<ExperimentLine>, Error> {
     let mut all = Vec::new();
     for experiment in store.experiments(filter).map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;
@@ -214,7 +215,7 @@ pub(crate) fn lines(
 }
 
 /// The list as others read it.
-pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Trouble> {
+pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
     let row = |line: &ExperimentLine| {
         let ExperimentLine { experiment, trials_completed, status } = line;
         json!({
@@ -237,7 +238,7 @@ fn show(matches: &ArgMatches) -> Outcome {
     if matches.get_flag("plan") {
         return match varied_to_toml(&experiment) {
             Some(plan) => print(&plan),
-            None => Err(Trouble::Usage(format!(
+            None => Err(Error::Usage(format!(
                 "no plan with axes makes {} again: it is a search, has commands, or its points \
                  differ by more than their axes; 'dbdyno runs show RUN --plan' has that of a trial",
                 experiment.id

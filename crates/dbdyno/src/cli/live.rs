@@ -6,8 +6,8 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use app::build::Progress;
-use app::experiment::ExperimentWatcher;
-use app::run::Watcher;
+use app::trial_runner::ExperimentWatcher;
+use app::watcher::Watcher;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use results::Tally;

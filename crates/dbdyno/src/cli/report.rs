@@ -1,7 +1,7 @@
 //! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
 //! of its charts alone.
 
-use app::Trouble;
+use app::Error;
 use app::compare::{Asked, compare, history};
 use app::subject::Subject;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -88,7 +88,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     if !flags::output_is(matches, "text") {
         let why = "--output: a report is a page: name its file with -o; 'dbdyno runs export', \
                    'compare' and 'experiments show' write JSON";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     let subject = subject(matches)?;
     if matches.get_flag("charts") {
@@ -114,7 +114,7 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
+fn subject(matches: &ArgMatches) -> Result<Subject, Error> {
     let store = store(matches)?;
     let judge = judge(matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
@@ -139,13 +139,13 @@ fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";
-            Err(Trouble::Usage(why.to_owned()))
+            Err(Error::Usage(why.to_owned()))
         }
     }
 }
 
 /// Who has just made an experiment may mean that by the last one.
-fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
+fn hint(store: &Store, run: &Report) -> Result<(), Error> {
     let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
     if row.is_some_and(|row| !row.point.is_empty())
         && let Ok(experiment) = store.find_experiment(LAST)
@@ -160,10 +160,10 @@ fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
 }
 
 /// Refuses a page in a file that says it is something else.
-fn is_page(file: &str) -> Result<(), Trouble> {
+fn is_page(file: &str) -> Result<(), Error> {
     match extension(file).as_str() {
         "html" | "htm" | "" => Ok(()),
-        _ => Err(Trouble::Usage(format!(
+        _ => Err(Error::Usage(format!(
             "-o {file}: a report is HTML: name it .html, or one of its charts with --chart \
              (--charts lists them)"
         ))),
@@ -177,31 +177,31 @@ fn chart(
     file: &str,
     matches: &ArgMatches,
     ink: Ink<'_>,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, Error> {
     let charts = subject.charts();
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--chart {name}: there are {}",
             if known.is_empty() { "none".to_owned() } else { known.join(", ") }
         )));
     };
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
-        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Trouble::Failed)?,
+        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)?,
         "html" | "htm" => page(&chart.title, &figure(chart, ink), ink).into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
         "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
         "svg" | "" => chart.to_svg(drawn).into_bytes(),
         other => {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "-o {file}: a chart is an svg, png, html, csv or json, and no {other}"
             )));
         }
     })
 }
 
-fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
+fn drawn(matches: &ArgMatches) -> Result<Drawn, Error> {
     let theme = match matches.get_one::<String>("theme").map(String::as_str) {
         Some("light") => Theme::Light,
         Some("dark") => Theme::Dark,
@@ -212,7 +212,7 @@ fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
     let sides = size.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));
     let Some((width, height)) = sides else {
         let (least, most) = (SIDES.start(), SIDES.end());
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--size {size}: write it as 960x480, each from {least} to {most}"
         )));
     };

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use app::run::Watcher;
 use app::seek::{Search, SeekResult, Use, forecast};
+use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, decide_seek};

@@ -2,7 +2,7 @@
 //!
 //! Not here: what a page shows, and the headers that every answer has (guard).
 
-use app::Trouble;
+use app::Error;
 use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -85,11 +85,11 @@ impl From<StoreError> for NoPage {
     }
 }
 
-impl From<Trouble> for NoPage {
-    fn from(trouble: Trouble) -> NoPage {
+impl From<Error> for NoPage {
+    fn from(trouble: Error) -> NoPage {
         match trouble {
-            Trouble::Usage(why) => NoPage::bad(why),
-            Trouble::Failed(why) | Trouble::Interrupted(why) => NoPage::failed(why),
+            Error::Usage(why) => NoPage::bad(why),
+            Error::Failed(why) | Error::Interrupted(why) => NoPage::failed(why),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use app::Trouble;
+use app::Error;
 use askama::Template;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::Extension;
@@ -47,9 +47,9 @@ pub(super) struct Door {
 
 impl Door {
     /// A door that this password opens.
-    pub(super) fn new(password: &str) -> Result<Door, Trouble> {
+    pub(super) fn new(password: &str) -> Result<Door, Error> {
         if password.chars().count() < LETTERS_MIN {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "the password of the web pages has fewer than {LETTERS_MIN} letters: choose a \
                  longer one"
             )));

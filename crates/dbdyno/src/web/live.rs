@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use app::experiment::read_report;
+use app::trials::read_report;
 use model::RunId;
 use results::Tally;
 use results::report::{Options, Report};

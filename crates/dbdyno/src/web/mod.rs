@@ -27,7 +27,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use app::Trouble;
+use app::Error;
 use axum::Router;
 use axum::routing::{get, post};
 use results::store::Store;
@@ -133,10 +133,10 @@ fn routes(app: App) -> Router {
 }
 
 /// Makes the store if there is none yet, so that a first visit shows an empty list.
-fn make_store(options: &Options) -> Result<(), Trouble> {
+fn make_store(options: &Options) -> Result<(), Error> {
     let opened = match options.store.exists() {
         true => Store::open_existing(&options.store),
         false => Store::open(&options.store),
     };
-    opened.map(drop).map_err(|error| Trouble::Failed(error.to_string()))
+    opened.map(drop).map_err(|error| Error::Failed(error.to_string()))
 }

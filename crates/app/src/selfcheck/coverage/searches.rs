@@ -8,7 +8,7 @@ use results::seek::{Answer, Judged, Late, Verdict};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
 
 use super::Row;
-use crate::Trouble;
+use crate::error::Error;
 use crate::seek::{Ask, Course, Probe};
 
 /// Four servers and 400 requests a second at capacity; the bound is that of the p99 at a load.
@@ -83,7 +83,7 @@ fn draw(ask: &Ask, seed: u64) -> Probed {
 
 /// So many searches of each queue: whether their intervals hold the boundary, and whether what
 /// fresh probes confirm lies above it.
-pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Trouble> {
+pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for load in LOADS {
         let truth = load * f64::from(SERVERS) * 1e9 / SERVICE_NS;
@@ -100,7 +100,7 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Trouble> {
         let (mut given, mut held, mut confirmed, mut above) = (0, 0, 0, 0);
         for seed in 1..=u64::from(runs) {
             if stop.is_asked() {
-                return Err(Trouble::Interrupted("the selfcheck was interrupted".to_owned()));
+                return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
             }
             let mut probes: Vec<Probe> = Vec::new();
             while let Some(ask) = course.next(&probes) {

@@ -1,0 +1,516 @@
+//! A run, from a plan to a report: open, build, check, measure, check again, judge, remember.
+//!
+//! Everyone who wants to know of it consumes the same events: the tally, the store, the
+//! watcher. Not here: how it is shown (dbdyno).
+
+mod checks;
+mod crosscheck;
+mod description;
+mod generator_facts;
+mod sink;
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
+use model::{
+    Around, Database, Description, Event, Fact, Finding, NS_PER_MS, Placement, Plan, RunId,
+    Severity, StopReason, Trial,
+};
+use monitor::{Monitor, Scope, facts, wall_clock};
+use results::Tally;
+use results::report::{Report, Status};
+use results::store::{self, Store, Summary, Writer};
+
+use self::checks::{check_all, check_before};
+use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
+use self::description::describe;
+use self::generator_facts::{facts_of, facts_of_connections, spread};
+use self::sink::Recount;
+use crate::build::{BuildOptions, Progress, build_heard};
+use crate::census::Census;
+use crate::desk::{self, is_full};
+use crate::disturb::Disturbers;
+use crate::error::Error;
+use crate::finding::not_made;
+use crate::heard::{heard, quietly};
+use crate::in_force::{self, InForce};
+use crate::managed::Managed;
+use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
+use crate::settings::{Hold, lost};
+use crate::watcher::Watcher;
+use crate::{alone, room, routines};
+
+pub use self::description::version_of_ours;
+
+/// Between the connection of the last client and the beginning of the load.
+const LEAD_NS: u64 = 20 * NS_PER_MS;
+
+/// How a run is done, beside its plan.
+pub struct RunOptions {
+    /// Where it is kept; nowhere if none.
+    pub store: Option<PathBuf>,
+    /// Whether the data are checked before the load.
+    pub check_before: bool,
+    /// Whether the data are checked after the load.
+    pub check_after: bool,
+    /// Whether data that are not there are built.
+    pub build: bool,
+    /// How they are.
+    pub load: BuildOptions,
+    /// Sees every sample, for calibration.
+    pub tap: Option<Tap>,
+    /// What it is of an experiment.
+    pub trial: Option<Trial>,
+    /// What it is labelled with in the store, by key.
+    pub labels: Vec<(String, String)>,
+    /// What there was before it and is told with it.
+    pub before: Vec<Event>,
+}
+
+/// A run that has ended.
+pub struct RunResult {
+    /// What is to be told of it.
+    pub report: Report,
+    /// All that is known of it, for reports with more in them.
+    pub tally: Tally,
+    /// Whether it counts as done: completed, and nothing found that makes it invalid.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// Runs a plan.
+pub fn run(
+    plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Error> {
+    is_apart_from(options.store.as_deref(), &plan.target)?;
+    let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
+        watcher.doing(text);
+    })?;
+    for text in site.sentences() {
+        watcher.note(&text);
+    }
+    if plan.settings.is_empty() {
+        return run_at(&mut site, plan, options, stop, watcher);
+    }
+    let Some(store) = &options.store else {
+        return Err(Error::Usage(
+            "settings of a server are changed with a journal in the store, so that they can be \
+             set back after a crash: leave out --no-store, or the settings"
+                .to_owned(),
+        ));
+    };
+    let mut hold = Hold::new(store, "run".to_owned());
+    let result = hold.put_heard(&site.database, &plan, stop).and_then(|set| {
+        let options = RunOptions { before: set.told(watcher), ..options };
+        run_at(&mut site, plan, options, stop, watcher)
+    });
+    hold.release(stop).iter().for_each(|note| watcher.note(note));
+    result
+}
+
+/// Runs a plan at its target, which has been opened.
+pub(crate) fn run_at(
+    site: &mut Site,
+    mut plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Error> {
+    room::has_descriptors(&plan)?;
+    let mut said: Vec<String> = site.sentences();
+    let database = &site.database;
+    // What cannot be is refused before anything is built.
+    let placement = room::place_at(site, &plan, stop)?;
+    if let Some(path) = &options.store {
+        Store::open(path)?;
+    }
+    let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
+    let groups = groups.map_err(|trouble| site.told(trouble))?;
+    for (group, opened) in plan.groups.iter_mut().zip(&groups) {
+        let written = opened.settings.written();
+        group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    }
+    let database_facts = facts_of_database(site, stop)?;
+    let trial = options.trial.clone();
+    let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
+    let (in_force, told) = in_force::before(site, stop);
+    let run = RunId(uuid::Uuid::now_v7().to_string());
+    let begun = Event::Begun {
+        run: run.clone(),
+        plan: plan::to_toml(&plan),
+        description: Box::new(description),
+    };
+    let writer = match &options.store {
+        Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
+        None => None,
+    };
+    let mut recount = Recount::new(writer, watcher);
+    recount.tell(begun);
+    for text in said {
+        recount.tell(Event::Output { text });
+    }
+    for event in &options.before {
+        recount.tell(event.clone());
+    }
+    for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
+        recount.tell(Event::Fact(fact));
+    }
+    told.into_iter().for_each(|event| recount.tell(event));
+    let mut beside = Beside { disturbers: Disturbers::of(&plan, site), in_force };
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut beside, &mut recount);
+    site.server = beside.disturbers.give_back();
+    if let Some(how) = site.server.as_mut().and_then(Managed::ended) {
+        let text = format!("The managed server {how}");
+        recount.tell(not_made("managed_server_ended", text));
+    }
+    conclude(outcome, recount)
+}
+
+fn open_store(
+    path: &Path,
+    begun: &Event,
+    run: &RunId,
+    labels: &[(String, String)],
+) -> Result<Writer, Error> {
+    let store = Store::open(path)?;
+    let writer = store.writer(begun)?;
+    for (key, value) in labels {
+        store.label(run, key, value)?;
+    }
+    Ok(writer)
+}
+
+fn facts_of_database(site: &Site, stop: &Stop) -> Result<Vec<Fact>, Error> {
+    let database = Arc::clone(&site.database);
+    let asked = quietly(stop, "interrupted before the run began", move || Ok(database.facts()?));
+    let mut facts = asked?;
+    facts.extend(site.server.iter().flat_map(Managed::facts));
+    Ok(facts)
+}
+
+/// Agrees with the database on each group's workload, and builds what is not there.
+pub(crate) fn prepare(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+    said: &mut Vec<String>,
+) -> Result<Vec<Opened>, Error> {
+    let mut groups = Vec::new();
+    for group in &plan.groups {
+        let mut opened = agree_for(plan, database, group, stop)?;
+        has_all_tables(&opened, &plan.target, stop)?;
+        if matches!(opened.data, Data::Absent | Data::Unfinished) {
+            if !options.build {
+                return Err(Error::Failed(format!(
+                    "{} has no complete data of {}: build it with dbdyno build {} --target '{}'",
+                    plan.target, group.workload, group.workload, plan.target
+                )));
+            }
+            let told = |progress: &Progress| watcher.building(progress);
+            let built = build_heard(&opened, options.load, stop, &mut { told })?;
+            watcher.note(&built.sentence());
+            said.push(built.sentence());
+            opened = agree_for(plan, database, group, stop)?;
+        }
+        let to_install = opened.clone();
+        let interrupted = "interrupted while routines were put into the database";
+        let n_made = quietly(stop, interrupted, move || routines::install(&to_install))?;
+        if n_made > 0 {
+            said.push(format!("put {n_made} routines into the database"));
+        }
+        groups.push(opened);
+    }
+    Ok(groups)
+}
+
+fn gather_facts(
+    plan: &Plan,
+    options: &RunOptions,
+    database: Vec<Fact>,
+    groups: &[Opened],
+    site: &Site,
+) -> Vec<Fact> {
+    let file = PathBuf::from(&plan.target.path);
+    let mut paths: Vec<&Path> = Vec::new();
+    if let Some(server) = &site.server {
+        paths.push(server.folder());
+    } else if plan.target.hosts.is_empty() && file.exists() {
+        paths.push(&file);
+    }
+    paths.extend(options.store.as_deref());
+    let mut facts = facts::machine(&paths);
+    facts.extend(database);
+    facts.extend(spread(plan, site.database.as_ref()));
+    if groups.iter().any(|opened| opened.data == Data::Unmarked) {
+        facts.push(Fact::new("data", "meta", "absent"));
+    }
+    for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
+        let identity = opened.workload.identity();
+        facts.push(Fact::new("data", "seed", identity.seed));
+        let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
+        facts.push(Fact::new("data", "size", scale.join(", ")));
+        for (name, value) in identity.scale.iter().chain(&identity.constants) {
+            facts.push(Fact::new("data", name, value));
+        }
+    }
+    facts
+}
+
+/// What is done and read beside the load.
+struct Beside {
+    disturbers: Disturbers,
+    in_force: Option<InForce>,
+}
+
+/// The load, with its checks around it.
+fn measure(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    beside: &mut Beside,
+    recount: &mut Recount<'_>,
+) -> Result<Ran, Error> {
+    if options.check_before {
+        check_before(groups, stop, recount)?;
+    }
+    beside.disturbers.prepare(stop)?;
+    let before = counts_in(groups, stop)?;
+    let commits_before = commits_before(plan, groups, stop);
+    let began = wall_clock::now();
+    let threads = recount.client_threads.clone();
+    let job = Job { threads, ..job_of(plan, groups, placement, options) };
+    let (monitor, facts) = monitor::start(Scope {
+        // In virtual time there is nothing of this machine.
+        around: if placement == Placement::Simulated { Around::None } else { plan.around },
+        threads: recount.threads.clone(),
+        database: groups.first().map(|opened| Arc::clone(&opened.database)),
+        connect: desk::for_counters,
+        processes: beside.disturbers.processes(),
+    });
+    recount.are_read = monitor.has_collectors();
+    facts.into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
+    let ran = drive(job, stop, &mut beside.disturbers, monitor, recount)?;
+    recount.take_usage();
+    let usage = recount.measured.unwrap_or_default();
+    recount.tell(Event::Ended {
+        reason: ran.reason.clone(),
+        measured_ns: ran.measured_ns,
+        elapsed_ns: ran.elapsed_ns,
+        cpu_ns: usage.cpu_ns,
+        max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
+    });
+    for fact in facts_of(&ran, &usage, &recount.thread_use, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
+    wait_while_recovering(groups, stop, recount);
+    let database = groups.first().map(|opened| &opened.database);
+    let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
+    let changed = changed.into_iter().map(Event::Fact);
+    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &recount.tally));
+    changed.chain(lost).for_each(|event| recount.tell(event));
+    let after = counts_in(groups, stop);
+    match (before, after) {
+        (before, Ok(after)) => crosscheck(&before, &after, recount),
+        (_, Err(error)) => {
+            let text = format!("The database's own count of commits is not known: {error}.");
+            recount.tell(not_made("crosscheck_not_made", text));
+        }
+    }
+    compare_commits(groups, stop, commits_before, recount);
+    restarted(groups, stop, began).into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
+    // Who interrupts a run does not want to wait for more.
+    if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
+        match check_all(groups, stop, recount) {
+            Ok(results) if results.is_empty() => {}
+            Ok(results) => recount.tell(Event::Checked { after: true, results }),
+            Err(Error::Interrupted(why)) => recount.note(why),
+            Err(error) => {
+                let text = format!("The data could not be checked after the load: {error}.");
+                recount.tell(not_made("checks_not_made", text));
+            }
+        }
+    }
+    Ok(ran)
+}
+
+/// What is asked after the load is asked of a server that lets us in: one that was killed may
+/// recover for longer than anybody waits who connects.
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, recount: &mut Recount<'_>) {
+    let Some(opened) = groups.first() else { return };
+    let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
+    let mut hear = |why: &String| recount.watcher.doing(&format!("the server recovers: {why}"));
+    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    let _ = heard(stop, "interrupted while the server recovered", &mut hear, move |tell| {
+        alone::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+        Ok(())
+    });
+}
+
+/// The load itself, with what is done and counted beside it.
+fn drive(
+    job: Job,
+    stop: &Arc<Stop>,
+    disturbers: &mut Disturbers,
+    mut monitor: Monitor,
+    recount: &mut Recount<'_>,
+) -> Result<Ran, Error> {
+    let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let phases = job.phases;
+    let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
+    let (mut connected_ns, mut census) = (0, None);
+    let measured_from_unix_ms = Cell::new(None);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_measured_ms = until_measured.as_millis() as i64;
+        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
+        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+        census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
+        begin(until_measured);
+        begin_to_look(until_measured);
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        disturbers.follow(&event, &mut |told| recount.tell(told));
+        monitor.follow(&mut |told| recount.tell(told));
+        recount.tell(event);
+        // Also whoever is killed in mid-run has said when it was.
+        if let Some(ms) = measured_from_unix_ms.take() {
+            recount.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+        }
+    });
+    for fact in monitor.end(&mut |told| recount.tell(told)) {
+        recount.tell(Event::Fact(fact));
+    }
+    disturbers.end(stop, &mut |told| recount.tell(told));
+    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
+        recount.tell(Event::Fact(fact));
+    }
+    ran.map_err(|error| match error {
+        engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
+        error => could_not_run(error, &recount.tally),
+    })
+}
+
+/// Why there was no load, with what the server allows where that is the reason.
+fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Error {
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
+    match tally.fact("database", "max_connections").filter(|_| is_full) {
+        Some(limit) => Error::Failed(format!("{error}; its max_connections is {limit}")),
+        None => Error::failed(error),
+    }
+}
+
+fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOptions) -> Job {
+    let mut first_client = 0;
+    let mut jobs = Vec::new();
+    for (group, opened) in plan.groups.iter().zip(groups) {
+        let statements = opened.workload.statements(opened.database.dialect());
+        jobs.push(GroupJob {
+            workload: Arc::clone(&opened.workload),
+            database: Arc::clone(&opened.database),
+            statements: statements.into(),
+            first_client,
+            clients: group.clients,
+            load: group.load.clone(),
+            until: group.until,
+        });
+        first_client += group.clients;
+    }
+    Job {
+        seed: plan.seed,
+        phases: plan.phases,
+        groups: jobs,
+        placement,
+        retry: plan.retry.clone(),
+        connect: plan.connect,
+        recording: plan.recording,
+        share: Share::WHOLE,
+        pin: plan.pin,
+        workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        threads: ClientThreads::default(),
+        tap: options.tap.clone(),
+    }
+}
+
+/// Judges, reports, and closes the store; a run that failed midway is kept as such.
+fn conclude(outcome: Result<Ran, Error>, mut recount: Recount<'_>) -> Result<RunResult, Error> {
+    let trouble = outcome.err();
+    if let Some(trouble) = &trouble {
+        recount.tell(Event::Output { text: trouble.to_string() });
+        let reason = match trouble {
+            Error::Interrupted(_) => StopReason::Interrupted,
+            Error::Usage(why) | Error::Failed(why) => StopReason::Failed { why: why.clone() },
+        };
+        let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
+        recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
+    }
+    let mut found = results::findings::judge(&recount.tally);
+    let trouble_of_store = recount.writer.as_ref().and_then(|writer| {
+        let is_gone = !writer.path().exists();
+        let gone = || format!("{} was removed meanwhile", writer.path().display());
+        writer.trouble().or_else(|| is_gone.then(gone))
+    });
+    let is_told = trouble_of_store.is_some();
+    found.extend(trouble_of_store.map(not_written));
+    for finding in found {
+        recount.tell(Event::Finding(finding));
+    }
+    let mut report = Report::of(&recount.tally);
+    if let Some(writer) = recount.writer.take() {
+        let (status, summary) = kept(&report);
+        let json = serde_json::to_string(&report.clone().without_points()).ok();
+        if let Err(error) = writer.finish(json, status, summary) {
+            recount.watcher.note(&format!("the store could not be written: {error}"));
+            // It came to light at the end, as the last of it was written.
+            if !is_told {
+                recount.tell(Event::Finding(not_written(error.to_string())));
+                report = Report::of(&recount.tally);
+            }
+        }
+    }
+    if let Some(trouble) = trouble {
+        return Err(trouble);
+    }
+    let reason = recount.tally.ended.as_ref().map(|ended| &ended.reason);
+    let is_valid = report.findings.iter().all(|finding| finding.severity < Severity::Invalid);
+    let is_done = matches!(reason, Some(StopReason::Completed | StopReason::QueueFull));
+    Ok(RunResult {
+        is_good: is_valid && is_done,
+        is_interrupted: matches!(reason, Some(StopReason::Interrupted)),
+        report,
+        tally: recount.tally,
+    })
+}
+
+fn not_written(why: String) -> Finding {
+    let text = format!("The store could not be written: {why}. This report is complete.");
+    Finding { id: "store_not_written".to_owned(), severity: Severity::Warning, text }
+}
+
+/// How a run is kept: its status, and the figures by which it is listed.
+fn kept(report: &Report) -> (store::Status, Summary) {
+    let status = match report.status {
+        Status::Completed | Status::QueueFull => store::Status::Completed,
+        Status::Interrupted => store::Status::Interrupted,
+        Status::Running | Status::Failed => store::Status::Failed,
+    };
+    let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
+    let block = &report.block;
+    // The offered one: what was dropped or never ended must not make a run look good.
+    let is_infinite = block.offered_ms.is_among_lost("p99");
+    let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
+    (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}
