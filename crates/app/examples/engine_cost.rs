@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use app::build::{BuildOptions, build};
-use app::open::{agree_on, open};
+use app::open::{open, resolve_workload};
 use engine::{GroupJob, Job, Share, Stop};
 use model::{
     Cancel, Connecting, Database, Dialect, Fact, Load, NS_PER_S, Phases, Place, Placement, Places,
@@ -84,7 +84,7 @@ fn median(list: &[f64]) -> f64 {
 fn prepare(url: &str) {
     let target = Target::parse(url).expect("our own URL");
     let database = open(&target, 1, true).expect("a new file");
-    let opened = agree_on(&database, &target, "tpcc", &[], 1).expect("an empty file");
+    let opened = resolve_workload(&database, &target, "tpcc", &[], 1).expect("an empty file");
     build(&opened, BuildOptions { loaders: 1, ..BuildOptions::default() }, &|| false, &mut |_| {})
         .expect("a build");
     // What is in the log must be in the file before it is copied.
@@ -106,7 +106,7 @@ fn copy_of(built: &Path, folder: &Path) -> PathBuf {
 fn statements(url: &str) -> Vec<String> {
     let target = Target::parse(url).expect("our own URL");
     let database = open(&target, 1, false).expect("our own file");
-    let opened = agree_on(&database, &target, "tpcc", &[], 1).expect("our own data");
+    let opened = resolve_workload(&database, &target, "tpcc", &[], 1).expect("our own data");
     opened.workload.statements(database.dialect()).into_iter().map(|s| s.sql).collect()
 }
 
@@ -114,7 +114,7 @@ fn statements(url: &str) -> Vec<String> {
 fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     let target = Target::parse(&format!("sqlite:{}", file.display())).expect("our own URL");
     let database = open(&target, 1, false).expect("our own file");
-    let opened = agree_on(&database, &target, "tpcc", &[], 1).expect("our own data");
+    let opened = resolve_workload(&database, &target, "tpcc", &[], 1).expect("our own data");
     let statements = opened.workload.statements(database.dialect()).into();
     let database: Arc<dyn Database> = match trace {
         Some(trace) => Arc::new(Traced { inner: database, trace: Arc::clone(trace) }),

@@ -3,7 +3,7 @@
 //!
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S]]`. The small numbers run with the tests.
 
-use app::seek::{Ask, Course, Probe};
+use app::seek::{Ask, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
 use model::{Dice, Objective, Stream};
 use results::seek::{Answer, Judged};
@@ -140,14 +140,15 @@ impl Queue {
         let truth = self.boundary();
         let objective = format!("{}<{bound_ns}ns", self.metric).parse().expect("an objective");
         let (low, high) = (truth / 7.0, truth * 3.0);
-        let course = Course { low, high, is_whole: false, budget_ns, ramp_up_ns: 2_000_000_000 };
+        let strategy =
+            SearchStrategy { low, high, is_whole: false, budget_ns, ramp_up_ns: 2_000_000_000 };
         let mut probes: Vec<Probe> = Vec::new();
-        while let Some(ask) = course.next(&probes) {
+        while let Some(ask) = strategy.next(&probes) {
             let seed = Dice::new(seed, Stream::Order, probes.len() as u64).bits();
-            let judged = self.look(&ask, course.ramp_up_ns, objective, seed);
+            let judged = self.look(&ask, strategy.ramp_up_ns, objective, seed);
             probes.push(Probe { ask, judged });
         }
-        let concluded = course.conclude(&probes);
+        let concluded = strategy.conclude(&probes);
         if let Answer::Found { value, low, high } = concluded.answer {
             found.errors.push(value / truth - 1.0);
             found.held += u32::from(low <= truth && truth <= high);

@@ -17,11 +17,11 @@ use model::{
 };
 use monitor::wall_clock;
 
-use crate::alone::{A_MOMENT, Alone, connect_again};
+use crate::admin_session::AdminSession;
+use crate::build_lock::{A_MOMENT, BuildLock, connect_again};
 use crate::check::describe_row;
-use crate::desk::Desk;
 use crate::error::Error;
-use crate::heard::{heard, quietly};
+use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found, GOES_ON};
@@ -150,7 +150,7 @@ pub fn build(
     match opened.data {
         Data::None => return Ok(Built::of(opened, options)),
         Data::Unmarked => {
-            let there = unmarked(&mut Desk::at(opened.database.as_ref())?, opened)?;
+            let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
             return Err(Error::Failed(format!(
                 "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
                  builds nothing among them: name another database with --target, which is made \
@@ -200,9 +200,9 @@ struct Builder<'b> {
     opened: &'b Opened,
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
-    alone: Alone,
+    lock: BuildLock,
     /// None while a loader has the only session that is to be had.
-    desk: Option<Desk>,
+    session: Option<AdminSession>,
     /// The server has one session for us, and no more.
     has_one_session: bool,
     /// Times that the connection was made anew.
@@ -217,12 +217,12 @@ impl<'b> Builder<'b> {
         is_stopped: &'b (dyn Fn() -> bool + Sync),
     ) -> Result<Builder<'b>, Error> {
         let database = opened.database.as_ref();
-        let mut alone = Alone::at(database, A_MOMENT, is_stopped)?;
-        let (mut desk, has_one_session) = alone.desk_beside(database)?;
-        let found = meta::read(&mut desk)?;
+        let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
+        let (mut session, has_one_session) = lock.session_beside(database)?;
+        let found = meta::read(&mut session)?;
         match opened.data {
             Data::Absent if found == Found::Nothing => {
-                meta::begin(&mut desk, database, &opened.workload.identity())?;
+                meta::begin(&mut session, database, &opened.workload.identity())?;
             }
             Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
             _ => {
@@ -230,8 +230,8 @@ impl<'b> Builder<'b> {
                 return Err(Error::Failed(why.to_owned()));
             }
         }
-        let (desk, n_reconnects) = (Some(desk), 0);
-        Ok(Builder { opened, population, is_stopped, alone, desk, has_one_session, n_reconnects })
+        let (session, n_reconnects) = (Some(session), 0);
+        Ok(Builder { opened, population, is_stopped, lock, session, has_one_session, n_reconnects })
     }
 
     /// Creates the tables and fills them, again where a crash of the server took back what it had
@@ -242,19 +242,19 @@ impl<'b> Builder<'b> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Work, Error> {
         let (opened, population) = (self.opened, self.population);
-        let mut work = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
+        let mut work = self.surely(&mut |session, _| prepare(session, opened, population))?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
             if self.has_one_session {
-                (built.loaders, self.desk) = (1, None);
+                (built.loaders, self.session) = (1, None);
             }
             load_once(opened, population, &work, built, self.is_stopped, progress)?;
             built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
             if let Some(why) = work.bulk_refused() {
                 (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
             }
-            self.alone.renew(opened.database.as_ref(), self.is_stopped)?;
-            let left = self.surely(&mut |desk, _| prepare(desk, opened, population))?;
+            self.lock.renew(opened.database.as_ref(), self.is_stopped)?;
+            let left = self.surely(&mut |session, _| prepare(session, opened, population))?;
             if left.chunks.is_empty() {
                 built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
                 return Ok(work);
@@ -269,7 +269,7 @@ impl<'b> Builder<'b> {
     /// that the data are whole.
     fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
         let dialect = self.opened.database.dialect();
-        let done: HashSet<String> = self.surely(&mut |desk, _| meta::read_done(desk))?;
+        let done: HashSet<String> = self.surely(&mut |session, _| meta::read_done(session))?;
         for table in self.population.tables() {
             for (number, index) in table.indexes.iter().enumerate() {
                 let mark = meta::done_name(&format!("{}.index", table.name), number as u64);
@@ -285,40 +285,40 @@ impl<'b> Builder<'b> {
                 doing(&format!("index {}", index.name));
                 let sql = dialect.create_index(table, index);
                 let is_resumed = self.opened.data == Data::Unfinished;
-                self.surely(&mut |desk, is_again| {
-                    create_index(desk, dialect, &sql, &mark, is_again || is_resumed)
+                self.surely(&mut |session, is_again| {
+                    create_index(session, dialect, &sql, &mark, is_again || is_resumed)
                 })?;
             }
         }
         for sql in self.population.tables().iter().flat_map(dialect.after_load) {
-            self.surely(&mut |desk, _| desk.write(&sql))?;
+            self.surely(&mut |session, _| session.write(&sql))?;
         }
-        self.surely(&mut |desk, _| meta::complete(desk))
+        self.surely(&mut |session, _| meta::complete(session))
     }
 
     /// Does `work`, which is told whether it is done again after a connection was lost.
     fn surely<T>(
         &mut self,
-        work: &mut dyn FnMut(&mut Desk, bool) -> Result<T, Refusal>,
+        work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, Refusal>,
     ) -> Result<T, Error> {
-        let connect = &mut || Desk::at(self.opened.database.as_ref());
-        let mut desk = match self.desk.take() {
-            Some(desk) => desk,
+        let connect = &mut || AdminSession::at(self.opened.database.as_ref());
+        let mut session = match self.session.take() {
+            Some(session) => session,
             None => connect().map_err(|refusal| self.stopped(refusal))?,
         };
-        let mut done = work(&mut desk, false);
+        let mut done = work(&mut session, false);
         for _ in 1..ATTEMPTS {
             match done {
                 Err(lost) if lost.kind.breaks_session() => {
                     let again = connect_again(lost, self.is_stopped, connect);
-                    desk = again.map_err(|refusal| self.stopped(refusal))?;
+                    session = again.map_err(|refusal| self.stopped(refusal))?;
                     self.n_reconnects += 1;
-                    done = work(&mut desk, true);
+                    done = work(&mut session, true);
                 }
                 _ => break,
             }
         }
-        self.desk = Some(desk);
+        self.session = Some(session);
         done.map_err(|refusal| self.stopped(refusal))
     }
 
@@ -334,15 +334,15 @@ fn stopped_by(refusal: &Refusal) -> Error {
     Error::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
 }
 
-/// [`build`], with an ear for whoever asks to stop.
-pub fn build_heard(
+/// [`build`], which a stop interrupts.
+pub fn build_interruptible(
     opened: &Opened,
     options: BuildOptions,
     stop: &Arc<Stop>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Error> {
     let (opened, word) = (opened.clone(), Arc::clone(stop));
-    heard(stop, &interrupted(), progress, move |tell| {
+    run_interruptible_with_progress(stop, &interrupted(), progress, move |tell| {
         build(&opened, options, &|| word.is_asked(), tell)
     })
 }
@@ -390,31 +390,35 @@ pub fn build_both(
         return Err(Error::Failed(why.to_owned()));
     }
     let options = |method| BuildOptions { loaders, method, seed: None };
-    let insert = build_heard(opened, options(LoadMethod::Insert), stop, progress)?;
-    let of_insert = checksums_heard(opened, stop)?;
+    let insert = build_interruptible(opened, options(LoadMethod::Insert), stop, progress)?;
+    let of_insert = checksums_interruptible(opened, stop)?;
     drop_data(opened, false)?;
-    let bulk = build_heard(opened, options(LoadMethod::Bulk), stop, progress)?;
-    let of_bulk = checksums_heard(opened, stop)?;
+    let bulk = build_interruptible(opened, options(LoadMethod::Bulk), stop, progress)?;
+    let of_bulk = checksums_interruptible(opened, stop)?;
     let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
     let different = pairs.map(|(one, _)| one.table.clone()).collect();
     Ok(Both { insert, bulk, different })
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
-fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Result<Work, Refusal> {
+fn prepare(
+    session: &mut AdminSession,
+    opened: &Opened,
+    population: &dyn Population,
+) -> Result<Work, Refusal> {
     let database = opened.database.as_ref();
-    let mut done = meta::read_done(desk)?;
+    let mut done = meta::read_done(session)?;
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
-        if !desk.has_table(&table.name)? {
+        if !session.has_table(&table.name)? {
             // It was there once, and somebody dropped it: its marks tell nothing any more.
             let n_before = done.len();
             done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
             if done.len() < n_before {
-                meta::forget_done(desk, &table.name)?;
+                meta::forget_done(session, &table.name)?;
             }
-            create_table(desk, database.dialect(), population, index)?;
+            create_table(session, database.dialect(), population, index)?;
         }
         n_rows_total += population.n_rows(index);
         let n_chunks = population.n_chunks(index);
@@ -437,7 +441,7 @@ fn prepare(desk: &mut Desk, opened: &Opened, population: &dyn Population) -> Res
 
 /// Creates a table with the indexes that it has from the start.
 fn create_table(
-    desk: &mut Desk,
+    session: &mut AdminSession,
     dialect: &Dialect,
     population: &dyn Population,
     index: usize,
@@ -450,10 +454,11 @@ fn create_table(
         let indexes = indexes.map(|index| dialect.create_index(table, index));
         [definition(dialect, population, index)].into_iter().chain(indexes)
     };
-    let mut create = |desk: &mut Desk| all().try_for_each(|sql| desk.write(&sql).map(drop));
+    let mut create =
+        |session: &mut AdminSession| all().try_for_each(|sql| session.write(&sql).map(drop));
     match dialect.tables_in_transactions {
-        true => desk.whole(&mut create),
-        false => create(desk),
+        true => session.whole(&mut create),
+        false => create(session),
     }
 }
 
@@ -527,34 +532,34 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
 /// Creates an index and marks it: at once where the database can do that. Elsewhere an index may
 /// be there without its mark, if `may_be_there`.
 fn create_index(
-    desk: &mut Desk,
+    session: &mut AdminSession,
     dialect: &Dialect,
     sql: &str,
     mark: &str,
     may_be_there: bool,
 ) -> Result<(), Refusal> {
-    if may_be_there && meta::is_done(desk, mark)? {
+    if may_be_there && meta::is_done(session, mark)? {
         return Ok(());
     }
     if dialect.tables_in_transactions {
-        return desk.whole(&mut |desk| {
-            desk.write(sql)?;
-            meta::mark(desk, mark, "index")
+        return session.whole(&mut |session| {
+            session.write(sql)?;
+            meta::mark(session, mark, "index")
         });
     }
-    match desk.write(sql) {
+    match session.write(sql) {
         Err(no) if may_be_there && no.kind == RefusalKind::Exists => {}
         made => drop(made?),
     }
-    meta::mark(desk, mark, "index")
+    meta::mark(session, mark, "index")
 }
 
 /// The tables of the workload's names that are there.
-fn unmarked(desk: &mut Desk, opened: &Opened) -> Result<Vec<String>, Refusal> {
+fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, Refusal> {
     let tables = opened.workload.population().map(|population| population.tables());
     let mut there = Vec::new();
     for table in tables.unwrap_or_default() {
-        if desk.has_table(&table.name)? {
+        if session.has_table(&table.name)? {
             there.push(table.name.to_string());
         }
     }
@@ -568,11 +573,11 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
         return Ok(Vec::new());
     }
     let opened = opened.clone();
-    quietly(stop, "interrupted while rows were counted; nothing was dropped", move || {
-        let mut desk = Desk::at(opened.database.as_ref())?;
+    run_interruptible(stop, "interrupted while rows were counted; nothing was dropped", move || {
+        let mut session = AdminSession::at(opened.database.as_ref())?;
         let mut counted = Vec::new();
-        for table in unmarked(&mut desk, &opened)? {
-            let n_rows = desk.number(&format!("SELECT count(*) FROM {table}"))?;
+        for table in unmarked(&mut session, &opened)? {
+            let n_rows = session.number(&format!("SELECT count(*) FROM {table}"))?;
             counted.push((table, n_rows.map_or(0, |n_rows| n_rows.unsigned_abs())));
         }
         Ok(counted)
@@ -582,11 +587,11 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
 /// Drops a workload's tables, and their entry in `dbdyno_meta`. Returns their names. Tables that
 /// dbdyno did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
-    let mut alone = Alone::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
-    let (mut desk, _) = alone.desk_beside(opened.database.as_ref())?;
-    let found = meta::read(&mut desk)?;
+    let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
+    let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
+    let found = meta::read(&mut session)?;
     if found == Found::Nothing && !force {
-        let there = unmarked(&mut desk, opened)?;
+        let there = unmarked(&mut session, opened)?;
         if !there.is_empty() {
             return Err(Error::Failed(format!(
                 "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
@@ -597,20 +602,20 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     }
     if found != Found::Nothing {
         // Where this is interrupted, what is left is known to be a part.
-        meta::undo_complete(&mut desk)?;
+        meta::undo_complete(&mut session)?;
     }
     let mut dropped = Vec::new();
     let tables = opened.workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
-        match desk.write(&format!("DROP TABLE {}", table.name)) {
+        match session.write(&format!("DROP TABLE {}", table.name)) {
             Ok(_) => dropped.push(table.name.to_string()),
             Err(refusal) if refusal.kind == RefusalKind::Missing => {}
             Err(refusal) => return Err(refusal.into()),
         }
     }
-    routines::drop_all(&mut desk, opened)?;
+    routines::drop_all(&mut session, opened)?;
     if found != Found::Nothing {
-        meta::drop_table(&mut desk)?;
+        meta::drop_table(&mut session)?;
     }
     Ok(dropped)
 }
@@ -629,7 +634,7 @@ pub struct Checksum {
 
 /// The checksums of all tables of a workload.
 pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
-    let mut desk = Desk::at(database)?;
+    let mut session = AdminSession::at(database)?;
     let tables = workload.population().map(|population| population.tables());
     let mut sums = Vec::new();
     for table in tables.unwrap_or_default() {
@@ -637,7 +642,7 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
         let mut checksum = Checksum { table: table.name.to_string(), n_rows: 0, sum: 0 };
         let columns: Vec<ColumnType> = table.columns.iter().map(|column| column.of).collect();
         let mut text = String::new();
-        desk.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
+        session.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
             text.clear();
             describe_row(row, &columns, &mut text)?;
             checksum.n_rows += 1;
@@ -649,10 +654,10 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
     Ok(sums)
 }
 
-/// [`checksums`], with an ear for whoever asks to stop.
-pub fn checksums_heard(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
+/// [`checksums`], which a stop interrupts.
+pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
-    quietly(stop, "interrupted while checksums were made", move || {
+    run_interruptible(stop, "interrupted while checksums were made", move || {
         checksums(database.as_ref(), workload.as_ref())
     })
 }

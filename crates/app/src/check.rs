@@ -6,9 +6,9 @@ use std::sync::Arc;
 use engine::Stop;
 use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
-use crate::heard::heard;
+use crate::interruptible::run_interruptible_with_progress;
 
 /// Rows shown of each check that fails.
 const EXAMPLES: usize = 5;
@@ -25,7 +25,7 @@ pub fn check(
     if checks.is_empty() {
         return Ok(results);
     }
-    let mut desk = Desk::at(database)?;
+    let mut session = AdminSession::at(database)?;
     for check in checks {
         doing(&format!("{} {}", check.id, check.title));
         let mut result = CheckResult {
@@ -41,7 +41,7 @@ pub fn check(
             }
             Ok(())
         };
-        let asked = desk.until(is_stopped, |desk| desk.read(&check.sql, &mut visit));
+        let asked = session.until(is_stopped, |session| session.read(&check.sql, &mut visit));
         if is_stopped() {
             let why = "interrupted while the data were checked".to_owned();
             return Err(Error::Interrupted(why));
@@ -52,8 +52,8 @@ pub fn check(
     Ok(results)
 }
 
-/// [`check`], with an ear for whoever asks to stop.
-pub fn check_heard(
+/// [`check`], which a stop interrupts.
+pub fn check_interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,
     stop: &Arc<Stop>,
@@ -62,11 +62,16 @@ pub fn check_heard(
     let (database, workload) = (Arc::clone(database), Arc::clone(workload));
     let word = Arc::clone(stop);
     let interrupted = "interrupted while the data were checked";
-    heard(stop, interrupted, &mut |title: &String| doing(title), move |tell| {
-        check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
-            tell(&title.to_owned());
-        })
-    })
+    run_interruptible_with_progress(
+        stop,
+        interrupted,
+        &mut |title: &String| doing(title),
+        move |tell| {
+            check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
+                tell(&title.to_owned());
+            })
+        },
+    )
 }
 
 /// `w_id=1, w_ytd=30`.

@@ -134,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_thread_that_works_is_busy_and_one_that_waits_is_not() {
-        let (say, heard) = std::sync::mpsc::channel::<()>();
-        let waiting = std::thread::spawn(move || heard.recv());
+        let (say, run_interruptible_with_progress) = std::sync::mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || run_interruptible_with_progress.recv());
         let threads = SharedTasks::default();
         let mut watch = monitor::Watch::over(&threads);
         let tasks = Task::of_process(std::process::id());

@@ -155,7 +155,7 @@ pub fn write_files(
     let files = work.write_all(progress)?;
     for (_, path, sql) in &schemas {
         let written = write_whole(path, |out| Ok(out.write_all(sql.as_bytes())?));
-        written.map_err(|stopped| stopped.trouble(path))?;
+        written.map_err(|stopped| stopped.into_error(path))?;
     }
     let schemas = schemas.into_iter().map(|(name, path, _)| (name, path)).collect();
     Ok(Written { files, schemas, seconds: began.elapsed().as_secs_f64(), format })
@@ -231,7 +231,7 @@ impl From<io::Error> for Stopped {
 }
 
 impl Stopped {
-    fn trouble(self, path: &Path) -> Error {
+    fn into_error(self, path: &Path) -> Error {
         match self {
             Stopped::Asked => {
                 let why = "interrupted; files that were whole are kept, no other";
@@ -249,7 +249,7 @@ impl Work<'_> {
         let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
         let n_rows_total = (0..self.paths.len()).map(|table| self.population.n_rows(table)).sum();
         let mut written: Vec<Option<WrittenFile>> = vec![None; self.paths.len()];
-        let mut trouble = None;
+        let mut first = None;
         thread::scope(|scope| {
             let workers: Vec<_> =
                 (0..n_workers).map(|_| scope.spawn(|| self.write_some())).collect();
@@ -271,13 +271,13 @@ impl Work<'_> {
                     Ok(Ok(files)) => {
                         files.into_iter().for_each(|(table, file)| written[table] = Some(file));
                     }
-                    Ok(Err(why)) => drop(trouble.get_or_insert(why)),
+                    Ok(Err(why)) => drop(first.get_or_insert(why)),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
         });
-        match trouble {
-            Some(trouble) => Err(trouble),
+        match first {
+            Some(first) => Err(first),
             None => Ok(written.into_iter().flatten().collect()),
         }
     }
@@ -291,7 +291,7 @@ impl Work<'_> {
             let file = self.write_table(table).map_err(|stopped| {
                 // What one cannot do the others need not.
                 self.next.store(usize::MAX / 2, Ordering::Relaxed);
-                stopped.trouble(&self.paths[table])
+                stopped.into_error(&self.paths[table])
             })?;
             files.push((table, file));
         }

@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Database, Deed, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan,
+    Action, Database, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan,
     format_duration,
 };
 use monitor::{Locate, PhaseSignal, Woken, wall_clock};
 
 use self::command::Around;
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
-use crate::heard::quietly;
+use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
-use crate::open::Site;
+use crate::open::OpenTarget;
 
 /// How soon a stop is heard before and after the load.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -61,23 +61,25 @@ pub(crate) struct Disturbers {
 }
 
 impl Disturbers {
-    /// Those of `plan`. The server of `site` is theirs until [`Disturbers::give_back`].
-    pub(crate) fn of(plan: &Plan, site: &mut Site) -> Disturbers {
-        let around = Around::of(&plan.target, site.server.as_mut());
+    /// Those of `plan`. The server of `open_target` is theirs until [`Disturbers::give_back`].
+    pub(crate) fn of(plan: &Plan, open_target: &mut OpenTarget) -> Disturbers {
+        let around = Around::of(&plan.target, open_target.server.as_mut());
         let measure_ns = plan.phases.measure_ns;
         Disturbers {
             all: plan.disturbances.clone(),
             end_ns: (measure_ns > 0).then_some(measure_ns),
-            database: Arc::clone(&site.database),
-            nodes: Arc::new(Mutex::new(site.server.as_ref().map_or(Vec::new(), Managed::hosts))),
-            server: site.server.take().map(|server| Arc::new(Mutex::new(server))),
+            database: Arc::clone(&open_target.database),
+            nodes: Arc::new(Mutex::new(
+                open_target.server.as_ref().map_or(Vec::new(), Managed::hosts),
+            )),
+            server: open_target.server.take().map(|server| Arc::new(Mutex::new(server))),
             around: Arc::new(around),
             signal: Arc::default(),
             threads: Vec::new(),
             hear: None,
             under_way: Vec::new(),
             is_left: false,
-            hosts: site.database.hosts().map_or(Vec::new(), |hosts| hosts.list()),
+            hosts: open_target.database.hosts().map_or(Vec::new(), |hosts| hosts.list()),
         }
     }
 
@@ -154,11 +156,11 @@ impl Disturbers {
             self.signal.end();
         }
         while let Some(Ok(said)) = self.hear.as_ref().map(Receiver::try_recv) {
-            self.heard(said, tell);
+            self.run_interruptible_with_progress(said, tell);
         }
     }
 
-    fn heard(&mut self, said: Said, tell: &mut dyn FnMut(Event)) {
+    fn run_interruptible_with_progress(&mut self, said: Said, tell: &mut dyn FnMut(Event)) {
         let Said::Told(told) = said else { return };
         self.under_way.retain(|other| (other.index, other.nth) != (told.index, told.nth));
         if told.outcome == Disturbed::Running {
@@ -173,10 +175,10 @@ impl Disturbers {
     pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         self.signal.end();
         let began = wall_clock::now();
-        let is_quick = self.all.iter().all(|one| !one.deed.is_of_server());
+        let is_quick = self.all.iter().all(|one| !one.action.is_of_server());
         while let Some(hear) = &self.hear {
             match hear.recv_timeout(LOOK_EVERY) {
-                Ok(said) => self.heard(said, tell),
+                Ok(said) => self.run_interruptible_with_progress(said, tell),
                 Err(RecvTimeoutError::Timeout) => {
                     self.is_left = stop.asked() > 1 || (is_quick && began.elapsed() > GRACE);
                     if self.is_left {
@@ -215,7 +217,7 @@ impl Disturbers {
             false => "the server was started again after the load",
         };
         let interrupted = "interrupted while the server was started again";
-        let started = quietly(stop, interrupted, move || {
+        let started = run_interruptible(stop, interrupted, move || {
             let started = server.cluster().restore();
             Ok((server, started))
         });
@@ -223,7 +225,7 @@ impl Disturbers {
             Ok((_, Ok(true))) => Some(what.to_owned()),
             Ok((_, Ok(false))) => None,
             Ok((_, Err(error))) => Some(format!("the server could not be started again: {error}")),
-            Err(trouble) => Some(trouble.to_string()),
+            Err(error) => Some(error.to_string()),
         };
         self.server = started.ok().map(|(server, _)| Arc::new(Mutex::new(server)));
         if let Some(text) = text {
@@ -259,14 +261,14 @@ struct Worker {
 
 /// A connection, and how often the server had been disturbed when it was made.
 struct Line {
-    desk: Desk,
+    session: AdminSession,
     n_server_actions: u32,
 }
 
 impl Worker {
     fn work(self) {
         let mut line = None;
-        if matches!(self.disturbance.deed, Deed::Sql(_)) {
+        if matches!(self.disturbance.action, Action::Sql(_)) {
             match self.connect() {
                 Ok(made) => line = Some(made),
                 Err(why) => {
@@ -302,7 +304,7 @@ impl Worker {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
-            what: self.disturbance.deed.told(),
+            what: self.disturbance.action.told(),
             began_ns: wall_clock::since(start, began),
             ended_ns: None,
             outcome: Disturbed::Running,
@@ -310,15 +312,15 @@ impl Worker {
         };
         self.say(Said::Told(told.clone()));
         let limit = self.limit(start, began);
-        let (outcome, output) = match &self.disturbance.deed {
-            Deed::Sql(statements) => self.speak(statements, line, &limit),
-            Deed::Command(command) => command::run(command, &self.around, &self.signal, &limit),
-            Deed::Server(action) => self.handle(&|managed| self.act(managed, 1, *action)),
-            Deed::Node { node, action } => {
+        let (outcome, output) = match &self.disturbance.action {
+            Action::Sql(statements) => self.speak(statements, line, &limit),
+            Action::Command(command) => command::run(command, &self.around, &self.signal, &limit),
+            Action::Server(action) => self.handle(&|managed| self.act(managed, 1, *action)),
+            Action::Node { node, action } => {
                 self.handle(&|managed| self.act(managed, *node, *action))
             }
-            Deed::Join => self.handle(&|managed| self.join(managed)),
-            Deed::Hosts { change, which } => self.change_hosts(*change, which),
+            Action::Join => self.handle(&|managed| self.join(managed)),
+            Action::Hosts { change, which } => self.change_hosts(*change, which),
         };
         let ended_ns = wall_clock::since(start, wall_clock::now());
         told.ended_ns = Some(ended_ns);
@@ -346,9 +348,9 @@ impl Worker {
 
     fn connect(&self) -> Result<Line, String> {
         let n_server_actions = self.signal.n_server_actions();
-        let desk = Desk::at(self.database.as_ref());
-        let desk = desk.map_err(|refusal| format!("could not connect: {refusal}"))?;
-        Ok(Line { desk, n_server_actions })
+        let session = AdminSession::at(self.database.as_ref());
+        let session = session.map_err(|refusal| format!("could not connect: {refusal}"))?;
+        Ok(Line { session, n_server_actions })
     }
 
     /// Says the statements. A connection that a server's end has broken is made anew before.
@@ -367,7 +369,7 @@ impl Worker {
         let mut n_affected = 0;
         for (nth, sql) in (1..).zip(statements) {
             let is_cut = || self.signal.is_over() || limit.has_come();
-            match made.desk.until(&is_cut, |desk| desk.write(sql)) {
+            match made.session.until(&is_cut, |session| session.write(sql)) {
                 Ok(reply) => n_affected += reply.n_affected,
                 // A session that was cut off is of no more use.
                 Err(_) if is_cut() => return (limit.cut_off(), String::new()),
@@ -396,7 +398,7 @@ impl Worker {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
-            what: self.disturbance.deed.told(),
+            what: self.disturbance.action.told(),
             began_ns: due_ns as i64,
             ended_ns: None,
             outcome: Disturbed::Skipped { why: why.to_owned() },

@@ -16,7 +16,7 @@ use results::store::Store;
 
 use crate::error::Error;
 use crate::open::is_apart_from;
-use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, Walk};
+use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
 
 /// An experiment that has come to its end, or was interrupted.
@@ -73,13 +73,13 @@ pub fn resume(
     watcher: &mut dyn ExperimentWatcher,
 ) -> Result<ExperimentResult, Error> {
     let Planned { experiment, plans } = planned;
-    let mut walk = Walk::new(options, experiment.clone(), plans)?;
-    let walked = walk.rehearse(stop, watcher).and_then(|()| {
-        walk.place(stop, watcher)?;
-        walk.all(stop, watcher)
+    let mut runner = TrialRunner::new(options, experiment.clone(), plans)?;
+    let ended = runner.rehearse(stop, watcher).and_then(|()| {
+        runner.place(stop, watcher)?;
+        runner.all(stop, watcher)
     });
-    walk.end(&walked, stop, watcher);
-    let is_interrupted = walked?;
+    runner.end(&ended, stop, watcher);
+    let is_interrupted = ended?;
     let store = Store::open_existing(&options.store)?;
     let report = report(&store, &experiment)?;
     let is_good = report.trials_done == report.trials;

@@ -1,37 +1,37 @@
-//! The use-cases of dbdyno: plan, build, check, drop, run, experiment, seek, selfcheck.
+//! The use-cases of dbdyno: build, check, drop, run, experiment, seek, selfcheck.
 //!
-//! Here the rooms are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
-//! that one room can do alone.
+//! Here the other crates are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and
+//! anything that one of them can do alone. No two modules here form a circle.
 
-mod alone;
+mod admin_session;
+mod admission;
 pub mod build;
-mod census;
+mod build_lock;
 pub mod check;
 mod client_threads;
-mod commits;
+mod commit_crosscheck;
 pub mod compare;
-mod condition;
+mod connection_count;
 pub mod datagen;
-mod desk;
 mod disturb;
 pub mod error;
 pub mod experiment;
 mod finding;
-mod heard;
-mod in_force;
+mod interruptible;
 mod load;
 mod managed;
 mod meta;
 pub mod open;
-mod room;
+pub mod report_source;
 pub mod routines;
 pub mod run;
 pub mod seek;
 pub mod selfcheck;
 pub mod settings;
-pub mod subject;
+mod settings_snapshot;
 pub mod trial_runner;
 pub mod trials;
+mod wait_condition;
 pub mod watcher;
 
 pub use engine::Stop;

@@ -11,8 +11,8 @@ use model::{
     Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
 };
 
-use crate::alone::connect_again;
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
+use crate::build_lock::connect_again;
 use crate::meta;
 
 /// How often a chunk is tried after conflicts and lost connections, or what comes after all.
@@ -100,7 +100,7 @@ struct Loader<'a> {
     population: &'a dyn Population,
     method: LoadMethod,
     work: &'a Work,
-    desk: Desk,
+    session: AdminSession,
     mark: StatementId,
     /// INSERTs that are prepared on this connection, by table and number of rows.
     inserts: HashMap<(usize, usize), StatementId>,
@@ -113,13 +113,13 @@ impl<'a> Loader<'a> {
         method: LoadMethod,
         work: &'a Work,
     ) -> Result<Loader<'a>, Refusal> {
-        let mut desk = Desk::at(database)?;
+        let mut session = AdminSession::at(database)?;
         for sql in database.dialect().before_load {
-            desk.write(sql)?;
+            session.write(sql)?;
         }
-        let mark = desk.prepare(database.dialect().insert(&meta::table()))?;
+        let mark = session.prepare(database.dialect().insert(&meta::table()))?;
         let inserts = HashMap::new();
-        Ok(Loader { database, population, method, work, desk, mark, inserts })
+        Ok(Loader { database, population, method, work, session, mark, inserts })
     }
 
     /// Loads a chunk, again after conflicts and lost connections.
@@ -145,7 +145,7 @@ impl<'a> Loader<'a> {
                 RefusalKind::Duplicate => return Err(self.overtaken(refusal, &name)),
                 _ => return Err(refusal),
             }
-            loaded = match meta::is_done(&mut self.desk, &name) {
+            loaded = match meta::is_done(&mut self.session, &name) {
                 Ok(true) => {
                     self.count(table);
                     Ok(())
@@ -159,7 +159,7 @@ impl<'a> Loader<'a> {
 
     /// What is there already at the first attempt was put there by somebody else.
     fn overtaken(&mut self, refusal: Refusal, name: &str) -> Refusal {
-        match meta::is_done(&mut self.desk, name) {
+        match meta::is_done(&mut self.session, name) {
             Ok(true) => refusal.during("another dbdyno builds the same data; let one of them end"),
             _ => refusal,
         }
@@ -188,18 +188,18 @@ impl<'a> Loader<'a> {
     fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), Refusal> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, work: self.work };
-        self.desk.ask(Request::Begin)?;
+        self.session.ask(Request::Begin)?;
         let loaded = self.put(table, &mut counted).and_then(|()| {
             let n = counted.n.to_string();
-            self.desk.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
-            self.desk.ask(Request::Commit)
+            self.session.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
+            self.session.ask(Request::Commit)
         });
         counted.say();
         if let Err(refusal) = &loaded {
             self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
             if !refusal.kind.breaks_session() {
                 // The refusal that matters is the first one.
-                let _ = self.desk.ask(Request::Rollback);
+                let _ = self.session.ask(Request::Rollback);
             }
         }
         loaded.map(|_| ())
@@ -208,7 +208,7 @@ impl<'a> Loader<'a> {
     fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), Refusal> {
         let of = &self.population.tables()[table];
         match self.method {
-            LoadMethod::Bulk => self.desk.load(of, rows).map(|_| ()),
+            LoadMethod::Bulk => self.session.load(of, rows).map(|_| ()),
             LoadMethod::Insert => self.insert(table, of, rows),
         }
     }
@@ -228,12 +228,12 @@ impl<'a> Loader<'a> {
                     Some(statement) => *statement,
                     None => {
                         let sql = self.database.dialect().insert_rows(of, batch.n_rows);
-                        let statement = self.desk.prepare(sql)?;
+                        let statement = self.session.prepare(sql)?;
                         self.inserts.insert((table, batch.n_rows), statement);
                         statement
                     }
                 };
-                batch.with_values(|values| self.desk.execute(statement, values))?;
+                batch.with_values(|values| self.session.execute(statement, values))?;
                 batch.clear();
             }
             if !has_more {

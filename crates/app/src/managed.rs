@@ -26,7 +26,7 @@ impl Managed {
                 ServerErrorKind::NotInstalled if is_named => {
                     Error::Usage(format!("the target: bin: {error}"))
                 }
-                _ => trouble(error),
+                _ => start_error(error),
             }
         })?;
         let target = reached(&cluster, wanted);
@@ -61,10 +61,10 @@ impl Managed {
         }
         let is_put_back = from_copy && self.cluster.has_copy();
         if is_put_back {
-            self.cluster.put_back().map_err(trouble)?;
+            self.cluster.put_back().map_err(start_error)?;
         }
         if has_changed || is_put_back || self.cluster.ended().is_some() {
-            self.cluster.restart_all().map_err(trouble)?;
+            self.cluster.restart_all().map_err(start_error)?;
         }
         self.target = reached(&self.cluster, wanted);
         self.wanted = wanted.clone();
@@ -73,15 +73,15 @@ impl Managed {
 
     /// The same server started again.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
-        self.cluster.restart_all().map_err(trouble)?;
+        self.cluster.restart_all().map_err(start_error)?;
         self.target = reached(&self.cluster, &self.wanted);
         Ok(self)
     }
 
     /// The same server after its data were copied, for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Error> {
-        self.cluster.copy_data().map_err(trouble)?;
-        self.cluster.restart_all().map_err(trouble)?;
+        self.cluster.copy_data().map_err(start_error)?;
+        self.cluster.restart_all().map_err(start_error)?;
         Ok(self)
     }
 
@@ -154,7 +154,7 @@ fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
     target
 }
 
-fn trouble(error: ServerError) -> Error {
+fn start_error(error: ServerError) -> Error {
     if let Some(words) = refused_setting(&error) {
         let mend = "spell it as the server's manual does, or leave it out";
         return Error::Usage(format!("the target: the server refuses a setting: {words}; {mend}"));
@@ -195,7 +195,7 @@ mod tests {
             let text =
                 format!("making the data ended with code 7; its last words:\n{log}\nAborting");
             let error = ServerError { kind: ServerErrorKind::Ended, text };
-            let Error::Usage(told) = trouble(error) else { panic!("{log} is a failure") };
+            let Error::Usage(told) = start_error(error) else { panic!("{log} is a failure") };
             assert!(told.contains(expect) && !told.contains('\n'), "{told}");
         };
         check(
@@ -208,6 +208,6 @@ mod tests {
         );
         let text = "PostgreSQL ended at its start; its last words:\nout of memory".to_owned();
         let error = ServerError { kind: ServerErrorKind::Ended, text };
-        assert!(matches!(trouble(error), Error::Failed(_)));
+        assert!(matches!(start_error(error), Error::Failed(_)));
     }
 }

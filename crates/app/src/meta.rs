@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use model::{Column, ColumnType, Database, Identity, Refusal, RefusalKind, Row, Table, Value};
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 
 const NAME: &str = "dbdyno_meta";
 
@@ -41,11 +41,11 @@ pub(crate) fn table() -> Table {
 }
 
 /// Reads what is there.
-pub(crate) fn read(desk: &mut Desk) -> Result<Found, Refusal> {
+pub(crate) fn read(session: &mut AdminSession) -> Result<Found, Refusal> {
     let mut identity = Identity::default();
     let mut is_complete = false;
     let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
-    let asked = desk.read(&sql, &mut |row: &dyn Row| {
+    let asked = session.read(&sql, &mut |row: &dyn Row| {
         let (name, value) = (row.text(0)?, row.text(1)?.to_owned());
         match name.split_once('.') {
             Some(("scale", name)) => identity.scale.push((name.to_owned(), value)),
@@ -76,13 +76,13 @@ fn number<T: std::str::FromStr>(text: &str) -> Result<T, Refusal> {
 
 /// Creates the table and writes what is about to be built.
 pub(crate) fn begin(
-    desk: &mut Desk,
+    session: &mut AdminSession,
     database: &dyn Database,
     identity: &Identity,
 ) -> Result<(), Refusal> {
     let dialect = database.dialect();
-    if !desk.has_table(NAME)? {
-        desk.write(&dialect.create_table(&table()))?;
+    if !session.has_table(NAME)? {
+        session.write(&dialect.create_table(&table()))?;
     }
     let mut rows = vec![
         ("workload".to_owned(), identity.workload.clone()),
@@ -92,12 +92,12 @@ pub(crate) fn begin(
     ];
     rows.extend(identity.scale.iter().map(|(k, v)| (format!("scale.{k}"), v.clone())));
     rows.extend(identity.constants.iter().map(|(k, v)| (format!("constant.{k}"), v.clone())));
-    desk.ask(model::Request::Begin)?;
-    let insert = desk.prepare(dialect.insert(&table()))?;
+    session.ask(model::Request::Begin)?;
+    let insert = session.prepare(dialect.insert(&table()))?;
     for (name, value) in &rows {
-        desk.execute(insert, &[Value::Text(name), Value::Text(value)])?;
+        session.execute(insert, &[Value::Text(name), Value::Text(value)])?;
     }
-    desk.ask(model::Request::Commit)?;
+    session.ask(model::Request::Commit)?;
     Ok(())
 }
 
@@ -107,10 +107,10 @@ pub(crate) fn done_name(table: &str, chunk: u64) -> String {
 }
 
 /// The chunks that are done, by name.
-pub(crate) fn read_done(desk: &mut Desk) -> Result<HashSet<String>, Refusal> {
+pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, Refusal> {
     let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
-    desk.read(&sql, &mut |row: &dyn Row| {
+    session.read(&sql, &mut |row: &dyn Row| {
         done.insert(row.text(0)?.to_owned());
         Ok(())
     })?;
@@ -118,37 +118,37 @@ pub(crate) fn read_done(desk: &mut Desk) -> Result<HashSet<String>, Refusal> {
 }
 
 /// Forgets what is done of a table, which is not there any more.
-pub(crate) fn forget_done(desk: &mut Desk, table: &str) -> Result<(), Refusal> {
-    desk.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
+pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), Refusal> {
+    session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
     Ok(())
 }
 
 /// Whether a chunk or an index is done, by its name, which is ours and needs no quoting.
-pub(crate) fn is_done(desk: &mut Desk, name: &str) -> Result<bool, Refusal> {
+pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, Refusal> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
-    Ok(desk.number(&sql)? == Some(1))
+    Ok(session.number(&sql)? == Some(1))
 }
 
 /// Marks a chunk or an index as done, by its name, which is ours and needs no quoting.
-pub(crate) fn mark(desk: &mut Desk, name: &str, what: &str) -> Result<(), Refusal> {
-    desk.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
+pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), Refusal> {
+    session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
 /// Says that the build is ended.
-pub(crate) fn complete(desk: &mut Desk) -> Result<(), Refusal> {
-    desk.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;
+pub(crate) fn complete(session: &mut AdminSession) -> Result<(), Refusal> {
+    session.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;
     Ok(())
 }
 
 /// Says that the data are not whole any more, before the first of them goes.
-pub(crate) fn undo_complete(desk: &mut Desk) -> Result<(), Refusal> {
-    desk.write(&format!("UPDATE {NAME} SET value = 'building' WHERE name = 'state'"))?;
+pub(crate) fn undo_complete(session: &mut AdminSession) -> Result<(), Refusal> {
+    session.write(&format!("UPDATE {NAME} SET value = 'building' WHERE name = 'state'"))?;
     Ok(())
 }
 
 /// Drops the table.
-pub(crate) fn drop_table(desk: &mut Desk) -> Result<(), Refusal> {
-    desk.write(&format!("DROP TABLE {NAME}"))?;
+pub(crate) fn drop_table(session: &mut AdminSession) -> Result<(), Refusal> {
+    session.write(&format!("DROP TABLE {NAME}"))?;
     Ok(())
 }

@@ -10,9 +10,9 @@ use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
 use plan::managed;
 use results::store::{holds_runs, is_of_store};
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
-use crate::heard::quietly;
+use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::meta::{self, Found, GOES_ON};
 
@@ -32,7 +32,7 @@ pub enum Data {
 }
 
 /// A target that has been opened. A server that was started for it ends with this.
-pub struct Site {
+pub struct OpenTarget {
     /// The database.
     pub database: Arc<dyn Database>,
     pub(crate) server: Option<Managed>,
@@ -40,29 +40,32 @@ pub struct Site {
 
 /// Starts the server of a `managed:` target, and opens any target. With `create`, a database that
 /// is not there is made. `doing` is told what takes its time; `stop` is heard meanwhile.
-pub fn arrive(
+pub fn open_target(
     target: &Target,
     seed: u64,
     create: bool,
     stop: &Stop,
     doing: &mut dyn FnMut(&str),
-) -> Result<Site, Error> {
+) -> Result<OpenTarget, Error> {
     is_apart_from(None, target)?;
     if !managed::is_managed(target) {
         let target = target.clone();
         let opened = move || open(&target, seed, create);
         let interrupted = "interrupted while connecting";
-        return Ok(Site { database: quietly(stop, interrupted, opened)?, server: None });
+        return Ok(OpenTarget {
+            database: run_interruptible(stop, interrupted, opened)?,
+            server: None,
+        });
     }
     let wanted = managed::read(target).map_err(|bad| Error::Usage(format!("the target: {bad}")))?;
     doing(&format!("starting {}", wanted.kind.title()));
     let started = move || {
         let server = Managed::start(&wanted)?;
         let database = open(&server.target, seed, create)?;
-        Ok(Site { database, server: Some(server) })
+        Ok(OpenTarget { database, server: Some(server) })
     };
     let interrupted = "interrupted while the server was started; nothing of it is kept";
-    quietly(stop, interrupted, started)
+    run_interruptible(stop, interrupted, started)
 }
 
 /// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
@@ -80,7 +83,7 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
     }
 }
 
-impl Site {
+impl OpenTarget {
     /// The same managed server with the settings of `target`, its data kept, or as they were
     /// copied if they are `from_copy`; none if that is another one.
     pub(crate) fn change(
@@ -89,7 +92,7 @@ impl Site {
         seed: u64,
         from_copy: bool,
         stop: &Stop,
-    ) -> Result<Option<Site>, Error> {
+    ) -> Result<Option<OpenTarget>, Error> {
         let Some(server) = self.server.filter(|_| managed::is_managed(target)) else {
             return Ok(None);
         };
@@ -98,30 +101,30 @@ impl Site {
         let changed = move || {
             let Some(server) = server.change(&wanted, from_copy)? else { return Ok(None) };
             let database = open(&server.target, seed, false)?;
-            Ok(Some(Site { database, server: Some(server) }))
+            Ok(Some(OpenTarget { database, server: Some(server) }))
         };
-        quietly(stop, "interrupted while the server was started anew", changed)
+        run_interruptible(stop, "interrupted while the server was started anew", changed)
     }
 
-    /// The same site after the data of its server were copied, to begin from again; unchanged
+    /// The same target after the data of its server were copied, to begin from again; unchanged
     /// where there is no server of ours.
-    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<Site, Error> {
+    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
-        quietly(stop, "interrupted while the data were copied", move || {
+        run_interruptible(stop, "interrupted while the data were copied", move || {
             let server = server.copied()?;
             let database = open(&server.target, seed, false)?;
-            Ok(Site { database, server: Some(server) })
+            Ok(OpenTarget { database, server: Some(server) })
         })
     }
 
-    /// The same site after its server was started again with the same settings and data; unchanged
-    /// where there is no server of ours.
-    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<Site, Error> {
+    /// The same target after its server was started again with the same settings and data;
+    /// unchanged where there is no server of ours.
+    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
         let Some(server) = self.server else { return Ok(self) };
-        quietly(stop, "interrupted while the server was restarted", move || {
+        run_interruptible(stop, "interrupted while the server was restarted", move || {
             let server = server.restarted()?;
             let database = open(&server.target, seed, false)?;
-            Ok(Site { database, server: Some(server) })
+            Ok(OpenTarget { database, server: Some(server) })
         })
     }
 
@@ -149,16 +152,16 @@ impl Site {
         server.chain(silent).collect()
     }
 
-    /// `trouble` as it is told here: no build goes on at a server that is gone with its command,
+    /// `error` as it is told here: no build goes on at a server that is gone with its command,
     /// and one that has ended by itself has said why.
-    pub fn told(&mut self, trouble: Error) -> Error {
+    pub fn told(&mut self, error: Error) -> Error {
         let ended = self.server.as_mut().and_then(Managed::ended);
         let ended = ended.map_or(String::new(), |how| format!("; the managed server {how}"));
         let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept") + &ended;
-        match trouble {
+        match error {
             Error::Failed(why) if self.server.is_some() => Error::Failed(mend(why)),
             Error::Interrupted(why) if self.server.is_some() => Error::Interrupted(mend(why)),
-            trouble => trouble,
+            error => error,
         }
     }
 }
@@ -210,8 +213,8 @@ pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database
     Ok(drivers::open(target, Opening { create, seed })?)
 }
 
-/// [`agree_on`], with an ear for whoever asks to stop.
-pub fn agree_heard(
+/// [`resolve_workload`], which a stop interrupts.
+pub fn resolve_workload_interruptible(
     database: &Arc<dyn Database>,
     target: &Target,
     workload: &str,
@@ -221,23 +224,30 @@ pub fn agree_heard(
 ) -> Result<Opened, Error> {
     let (database, target, workload) = (Arc::clone(database), target.clone(), workload.to_owned());
     let parameters = parameters.to_vec();
-    quietly(stop, "interrupted while the data were looked at", move || {
-        agree_on(&database, &target, &workload, &parameters, seed)
+    run_interruptible(stop, "interrupted while the data were looked at", move || {
+        resolve_workload(&database, &target, &workload, &parameters, seed)
     })
 }
 
-/// [`agree_heard`] on a group of a plan.
-pub(crate) fn agree_for(
+/// [`resolve_workload_interruptible`] on a group of a plan.
+pub(crate) fn resolve_group(
     plan: &Plan,
     database: &Arc<dyn Database>,
     group: &Group,
     stop: &Stop,
 ) -> Result<Opened, Error> {
-    agree_heard(database, &plan.target, &group.workload, &group.parameters, plan.seed, stop)
+    resolve_workload_interruptible(
+        database,
+        &plan.target,
+        &group.workload,
+        &group.parameters,
+        plan.seed,
+        stop,
+    )
 }
 
 /// Decides `workload` with its parameters as written, at an opened target.
-pub fn agree_on(
+pub fn resolve_workload(
     database: &Arc<dyn Database>,
     target: &Target,
     workload: &str,
@@ -265,11 +275,11 @@ pub fn agree_on(
         let why = format!("{workload} needs tables, and {name} keeps none: choose another target");
         return Err(Error::Usage(why));
     }
-    let mut desk = Desk::at(database.as_ref())?;
-    let (data, identity) = match meta::read(&mut desk)? {
+    let mut session = AdminSession::at(database.as_ref())?;
+    let (data, identity) = match meta::read(&mut session)? {
         Found::Complete(identity) => (Data::Built, Some(identity)),
         Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
-        Found::Nothing if has_tables(&mut desk, fresh.as_ref())? => (Data::Unmarked, None),
+        Found::Nothing if has_tables(&mut session, fresh.as_ref())? => (Data::Unmarked, None),
         Found::Nothing => (Data::Absent, None),
     };
     let Some(identity) = identity else {
@@ -285,10 +295,10 @@ pub fn agree_on(
     Ok(Opened { database, workload, settings, data })
 }
 
-fn has_tables(desk: &mut Desk, workload: &dyn Workload) -> Result<bool, Error> {
+fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<bool, Error> {
     let tables = workload.population().map(|population| population.tables());
     for table in tables.unwrap_or_default() {
-        if desk.has_table(&table.name)? {
+        if session.has_table(&table.name)? {
             return Ok(true);
         }
     }
@@ -303,11 +313,11 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     }
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     let target = target.clone();
-    quietly(stop, "interrupted while the tables were looked at", move || {
-        let mut desk = Desk::at(database.as_ref())?;
+    run_interruptible(stop, "interrupted while the tables were looked at", move || {
+        let mut session = AdminSession::at(database.as_ref())?;
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
-            if !desk.has_table(&table.name)? {
+            if !session.has_table(&table.name)? {
                 return Err(Error::Failed(format!(
                     "{target} has tables that dbdyno did not build, and no table {}: name a \
                      database of its own, which is made if it is not there",

@@ -6,8 +6,8 @@
 
 use model::{Database, Dialect, RefusalKind, Routine, Row};
 
-use crate::alone::{A_WHILE, Alone};
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
+use crate::build_lock::{A_WHILE, BuildLock};
 use crate::error::Error;
 use crate::open::Opened;
 
@@ -16,17 +16,19 @@ use crate::open::Opened;
 pub fn install(opened: &Opened) -> Result<usize, Error> {
     let database = opened.database.as_ref();
     let routines = opened.workload.routines(database.dialect());
-    if routines.is_empty() || missing(&mut Desk::at(database)?, database, &routines)?.is_empty() {
+    if routines.is_empty()
+        || missing(&mut AdminSession::at(database)?, database, &routines)?.is_empty()
+    {
         return Ok(0);
     }
-    let mut alone = Alone::at(database, A_WHILE, &|| false)?;
-    let (mut desk, _) = alone.desk_beside(database)?;
+    let mut lock = BuildLock::at(database, A_WHILE, &|| false)?;
+    let (mut session, _) = lock.session_beside(database)?;
     // Somebody else may have made them while we waited.
-    let missing = missing(&mut desk, database, &routines)?;
+    let missing = missing(&mut session, database, &routines)?;
     for routine in &missing {
-        let made = match desk.write(&routine.create) {
+        let made = match session.write(&routine.create) {
             Err(no) if no.kind == RefusalKind::Exists => {
-                desk.write(&routine.drop).and_then(|_| desk.write(&routine.create))
+                session.write(&routine.drop).and_then(|_| session.write(&routine.create))
             }
             made => made,
         };
@@ -36,11 +38,11 @@ pub fn install(opened: &Opened) -> Result<usize, Error> {
 }
 
 fn missing<'r>(
-    desk: &mut Desk,
+    session: &mut AdminSession,
     database: &dyn Database,
     routines: &'r [Routine],
 ) -> Result<Vec<&'r Routine>, Error> {
-    let there = list(desk, database.dialect())?;
+    let there = list(session, database.dialect())?;
     let is_there = |routine: &&Routine| {
         there.iter().any(|(name, text)| name == routine.name && text.contains(&routine.mark))
     };
@@ -49,22 +51,22 @@ fn missing<'r>(
 
 /// Drops those of the workload's routines that are there: to drop one that never was may take a
 /// right that the user has not.
-pub(crate) fn drop_all(desk: &mut Desk, opened: &Opened) -> Result<(), Error> {
+pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<(), Error> {
     let dialect = opened.database.dialect();
-    let there = list(desk, dialect)?;
+    let there = list(session, dialect)?;
     for routine in opened.workload.routines_ever(dialect) {
         if there.iter().any(|(name, _)| name == routine.name) {
-            desk.write(&routine.drop)?;
+            session.write(&routine.drop)?;
         }
     }
     Ok(())
 }
 
 /// Name, and a text with the mark in it, of all routines that may be ours.
-fn list(desk: &mut Desk, dialect: &Dialect) -> Result<Vec<(String, String)>, Error> {
+fn list(session: &mut AdminSession, dialect: &Dialect) -> Result<Vec<(String, String)>, Error> {
     let mut there = Vec::new();
     if !dialect.list_routines.is_empty() {
-        desk.read(dialect.list_routines, &mut |row: &dyn Row| {
+        session.read(dialect.list_routines, &mut |row: &dyn Row| {
             there.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
             Ok(())
         })?;

@@ -17,10 +17,10 @@ use results::Tally;
 use results::findings::known;
 use results::store::Store;
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::finding::not_made;
-use crate::heard::quietly;
+use crate::interruptible::run_interruptible;
 use crate::open::open;
 use crate::watcher::Watcher;
 
@@ -42,19 +42,19 @@ struct Found {
 }
 
 /// A conversation with a server about its settings.
-struct Panel {
-    desk: Desk,
+struct SettingsSession {
+    session: AdminSession,
     by: SettingsBySql,
     target: Target,
 }
 
-impl Panel {
+impl SettingsSession {
     /// At a target's server.
-    fn at(database: &dyn Database, target: &Target) -> Result<Panel, Error> {
+    fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
         let name = database.dialect().name;
         let by = database.dialect().settings;
         let by = by.ok_or_else(|| Error::Usage(format!("{name} has no settings of a server")))?;
-        Ok(Panel { desk: Desk::at(database)?, by, target: target.clone() })
+        Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
     }
 
     /// What the server says of a setting.
@@ -74,7 +74,7 @@ impl Panel {
             });
             Ok(())
         };
-        let asked = self.desk.read(&(self.by.look)(name), &mut tell);
+        let asked = self.session.read(&(self.by.look)(name), &mut tell);
         asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
         found.ok_or_else(|| {
             Error::Usage(format!(
@@ -96,7 +96,7 @@ impl Panel {
         match (self.by.probe)(&found.name) {
             sql if sql.is_empty() => Ok(()),
             sql => self
-                .desk
+                .session
                 .write(&sql)
                 .map(drop)
                 .map_err(|refusal| self.refused(&found.name, refusal, "be set by SQL")),
@@ -107,7 +107,7 @@ impl Panel {
     fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
         let mut first = None;
         for sql in (self.by.set)(name, value) {
-            match self.desk.write(&sql) {
+            match self.session.write(&sql) {
                 Ok(_) => {
                     self.take_up(name)?;
                     return self.look(name);
@@ -129,7 +129,7 @@ impl Panel {
             Some(kept) => self.set(name, kept).map(drop)?,
             None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
             None => {
-                let said = self.desk.write(&unset).map(drop);
+                let said = self.session.write(&unset).map(drop);
                 said.map_err(|refusal| self.refused(name, refusal, "be set back"))?;
                 self.take_up(name)?;
             }
@@ -150,7 +150,7 @@ impl Panel {
             return Ok(());
         }
         let before = self.word(self.by.taken_up)?;
-        let asked = self.desk.read(self.by.take_up, &mut |_| Ok(()));
+        let asked = self.session.read(self.by.take_up, &mut |_| Ok(()));
         asked.map_err(|refusal| self.refused(name, refusal, "be taken up"))?;
         let began = wall_clock::now();
         while self.word(self.by.taken_up)? == before {
@@ -167,7 +167,7 @@ impl Panel {
 
     fn word(&mut self, sql: &str) -> Result<String, Error> {
         let mut word = String::new();
-        self.desk.read(sql, &mut |row: &dyn Row| {
+        self.session.read(sql, &mut |row: &dyn Row| {
             word = row.text(0)?.to_owned();
             Ok(())
         })?;
@@ -201,7 +201,7 @@ fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
 }
 
 /// The settings that a run or an experiment has changed, and the journal that knows of them.
-pub(crate) struct Hold {
+pub(crate) struct SettingsGuard {
     store: PathBuf,
     purpose: String,
     held: Vec<ChangedSetting>,
@@ -244,10 +244,10 @@ pub(crate) fn set_and_told(name: &str, asked: &str, target: &Target, told: &str)
     format!("{name} was set to {asked}, and {target} says {told}")
 }
 
-impl Hold {
+impl SettingsGuard {
     /// Nothing changed yet.
-    pub(crate) fn new(store: &Path, purpose: String) -> Hold {
-        Hold { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
+    pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
+        SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
     }
 
     /// Sets `wanted` on the server of `target`, and sets back what was changed there and is not
@@ -266,8 +266,8 @@ impl Hold {
         if !self.targets.iter().any(|known| server_of(known) == server) {
             self.targets.push(target.clone());
         }
-        let mut panel = Panel::at(database, target)?;
-        let found = wanted.iter().map(|(name, _)| panel.look(name));
+        let mut session = SettingsSession::at(database, target)?;
+        let found = wanted.iter().map(|(name, _)| session.look(name));
         let found: Vec<Found> = found.collect::<Result<_, _>>()?;
         let is_wanted = |held: &ChangedSetting| found.iter().any(|one| one.name == held.name);
         let (back, held) = std::mem::take(&mut self.held)
@@ -276,14 +276,14 @@ impl Hold {
         self.held = held;
         let back: Vec<ChangedSetting> = back;
         for (nth, setting) in back.iter().enumerate() {
-            if let Err(trouble) = give_back(&store, &mut panel, setting) {
+            if let Err(error) = give_back(&store, &mut session, setting) {
                 self.held.extend_from_slice(&back[nth..]);
-                return Err(trouble);
+                return Err(error);
             }
         }
         let mut set = Set::default();
         for (found, (_, value)) in found.into_iter().zip(wanted) {
-            let now = self.put_one(&store, &mut panel, &server, &found, value)?;
+            let now = self.put_one(&store, &mut session, &server, &found, value)?;
             if !is_same_value(value, &now.value) {
                 let Found { name, value: told, .. } = &now;
                 set.differs.push(set_and_told(name, value, target, told));
@@ -296,7 +296,7 @@ impl Hold {
     fn put_one(
         &mut self,
         store: &Store,
-        panel: &mut Panel,
+        session: &mut SettingsSession,
         server: &str,
         found: &Found,
         value: &str,
@@ -305,15 +305,15 @@ impl Hold {
         let index = match self.held.iter().position(is_it) {
             Some(index) => index,
             None => {
-                panel.probe(found)?;
-                let entry = self.entry(store, panel, server, found, value)?;
+                session.probe(found)?;
+                let entry = self.entry(store, session, server, found, value)?;
                 self.held.push(entry);
                 self.held.len() - 1
             }
         };
         self.held[index].asked = value.to_owned();
         store.note_setting(&self.held[index])?;
-        let now = panel.set(&found.name, value)?;
+        let now = session.set(&found.name, value)?;
         self.held[index].now = Some(now.value.clone());
         store.note_setting(&self.held[index])?;
         Ok(now)
@@ -324,7 +324,7 @@ impl Hold {
     fn entry(
         &self,
         store: &Store,
-        panel: &Panel,
+        session: &SettingsSession,
         server: &str,
         found: &Found,
         value: &str,
@@ -351,7 +351,7 @@ impl Hold {
         }
         Ok(ChangedSetting {
             server: server.to_owned(),
-            target: panel.target.to_string(),
+            target: session.target.to_string(),
             name: found.name.clone(),
             before: found.value.clone(),
             kept_before: found.kept.clone(),
@@ -362,9 +362,8 @@ impl Hold {
         })
     }
 
-    /// [`Hold::put`], with an ear for whoever asks to stop: then what it holds is in the journal
-    /// alone.
-    pub(crate) fn put_heard(
+    /// [`SettingsGuard::put`], which a stop interrupts: then what it holds is in the journal alone.
+    pub(crate) fn put_interruptible(
         &mut self,
         database: &Arc<dyn Database>,
         plan: &Plan,
@@ -373,15 +372,15 @@ impl Hold {
         if plan.settings.is_empty() && self.held.is_empty() {
             return Ok(Set::default());
         }
-        let empty = Hold::new(&self.store, self.purpose.clone());
-        let mut hold = std::mem::replace(self, empty);
+        let empty = SettingsGuard::new(&self.store, self.purpose.clone());
+        let mut guard = std::mem::replace(self, empty);
         let (database, plan) = (Arc::clone(database), plan.clone());
         let interrupted = "interrupted while settings were changed; see dbdyno restore";
-        let (hold, set) = quietly(stop, interrupted, move || {
-            let set = hold.put(database.as_ref(), &plan.target, &plan.settings);
-            Ok((hold, set))
+        let (guard, set) = run_interruptible(stop, interrupted, move || {
+            let set = guard.put(database.as_ref(), &plan.target, &plan.settings);
+            Ok((guard, set))
         })?;
-        *self = hold;
+        *self = guard;
         set
     }
 
@@ -395,18 +394,18 @@ impl Hold {
                 .partition::<Vec<_>, _>(|held| held.server == server);
             self.held = rest;
             let (store, there) = (self.store.clone(), target.clone());
-            let back = quietly(stop, "interrupted", move || {
+            let back = run_interruptible(stop, "interrupted", move || {
                 let store = Store::open(&store)?;
                 let database = open(&there, 0, false)?;
-                let mut panel = Panel::at(database.as_ref(), &there)?;
+                let mut session = SettingsSession::at(database.as_ref(), &there)?;
                 // Each is tried, whatever becomes of the others.
-                let tried = of_it.iter().map(|one| give_back(&store, &mut panel, one));
+                let tried = of_it.iter().map(|one| give_back(&store, &mut session, one));
                 let tried: Vec<Result<(), Error>> = tried.collect();
                 tried.into_iter().collect::<Result<(), Error>>()
             });
-            if let Err(trouble) = back {
+            if let Err(error) = back {
                 notes.push(format!(
-                    "settings of {target} are not all set back: {trouble}; set them back with: \
+                    "settings of {target} are not all set back: {error}; set them back with: \
                      dbdyno restore --target '{target}'"
                 ));
             }
@@ -426,15 +425,15 @@ pub(crate) fn lost(
     let (target, settings) = (plan.target.clone(), plan.settings.clone());
     let database = Arc::clone(database);
     let look = move || {
-        let mut panel = Panel::at(database.as_ref(), &target)?;
-        let found = settings.iter().map(|(name, _)| panel.look(name));
+        let mut session = SettingsSession::at(database.as_ref(), &target)?;
+        let found = settings.iter().map(|(name, _)| session.look(name));
         found.collect::<Result<Vec<Found>, Error>>()
     };
     if plan.settings.is_empty() {
         return None;
     }
     // A database that does not answer any more has its finding already.
-    let now = quietly(stop, "interrupted while settings were looked at", look).ok()?;
+    let now = run_interruptible(stop, "interrupted while settings were looked at", look).ok()?;
     let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
         let was = tally.fact("setting", &name)?;
         (was != value).then(|| format!("{name} is {value}, and was set to {was}"))
@@ -444,10 +443,14 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
-fn give_back(store: &Store, panel: &mut Panel, setting: &ChangedSetting) -> Result<(), Error> {
-    let found = panel.look(&setting.name)?;
+fn give_back(
+    store: &Store,
+    session: &mut SettingsSession,
+    setting: &ChangedSetting,
+) -> Result<(), Error> {
+    let found = session.look(&setting.name)?;
     if !is_back(setting, &found) {
-        panel.put_back(setting)?;
+        session.put_back(setting)?;
     }
     store.forget_setting(setting).map_err(Error::from)
 }
@@ -522,12 +525,13 @@ pub fn restore(
         fate: Fate::Failed(why.to_string()),
     };
     let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
-    let done = quietly(stop, "interrupted", move || {
+    let done = run_interruptible(stop, "interrupted", move || {
         let store = Store::open(&path)?;
         let database = open(&there, 0, false)?;
-        let mut panel = Panel::at(database.as_ref(), &there)?;
+        let mut session = SettingsSession::at(database.as_ref(), &there)?;
         let one = |left: &Left| {
-            restore_one(&store, &mut panel, left, options).unwrap_or_else(|why| failed(left, &why))
+            restore_one(&store, &mut session, left, options)
+                .unwrap_or_else(|why| failed(left, &why))
         };
         Ok(asked.iter().map(one).collect::<Vec<Restored>>())
     });
@@ -536,12 +540,12 @@ pub fn restore(
 
 fn restore_one(
     store: &Store,
-    panel: &mut Panel,
+    session: &mut SettingsSession,
     left: &Left,
     options: RestoreOptions,
 ) -> Result<Restored, Error> {
     let setting = &left.setting;
-    let found = panel.look(&setting.name)?;
+    let found = session.look(&setting.name)?;
     let fate = match left.process {
         Some(process) if !options.force => Fate::InUse(process),
         _ if is_back(setting, &found) => {
@@ -553,7 +557,7 @@ fn restore_one(
         _ if !is_ours(setting, &found) && !options.force => Fate::ChangedSince,
         _ if options.dry_run => Fate::ToBeSetBack,
         _ => {
-            panel.put_back(setting)?;
+            session.put_back(setting)?;
             store.forget_setting(setting)?;
             Fate::SetBack
         }

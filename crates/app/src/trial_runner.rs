@@ -17,16 +17,16 @@ use results::experiment::{Trialled, counts, is_settled, why_not};
 use results::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
 use results::store::{self, Status, Store};
 
+use crate::admin_session::AdminSession;
+use crate::admission;
 use crate::build::{BuildOptions, drop_data};
-use crate::condition::wait_until;
-use crate::desk::Desk;
 use crate::error::Error;
-use crate::heard::quietly;
-use crate::open::{Data, Site, agree_heard, arrive, open};
-use crate::room;
+use crate::interruptible::run_interruptible;
+use crate::open::{Data, OpenTarget, open, open_target, resolve_workload_interruptible};
 use crate::run::{RunOptions, prepare, run_at};
-use crate::settings::Hold;
+use crate::settings::SettingsGuard;
 use crate::trials::trialled;
+use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
 
 /// Trials of one point that fail one after the other, before the experiment gives it up.
@@ -72,16 +72,16 @@ pub(crate) enum Tried {
 }
 
 /// Makes trials, one after the other.
-pub(crate) struct Walk<'o> {
+pub(crate) struct TrialRunner<'o> {
     pub(crate) store: Store,
     /// Nobody else makes any meanwhile.
-    alone: store::Walk,
+    experiment_lock: store::Walk,
     pub(crate) experiment: Experiment,
     /// By point.
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
     /// Where the last trial was made.
-    pub(crate) site: Option<(Target, Site)>,
+    pub(crate) open_target: Option<(Target, OpenTarget)>,
     /// What each trial took.
     spent_ns: Vec<u64>,
     /// Point and repeat of the trials that count, or would end in the same way again.
@@ -91,13 +91,13 @@ pub(crate) struct Walk<'o> {
     /// What was started and built for repeats.
     fresh: Fresh,
     /// Settings of servers that are not ours.
-    hold: Hold,
+    guard: SettingsGuard,
     /// The data of the trial before, if they are kept and all checks after it held: the next one
     /// on them need not check them again before.
     held: Option<DataOf>,
 }
 
-/// For which repeats the server was started and data were built by this walk.
+/// For which repeats the server was started and data were built by this runner.
 #[derive(Default)]
 struct Fresh {
     /// The point of the last trial, and which build and start it was of.
@@ -132,38 +132,38 @@ fn built_key(plan: &Plan) -> DataOf {
     (target, plan.groups.iter().map(group).collect())
 }
 
-impl<'o> Walk<'o> {
+impl<'o> TrialRunner<'o> {
     pub(crate) fn new(
         options: &'o ExperimentOptions,
         experiment: Experiment,
         plans: Vec<Plan>,
-    ) -> Result<Walk<'o>, Error> {
+    ) -> Result<TrialRunner<'o>, Error> {
         let store = Store::open(&options.store)?;
         // First: whoever had it before may have made more trials until then.
-        let alone = store.walk(&experiment)?;
+        let experiment_lock = store.walk(&experiment)?;
         let trials = trialled(&store, &experiment)?;
         let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
         let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
-        let hold = Hold::new(&options.store, format!("experiment {}", experiment.id));
-        Ok(Walk {
+        let guard = SettingsGuard::new(&options.store, format!("experiment {}", experiment.id));
+        Ok(TrialRunner {
             store,
-            alone,
+            experiment_lock,
             experiment,
             plans,
             options,
-            site: None,
+            open_target: None,
             spent_ns: Vec::new(),
             done,
             measured: Measured::of_all(&trials),
             fresh: Fresh::default(),
-            hold,
+            guard,
             held: None,
         })
     }
 
     /// Refuses to go on if somebody else does, who could not see that this process lives.
     pub(crate) fn is_alone(&self) -> Result<(), Error> {
-        match self.store.has(&self.alone)? {
+        match self.store.has(&self.experiment_lock)? {
             true => Ok(()),
             false => Err(Error::Failed(format!(
                 "experiment {} was taken over by another process while this one stood still: let \
@@ -190,10 +190,10 @@ impl<'o> Walk<'o> {
                 continue;
             }
             let create = self.options.build;
-            let site = arrive(&plan.target, plan.seed, create, stop, &mut |text| {
+            let open_target = open_target(&plan.target, plan.seed, create, stop, &mut |text| {
                 watcher.doing(text);
             })?;
-            let set = self.hold.put_heard(&site.database, &plan, stop)?;
+            let set = self.guard.put_interruptible(&open_target.database, &plan, stop)?;
             set.differs.iter().for_each(|note| watcher.note(note));
             if let Some((other, _)) = of_it().find(|(_, facts)| *facts == set.facts) {
                 let (one, two) = (pairs_of(&other.settings), pairs_of(&plan.settings));
@@ -225,7 +225,7 @@ impl<'o> Walk<'o> {
         }
         // Backwards, so that the server is as the first trial wants it.
         for plan in distinct.iter().rev() {
-            self.site_of(plan, stop, watcher)?;
+            self.open_target_for(plan, stop, watcher)?;
         }
         Ok(())
     }
@@ -237,8 +237,8 @@ impl<'o> Walk<'o> {
         stop: &Stop,
         watcher: &mut dyn ExperimentWatcher,
     ) {
-        self.hold.release(stop).iter().for_each(|note| watcher.note(note));
-        let ended = self.alone.end(match walked {
+        self.guard.release(stop).iter().for_each(|note| watcher.note(note));
+        let ended = self.experiment_lock.end(match walked {
             Ok(false) => Status::Completed,
             Ok(true) | Err(Error::Interrupted(_)) => Status::Interrupted,
             Err(Error::Usage(_) | Error::Failed(_)) => Status::Failed,
@@ -267,20 +267,20 @@ impl<'o> Walk<'o> {
                 plan.groups.iter_mut().for_each(forget_size);
             }
             let is_there =
-                self.site.as_ref().is_some_and(|(there, _)| is_same(there, &plan.target));
-            let site = match &mut self.site {
-                Some((_, site)) if is_there => site,
-                _ => self.site_of(&plan, stop, watcher)?,
+                self.open_target.as_ref().is_some_and(|(there, _)| is_same(there, &plan.target));
+            let open_target = match &mut self.open_target {
+                Some((_, open_target)) if is_there => open_target,
+                _ => self.open_target_for(&plan, stop, watcher)?,
             };
-            match room::place_at(site, &plan, stop) {
+            match admission::place_at(open_target, &plan, stop) {
                 // Event loops wherever one point wants them: that is the one with most clients.
                 Ok(Placement::Loop) => chosen = Some(Placement::Loop),
                 Ok(placement) => chosen = chosen.or(Some(placement)),
-                Err(trouble) => refused = Some(trouble),
+                Err(error) => refused = Some(error),
             }
         }
-        if let Some(trouble) = refused {
-            return Err(trouble);
+        if let Some(error) = refused {
+            return Err(error);
         }
         for plan in &mut self.plans {
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
@@ -367,7 +367,7 @@ impl<'o> Walk<'o> {
         match self.one(place, stop, watcher) {
             Err(Error::Failed(why)) => {
                 // The server may have gone: whoever comes next looks for it anew.
-                self.site = None;
+                self.open_target = None;
                 self.fresh = Fresh::default();
                 Ok(Tried::Not(why))
             }
@@ -393,9 +393,9 @@ impl<'o> Walk<'o> {
         let mut is_told = false;
         while is_server && began.elapsed() < COMES_BACK {
             let (target, seed) = (target.clone(), *seed);
-            let answers = quietly(stop, "interrupted", move || {
+            let answers = run_interruptible(stop, "interrupted", move || {
                 let database = open(&target, seed, false)?;
-                Ok(Desk::at(database.as_ref()).map(drop)?)
+                Ok(AdminSession::at(database.as_ref()).map(drop)?)
             });
             if answers.is_ok() || stop.is_asked() {
                 break;
@@ -484,17 +484,19 @@ impl<'o> Walk<'o> {
         };
         let stop = &Arc::new(stop.of_next());
         let mut before = self.start_for(place, &plan, stop, watcher)?;
-        let database = Arc::clone(&self.site_of(&plan, stop, watcher)?.database);
-        let set = self.hold.put_heard(&database, &plan, stop)?;
+        let database = Arc::clone(&self.open_target_for(&plan, stop, watcher)?.database);
+        let set = self.guard.put_interruptible(&database, &plan, stop)?;
         before.extend(set.told(watcher));
         let wants = (&plan, is_rebuilt);
-        self.furnish(wants, &options, stop, watcher, &mut before)?;
+        self.prepare_data(wants, &options, stop, watcher, &mut before)?;
         self.fresh.built.extend(is_rebuilt.then_some(key));
-        let Some((_, site)) = &mut self.site else { unreachable!("it was furnished") };
+        let Some((_, open_target)) = &mut self.open_target else {
+            unreachable!("it was furnished")
+        };
         if let Some(condition) = &self.experiment.until {
-            before.extend(wait_until(condition, &site.database, stop, watcher)?);
+            before.extend(wait_until(condition, &open_target.database, stop, watcher)?);
         }
-        let result = run_at(site, plan, RunOptions { before, ..options }, stop, watcher)?;
+        let result = run_at(open_target, plan, RunOptions { before, ..options }, stop, watcher)?;
         if counts(&result.report) {
             self.done.insert(place);
             self.measured.push(Measured::of(place.0, place.1, &result.report));
@@ -517,7 +519,7 @@ impl<'o> Walk<'o> {
     }
 
     /// Makes the data be as the experiment wants them before a trial, where the run does not.
-    fn furnish(
+    fn prepare_data(
         &mut self,
         (plan, is_rebuilt): (&Plan, bool),
         options: &RunOptions,
@@ -526,25 +528,32 @@ impl<'o> Walk<'o> {
         before: &mut Vec<Event>,
     ) -> Result<(), Error> {
         let policy = self.experiment.data;
-        let Some((target, mut site)) = self.site.take() else { return Ok(()) };
+        let Some((target, mut open_target)) = self.open_target.take() else { return Ok(()) };
         let began = wall_clock::now();
         if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
             for group in &plan.groups {
                 let (target, seed) = (&plan.target, plan.seed);
                 // Of whatever size they are.
                 let of = &group.workload;
-                let opened = agree_heard(&site.database, target, of, &[], seed, stop)?;
+                let opened = resolve_workload_interruptible(
+                    &open_target.database,
+                    target,
+                    of,
+                    &[],
+                    seed,
+                    stop,
+                )?;
                 if opened.data != Data::None {
                     drop_data(&opened, false)?;
                 }
             }
         }
-        let is_to_be_copied = policy == DataPolicy::Copy && !site.has_copy();
+        let is_to_be_copied = policy == DataPolicy::Copy && !open_target.has_copy();
         if is_to_be_copied || is_rebuilt || self.experiment.until.is_some() {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
-            prepare(plan, &site.database, options, stop, watcher, &mut said)
-                .map_err(|trouble| site.told(trouble))?;
+            prepare(plan, &open_target.database, options, stop, watcher, &mut said)
+                .map_err(|error| open_target.told(error))?;
             before.extend(said.into_iter().map(|text| Event::Output { text }));
         }
         if is_rebuilt {
@@ -552,9 +561,9 @@ impl<'o> Walk<'o> {
         }
         if is_to_be_copied {
             watcher.doing("copying the data");
-            site = site.copied(plan.seed, stop)?;
+            open_target = open_target.copied(plan.seed, stop)?;
         }
-        self.site = Some((target, site));
+        self.open_target = Some((target, open_target));
         Ok(())
     }
 
@@ -585,64 +594,72 @@ impl<'o> Walk<'o> {
         }
         self.fresh.start = Some(start);
         let began = wall_clock::now();
-        match self.site.take() {
+        match self.open_target.take() {
             // Other settings start it by themselves.
-            Some((target, site)) if site.server.is_some() && target == plan.target => {
+            Some((target, open_target))
+                if open_target.server.is_some() && target == plan.target =>
+            {
                 watcher.doing("restarting the server");
-                self.site = Some((target, site.restarted(plan.seed, stop)?));
+                self.open_target = Some((target, open_target.restarted(plan.seed, stop)?));
             }
-            Some((target, site)) if site.server.is_some() => self.site = Some((target, site)),
+            Some((target, open_target)) if open_target.server.is_some() => {
+                self.open_target = Some((target, open_target))
+            }
             // One that is not a server is opened again.
             _ => {}
         }
-        self.site_of(plan, stop, watcher)?;
+        self.open_target_for(plan, stop, watcher)?;
         Ok(vec![took(RESTART_S, began.elapsed())])
     }
 
     /// The target of a plan, opened: the managed server of the trial before, started anew if its
     /// settings are others, or a target that is opened now.
-    fn site_of(
+    fn open_target_for(
         &mut self,
         plan: &Plan,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
-    ) -> Result<&mut Site, Error> {
+    ) -> Result<&mut OpenTarget, Error> {
         let from_copy = self.experiment.data == DataPolicy::Copy;
-        let mut there = self.site.take();
-        let is_as_it_was = there.as_mut().is_some_and(|(target, site)| {
-            *target == plan.target && !site.has_ended() && !(from_copy && site.has_copy())
+        let mut there = self.open_target.take();
+        let is_as_it_was = there.as_mut().is_some_and(|(target, open_target)| {
+            *target == plan.target
+                && !open_target.has_ended()
+                && !(from_copy && open_target.has_copy())
         });
         // All runs of a start share what was opened for it.
         let is_kept = self.experiment.nesting.restarts.is_some();
         let reused = match there {
-            Some((target, site)) if is_kept && site.server.is_none() && target == plan.target => {
-                Some(site)
+            Some((target, open_target))
+                if is_kept && open_target.server.is_none() && target == plan.target =>
+            {
+                Some(open_target)
             }
             // Any other target is opened anew: a trial begins as every run does.
-            Some((_, site)) if site.server.is_none() => None,
-            Some((_, site)) if is_as_it_was => Some(site),
-            Some((target, site)) => {
+            Some((_, open_target)) if open_target.server.is_none() => None,
+            Some((_, open_target)) if is_as_it_was => Some(open_target),
+            Some((target, open_target)) => {
                 if target != plan.target {
                     watcher.doing(&format!("changing to {}", plan.target));
                 }
-                site.change(&plan.target, plan.seed, from_copy, stop)?
+                open_target.change(&plan.target, plan.seed, from_copy, stop)?
             }
             None => None,
         };
-        let site = match reused {
-            Some(site) => site,
+        let open_target = match reused {
+            Some(open_target) => open_target,
             None => {
-                let site =
-                    arrive(&plan.target, plan.seed, self.options.build, stop, &mut |text| {
+                let open_target =
+                    open_target(&plan.target, plan.seed, self.options.build, stop, &mut |text| {
                         watcher.doing(text);
                     })?;
-                for text in site.sentences() {
+                for text in open_target.sentences() {
                     watcher.note(&text);
                 }
-                site
+                open_target
             }
         };
-        Ok(&mut self.site.insert((plan.target.clone(), site)).1)
+        Ok(&mut self.open_target.insert((plan.target.clone(), open_target)).1)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Disturbances: from `[[at]]` as written to what is done in mid-run, contradictions refused.
 
 use model::{
-    Deed, Disturbance, Host, HostsChange, Phases, ServerAction, Setting, Target, Which,
+    Action, Disturbance, Host, HostsChange, Phases, ServerAction, Setting, Target, Which,
     did_you_mean, format_duration, parse_duration,
 };
 
@@ -39,7 +39,7 @@ fn decide_one(
     target: &Target,
     phases: Phases,
 ) -> Result<Disturbance, BadPlan> {
-    let deed = decide_deed(draft, at, target)?;
+    let action = decide_action(draft, at, target)?;
     if target.scheme == "sim" {
         let why = "sim: has no database and no server, and may run in virtual time: there is \
                    nothing to disturb; name another target";
@@ -61,18 +61,19 @@ fn decide_one(
     let decided = Disturbance {
         name: match at.values.get("name") {
             Some(name) => name.text.clone(),
-            None => deed.told(),
+            None => action.told(),
         },
         at_ns,
         every_ns: positive(at, "every")?,
         until_ns: time(at, "until")?,
         limit_ns: positive(at, "for")?,
-        deed,
+        action,
     };
     if decided.until_ns.is_some_and(|until_ns| until_ns <= at_ns) {
         return Err(bad(at, "until", "until: that is not after its time".to_owned()));
     }
-    let is_of_hosts = decided.deed.is_of_server() || matches!(decided.deed, Deed::Hosts { .. });
+    let is_of_hosts =
+        decided.action.is_of_server() || matches!(decided.action, Action::Hosts { .. });
     if is_of_hosts && decided.limit_ns.is_some() {
         let why = "for: what is done to a server is not cut off; leave it out".to_owned();
         return Err(bad(at, "for", why));
@@ -85,7 +86,7 @@ fn decide_one(
     Ok(decided)
 }
 
-fn decide_deed(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Deed, BadPlan> {
+fn decide_action(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Action, BadPlan> {
     let sql = at.sql.first();
     let command = at.values.get("command");
     let server = at.values.get("server");
@@ -98,7 +99,7 @@ fn decide_deed(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Deed, Bad
             if let Some(empty) = at.sql.iter().find(|written| written.text.trim().is_empty()) {
                 return Err(empty.bad("sql: there is no statement"));
             }
-            Ok(Deed::Sql(at.sql.iter().map(|written| written.text.clone()).collect()))
+            Ok(Action::Sql(at.sql.iter().map(|written| written.text.clone()).collect()))
         }
         (None, Some(command), None, None) if command.text.trim().is_empty() => {
             Err(command.bad("command: there is none"))
@@ -107,7 +108,7 @@ fn decide_deed(draft: &Draft, at: &AtDraft, target: &Target) -> Result<Deed, Bad
             "command: only a plan that is a file named on this machine's command line may run \
              commands (an experiment goes on with 'experiments resume ID --plan FILE')",
         )),
-        (None, Some(command), None, None) => Ok(Deed::Command(command.text.clone())),
+        (None, Some(command), None, None) => Ok(Action::Command(command.text.clone())),
         (None, None, Some(server), None) => {
             let action = action(&server.text).map_err(|why| server.bad(why))?;
             if !managed::is_managed(target) {
@@ -134,7 +135,7 @@ fn decide_server(
     target: &Target,
     server: &Written,
     action: Option<ServerAction>,
-) -> Result<Deed, BadPlan> {
+) -> Result<Action, BadPlan> {
     let n_nodes = managed::n_nodes(target);
     let node = node(draft, at, target)?;
     match (action, node) {
@@ -143,9 +144,9 @@ fn decide_server(
             "server: there is no cluster to join: name one as the target, such as \
              managed:mariadb?nodes=3",
         )),
-        (None, None) => Ok(Deed::Join),
-        (Some(action), Some(node)) => Ok(Deed::Node { node, action }),
-        (Some(action), None) if n_nodes.is_none() => Ok(Deed::Server(action)),
+        (None, None) => Ok(Action::Join),
+        (Some(action), Some(node)) => Ok(Action::Node { node, action }),
+        (Some(action), None) if n_nodes.is_none() => Ok(Action::Server(action)),
         (Some(_), None) => {
             Err(server.bad("server: a cluster has several nodes: say which one, such as node = 2"))
         }
@@ -174,7 +175,7 @@ fn decide_hosts(
     at: &AtDraft,
     target: &Target,
     hosts: &Written,
-) -> Result<Deed, BadPlan> {
+) -> Result<Action, BadPlan> {
     let host_of = |text: &str| Host::parse(text).map_err(|why| hosts.bad(format!("hosts: {why}")));
     if hosts.text.contains('@') {
         // Whatever else is wrong with it: it may hold a password, which nothing repeats.
@@ -203,7 +204,7 @@ fn decide_hosts(
         (_, Some(_)) => return Err(hosts.bad("hosts: name a host or a node, not both")),
         (host, None) => Which::Host(host_of(host)?),
     };
-    Ok(Deed::Hosts { change, which })
+    Ok(Action::Hosts { change, which })
 }
 
 /// What is done to a server; none is a node that joins.

@@ -2,7 +2,7 @@
 //! (print_experiment).
 
 use model::{
-    ArrivalRate, Arrivals, Deed, Disturbance, Group, Load, NS_PER_S, Placement, PlacementChoice,
+    Action, ArrivalRate, Arrivals, Disturbance, Group, Load, NS_PER_S, Placement, PlacementChoice,
     Plan, QueueFull, ServerAction, Until, Which, format_duration,
 };
 use toml::{Table, Value};
@@ -74,23 +74,23 @@ fn at(disturbance: &Disturbance) -> Table {
     let mut out = Table::new();
     put(&mut out, "time", exact(disturbance.at_ns));
     put(&mut out, "name", disturbance.name.as_str());
-    match &disturbance.deed {
-        Deed::Sql(statements) => match statements.as_slice() {
+    match &disturbance.action {
+        Action::Sql(statements) => match statements.as_slice() {
             [one] => put(&mut out, "sql", one.as_str()),
             all => put(&mut out, "sql", all.to_vec()),
         },
-        Deed::Command(command) => put(&mut out, "command", command.as_str()),
-        Deed::Server(action) => put(&mut out, "server", server_action(*action)),
-        Deed::Node { node, action } => {
+        Action::Command(command) => put(&mut out, "command", command.as_str()),
+        Action::Server(action) => put(&mut out, "server", server_action(*action)),
+        Action::Node { node, action } => {
             put(&mut out, "server", server_action(*action));
             put(&mut out, "node", i64::from(*node));
         }
-        Deed::Join => put(&mut out, "server", "join"),
-        Deed::Hosts { change, which: Which::Node(node) } => {
+        Action::Join => put(&mut out, "server", "join"),
+        Action::Hosts { change, which: Which::Node(node) } => {
             put(&mut out, "hosts", change.written());
             put(&mut out, "node", i64::from(*node));
         }
-        Deed::Hosts { change, which } => {
+        Action::Hosts { change, which } => {
             put(&mut out, "hosts", format!("{} {which}", change.written()));
         }
     }

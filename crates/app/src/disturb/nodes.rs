@@ -21,12 +21,15 @@ type Came = (Disturbed, String);
 
 impl Worker {
     /// Does something to the managed server.
-    pub(super) fn handle(&self, deed: &dyn Fn(&mut Managed) -> Result<Came, ServerError>) -> Came {
+    pub(super) fn handle(
+        &self,
+        action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
+    ) -> Came {
         let Some(server) = &self.server else { return failed("there is no managed server") };
         // One after the other: a kill waits for the end of a pause.
         let mut managed = server.lock().unwrap_or_else(PoisonError::into_inner);
         self.signal.count_server_action();
-        let came = deed(&mut managed);
+        let came = action(&mut managed);
         self.signal.count_server_action();
         came.unwrap_or_else(|error| failed(error.to_string()))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::Stop;
 use model::{Check, CheckResult, Event};
 
-use super::sink::Recount;
+use super::sink::RunSink;
 use crate::check;
 use crate::error::Error;
 use crate::open::{Data, Opened};
@@ -15,12 +15,12 @@ use crate::open::{Data, Opened};
 pub(super) fn check_before(
     groups: &[Opened],
     stop: &Arc<Stop>,
-    recount: &mut Recount<'_>,
+    sink: &mut RunSink<'_>,
 ) -> Result<(), Error> {
-    let results = check_all(groups, stop, recount)?;
+    let results = check_all(groups, stop, sink)?;
     let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
     if !results.is_empty() {
-        recount.tell(Event::Checked { after: false, results });
+        sink.tell(Event::Checked { after: false, results });
     }
     if failed.is_empty() {
         return Ok(());
@@ -59,7 +59,7 @@ fn say(result: &CheckResult) -> String {
 pub(super) fn check_all(
     groups: &[Opened],
     stop: &Arc<Stop>,
-    recount: &mut Recount<'_>,
+    sink: &mut RunSink<'_>,
 ) -> Result<Vec<CheckResult>, Error> {
     let mut results = Vec::new();
     let mut seen: Vec<Vec<Check>> = Vec::new();
@@ -70,8 +70,8 @@ pub(super) fn check_all(
         }
         seen.push(checks);
         let (database, workload) = (&opened.database, &opened.workload);
-        results.extend(check::check_heard(database, workload, stop, &mut |title| {
-            recount.watcher.doing(&format!("checking {title}"));
+        results.extend(check::check_interruptible(database, workload, stop, &mut |title| {
+            sink.watcher.doing(&format!("checking {title}"));
         })?);
     }
     Ok(results)

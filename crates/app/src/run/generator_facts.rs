@@ -6,8 +6,8 @@ use model::{Database, Fact, NS_PER_S, Placement, Plan};
 use monitor::Usage;
 use results::Tally;
 
-use crate::census::Census;
 use crate::client_threads::ThreadUse;
+use crate::connection_count::ConnectionCount;
 
 /// How many clients each of several hosts has at first: they are dealt out in turn.
 pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
@@ -87,10 +87,10 @@ fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64>
 /// How long all clients took to connect, and how many connections there were then on either side.
 pub(super) fn facts_of_connections(
     connected_ns: u64,
-    census: Option<Census>,
+    connection_count: Option<ConnectionCount>,
     tally: &Tally,
 ) -> Vec<Fact> {
-    let counted = census.map(Census::end).unwrap_or_default();
+    let counted = connection_count.map(ConnectionCount::end).unwrap_or_default();
     let mut facts = Vec::new();
     if connected_ns > 0 {
         let seconds = connected_ns as f64 / NS_PER_S as f64;

@@ -28,20 +28,22 @@ use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, spread};
-use self::sink::Recount;
-use crate::build::{BuildOptions, Progress, build_heard};
-use crate::census::Census;
-use crate::desk::{self, is_full};
+use self::sink::RunSink;
+use crate::admin_session::{self, is_full};
+use crate::build::{BuildOptions, Progress, build_interruptible};
+use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::finding::not_made;
-use crate::heard::{heard, quietly};
-use crate::in_force::{self, InForce};
+use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
-use crate::open::{Data, Opened, Site, agree_for, arrive, has_all_tables, is_apart_from};
-use crate::settings::{Hold, lost};
+use crate::open::{
+    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
+};
+use crate::settings::{SettingsGuard, lost};
+use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::watcher::Watcher;
-use crate::{alone, room, routines};
+use crate::{admission, build_lock, routines};
 
 pub use self::description::version_of_ours;
 
@@ -90,14 +92,14 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Error> {
     is_apart_from(options.store.as_deref(), &plan.target)?;
-    let mut site = arrive(&plan.target, plan.seed, options.build, stop, &mut |text| {
+    let mut open_target = open_target(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
-    for text in site.sentences() {
+    for text in open_target.sentences() {
         watcher.note(&text);
     }
     if plan.settings.is_empty() {
-        return run_at(&mut site, plan, options, stop, watcher);
+        return run_at(&mut open_target, plan, options, stop, watcher);
     }
     let Some(store) = &options.store else {
         return Err(Error::Usage(
@@ -106,41 +108,41 @@ pub fn run(
                 .to_owned(),
         ));
     };
-    let mut hold = Hold::new(store, "run".to_owned());
-    let result = hold.put_heard(&site.database, &plan, stop).and_then(|set| {
+    let mut guard = SettingsGuard::new(store, "run".to_owned());
+    let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {
         let options = RunOptions { before: set.told(watcher), ..options };
-        run_at(&mut site, plan, options, stop, watcher)
+        run_at(&mut open_target, plan, options, stop, watcher)
     });
-    hold.release(stop).iter().for_each(|note| watcher.note(note));
+    guard.release(stop).iter().for_each(|note| watcher.note(note));
     result
 }
 
 /// Runs a plan at its target, which has been opened.
 pub(crate) fn run_at(
-    site: &mut Site,
+    open_target: &mut OpenTarget,
     mut plan: Plan,
     options: RunOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Error> {
-    room::has_descriptors(&plan)?;
-    let mut said: Vec<String> = site.sentences();
-    let database = &site.database;
+    admission::has_descriptors(&plan)?;
+    let mut said: Vec<String> = open_target.sentences();
+    let database = &open_target.database;
     // What cannot be is refused before anything is built.
-    let placement = room::place_at(site, &plan, stop)?;
+    let placement = admission::place_at(open_target, &plan, stop)?;
     if let Some(path) = &options.store {
         Store::open(path)?;
     }
     let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
-    let groups = groups.map_err(|trouble| site.told(trouble))?;
+    let groups = groups.map_err(|error| open_target.told(error))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     }
-    let database_facts = facts_of_database(site, stop)?;
+    let database_facts = facts_of_database(open_target, stop)?;
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
-    let (in_force, told) = in_force::before(site, stop);
+    let (settings, told) = settings_snapshot::before(open_target, stop);
     let run = RunId(uuid::Uuid::now_v7().to_string());
     let begun = Event::Begun {
         run: run.clone(),
@@ -151,26 +153,26 @@ pub(crate) fn run_at(
         Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
         None => None,
     };
-    let mut recount = Recount::new(writer, watcher);
-    recount.tell(begun);
+    let mut sink = RunSink::new(writer, watcher);
+    sink.tell(begun);
     for text in said {
-        recount.tell(Event::Output { text });
+        sink.tell(Event::Output { text });
     }
     for event in &options.before {
-        recount.tell(event.clone());
+        sink.tell(event.clone());
     }
-    for fact in gather_facts(&plan, &options, database_facts, &groups, site) {
-        recount.tell(Event::Fact(fact));
+    for fact in gather_facts(&plan, &options, database_facts, &groups, open_target) {
+        sink.tell(Event::Fact(fact));
     }
-    told.into_iter().for_each(|event| recount.tell(event));
-    let mut beside = Beside { disturbers: Disturbers::of(&plan, site), in_force };
-    let outcome = measure(&plan, &groups, placement, &options, stop, &mut beside, &mut recount);
-    site.server = beside.disturbers.give_back();
-    if let Some(how) = site.server.as_mut().and_then(Managed::ended) {
+    told.into_iter().for_each(|event| sink.tell(event));
+    let mut background = Background { disturbers: Disturbers::of(&plan, open_target), settings };
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
+    open_target.server = background.disturbers.give_back();
+    if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
         let text = format!("The managed server {how}");
-        recount.tell(not_made("managed_server_ended", text));
+        sink.tell(not_made("managed_server_ended", text));
     }
-    conclude(outcome, recount)
+    conclude(outcome, sink)
 }
 
 fn open_store(
@@ -187,11 +189,12 @@ fn open_store(
     Ok(writer)
 }
 
-fn facts_of_database(site: &Site, stop: &Stop) -> Result<Vec<Fact>, Error> {
-    let database = Arc::clone(&site.database);
-    let asked = quietly(stop, "interrupted before the run began", move || Ok(database.facts()?));
+fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>, Error> {
+    let database = Arc::clone(&open_target.database);
+    let asked =
+        run_interruptible(stop, "interrupted before the run began", move || Ok(database.facts()?));
     let mut facts = asked?;
-    facts.extend(site.server.iter().flat_map(Managed::facts));
+    facts.extend(open_target.server.iter().flat_map(Managed::facts));
     Ok(facts)
 }
 
@@ -206,7 +209,7 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Opened>, Error> {
     let mut groups = Vec::new();
     for group in &plan.groups {
-        let mut opened = agree_for(plan, database, group, stop)?;
+        let mut opened = resolve_group(plan, database, group, stop)?;
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
@@ -216,14 +219,14 @@ pub(crate) fn prepare(
                 )));
             }
             let told = |progress: &Progress| watcher.building(progress);
-            let built = build_heard(&opened, options.load, stop, &mut { told })?;
+            let built = build_interruptible(&opened, options.load, stop, &mut { told })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
-            opened = agree_for(plan, database, group, stop)?;
+            opened = resolve_group(plan, database, group, stop)?;
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while routines were put into the database";
-        let n_made = quietly(stop, interrupted, move || routines::install(&to_install))?;
+        let n_made = run_interruptible(stop, interrupted, move || routines::install(&to_install))?;
         if n_made > 0 {
             said.push(format!("put {n_made} routines into the database"));
         }
@@ -237,11 +240,11 @@ fn gather_facts(
     options: &RunOptions,
     database: Vec<Fact>,
     groups: &[Opened],
-    site: &Site,
+    open_target: &OpenTarget,
 ) -> Vec<Fact> {
     let file = PathBuf::from(&plan.target.path);
     let mut paths: Vec<&Path> = Vec::new();
-    if let Some(server) = &site.server {
+    if let Some(server) = &open_target.server {
         paths.push(server.folder());
     } else if plan.target.hosts.is_empty() && file.exists() {
         paths.push(&file);
@@ -249,7 +252,7 @@ fn gather_facts(
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
     facts.extend(database);
-    facts.extend(spread(plan, site.database.as_ref()));
+    facts.extend(spread(plan, open_target.database.as_ref()));
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
     }
@@ -266,9 +269,9 @@ fn gather_facts(
 }
 
 /// What is done and read beside the load.
-struct Beside {
+struct Background {
     disturbers: Disturbers,
-    in_force: Option<InForce>,
+    settings: Option<SettingsSnapshot>,
 }
 
 /// The load, with its checks around it.
@@ -278,66 +281,67 @@ fn measure(
     placement: Placement,
     options: &RunOptions,
     stop: &Arc<Stop>,
-    beside: &mut Beside,
-    recount: &mut Recount<'_>,
+    background: &mut Background,
+    sink: &mut RunSink<'_>,
 ) -> Result<Ran, Error> {
     if options.check_before {
-        check_before(groups, stop, recount)?;
+        check_before(groups, stop, sink)?;
     }
-    beside.disturbers.prepare(stop)?;
+    background.disturbers.prepare(stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
-    let threads = recount.client_threads.clone();
+    let threads = sink.client_threads.clone();
     let job = Job { threads, ..job_of(plan, groups, placement, options) };
     let (monitor, facts) = monitor::start(Scope {
         // In virtual time there is nothing of this machine.
         around: if placement == Placement::Simulated { Around::None } else { plan.around },
-        threads: recount.threads.clone(),
+        threads: sink.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
-        connect: desk::for_counters,
-        processes: beside.disturbers.processes(),
+        connect: admin_session::for_counters,
+        processes: background.disturbers.processes(),
     });
-    recount.are_read = monitor.has_collectors();
-    facts.into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
-    let ran = drive(job, stop, &mut beside.disturbers, monitor, recount)?;
-    recount.take_usage();
-    let usage = recount.measured.unwrap_or_default();
-    recount.tell(Event::Ended {
+    sink.are_read = monitor.has_collectors();
+    facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    let ran = drive(job, stop, &mut background.disturbers, monitor, sink)?;
+    sink.take_usage();
+    let usage = sink.measured.unwrap_or_default();
+    sink.tell(Event::Ended {
         reason: ran.reason.clone(),
         measured_ns: ran.measured_ns,
         elapsed_ns: ran.elapsed_ns,
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
     });
-    for fact in facts_of(&ran, &usage, &recount.thread_use, &recount.tally) {
-        recount.tell(Event::Fact(fact));
+    for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
+        sink.tell(Event::Fact(fact));
     }
-    wait_while_recovering(groups, stop, recount);
+    wait_while_recovering(groups, stop, sink);
     let database = groups.first().map(|opened| &opened.database);
-    let changed = in_force::changed(database, beside.in_force.as_ref(), stop, &recount.tally);
+    let changed =
+        settings_snapshot::changed(database, background.settings.as_ref(), stop, &sink.tally);
     let changed = changed.into_iter().map(Event::Fact);
-    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &recount.tally));
-    changed.chain(lost).for_each(|event| recount.tell(event));
+    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &sink.tally));
+    changed.chain(lost).for_each(|event| sink.tell(event));
     let after = counts_in(groups, stop);
     match (before, after) {
-        (before, Ok(after)) => crosscheck(&before, &after, recount),
+        (before, Ok(after)) => crosscheck(&before, &after, sink),
         (_, Err(error)) => {
             let text = format!("The database's own count of commits is not known: {error}.");
-            recount.tell(not_made("crosscheck_not_made", text));
+            sink.tell(not_made("crosscheck_not_made", text));
         }
     }
-    compare_commits(groups, stop, commits_before, recount);
-    restarted(groups, stop, began).into_iter().for_each(|fact| recount.tell(Event::Fact(fact)));
+    compare_commits(groups, stop, commits_before, sink);
+    restarted(groups, stop, began).into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
     // Who interrupts a run does not want to wait for more.
     if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
-        match check_all(groups, stop, recount) {
+        match check_all(groups, stop, sink) {
             Ok(results) if results.is_empty() => {}
-            Ok(results) => recount.tell(Event::Checked { after: true, results }),
-            Err(Error::Interrupted(why)) => recount.note(why),
+            Ok(results) => sink.tell(Event::Checked { after: true, results }),
+            Err(Error::Interrupted(why)) => sink.note(why),
             Err(error) => {
                 let text = format!("The data could not be checked after the load: {error}.");
-                recount.tell(not_made("checks_not_made", text));
+                sink.tell(not_made("checks_not_made", text));
             }
         }
     }
@@ -346,15 +350,20 @@ fn measure(
 
 /// What is asked after the load is asked of a server that lets us in: one that was killed may
 /// recover for longer than anybody waits who connects.
-fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, recount: &mut Recount<'_>) {
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) {
     let Some(opened) = groups.first() else { return };
     let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
-    let mut hear = |why: &String| recount.watcher.doing(&format!("the server recovers: {why}"));
+    let mut hear = |why: &String| sink.watcher.doing(&format!("the server recovers: {why}"));
     // Whoever asks next says what is wrong with the server, or that it was interrupted.
-    let _ = heard(stop, "interrupted while the server recovered", &mut hear, move |tell| {
-        alone::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
-        Ok(())
-    });
+    let _ = run_interruptible_with_progress(
+        stop,
+        "interrupted while the server recovered",
+        &mut hear,
+        move |tell| {
+            build_lock::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+            Ok(())
+        },
+    );
 }
 
 /// The load itself, with what is done and counted beside it.
@@ -363,13 +372,13 @@ fn drive(
     stop: &Arc<Stop>,
     disturbers: &mut Disturbers,
     mut monitor: Monitor,
-    recount: &mut Recount<'_>,
+    sink: &mut RunSink<'_>,
 ) -> Result<Ran, Error> {
     let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
     let phases = job.phases;
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
     let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
-    let (mut connected_ns, mut census) = (0, None);
+    let (mut connected_ns, mut connection_count) = (0, None);
     let measured_from_unix_ms = Cell::new(None);
     let mut start = |now_ns| {
         connected_ns = now_ns;
@@ -377,30 +386,31 @@ fn drive(
         let until_measured_ms = until_measured.as_millis() as i64;
         measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
         let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
-        census = database.as_ref().and_then(|database| Census::begin(database, until_midst));
+        connection_count =
+            database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
         begin(until_measured);
         begin_to_look(until_measured);
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
-        disturbers.follow(&event, &mut |told| recount.tell(told));
-        monitor.follow(&mut |told| recount.tell(told));
-        recount.tell(event);
+        disturbers.follow(&event, &mut |told| sink.tell(told));
+        monitor.follow(&mut |told| sink.tell(told));
+        sink.tell(event);
         // Also whoever is killed in mid-run has said when it was.
         if let Some(ms) = measured_from_unix_ms.take() {
-            recount.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+            sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
     });
-    for fact in monitor.end(&mut |told| recount.tell(told)) {
-        recount.tell(Event::Fact(fact));
+    for fact in monitor.end(&mut |told| sink.tell(told)) {
+        sink.tell(Event::Fact(fact));
     }
-    disturbers.end(stop, &mut |told| recount.tell(told));
-    for fact in facts_of_connections(connected_ns, census, &recount.tally) {
-        recount.tell(Event::Fact(fact));
+    disturbers.end(stop, &mut |told| sink.tell(told));
+    for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
+        sink.tell(Event::Fact(fact));
     }
     ran.map_err(|error| match error {
         engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
-        error => could_not_run(error, &recount.tally),
+        error => could_not_run(error, &sink.tally),
     })
 }
 
@@ -446,52 +456,52 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
 }
 
 /// Judges, reports, and closes the store; a run that failed midway is kept as such.
-fn conclude(outcome: Result<Ran, Error>, mut recount: Recount<'_>) -> Result<RunResult, Error> {
-    let trouble = outcome.err();
-    if let Some(trouble) = &trouble {
-        recount.tell(Event::Output { text: trouble.to_string() });
-        let reason = match trouble {
+fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
+    let failure = outcome.err();
+    if let Some(failure) = &failure {
+        sink.tell(Event::Output { text: failure.to_string() });
+        let reason = match failure {
             Error::Interrupted(_) => StopReason::Interrupted,
             Error::Usage(why) | Error::Failed(why) => StopReason::Failed { why: why.clone() },
         };
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
-        recount.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
+        sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
-    let mut found = results::findings::judge(&recount.tally);
-    let trouble_of_store = recount.writer.as_ref().and_then(|writer| {
+    let mut found = results::findings::judge(&sink.tally);
+    let store_failure = sink.writer.as_ref().and_then(|writer| {
         let is_gone = !writer.path().exists();
         let gone = || format!("{} was removed meanwhile", writer.path().display());
         writer.trouble().or_else(|| is_gone.then(gone))
     });
-    let is_told = trouble_of_store.is_some();
-    found.extend(trouble_of_store.map(not_written));
+    let is_told = store_failure.is_some();
+    found.extend(store_failure.map(not_written));
     for finding in found {
-        recount.tell(Event::Finding(finding));
+        sink.tell(Event::Finding(finding));
     }
-    let mut report = Report::of(&recount.tally);
-    if let Some(writer) = recount.writer.take() {
+    let mut report = Report::of(&sink.tally);
+    if let Some(writer) = sink.writer.take() {
         let (status, summary) = kept(&report);
         let json = serde_json::to_string(&report.clone().without_points()).ok();
         if let Err(error) = writer.finish(json, status, summary) {
-            recount.watcher.note(&format!("the store could not be written: {error}"));
+            sink.watcher.note(&format!("the store could not be written: {error}"));
             // It came to light at the end, as the last of it was written.
             if !is_told {
-                recount.tell(Event::Finding(not_written(error.to_string())));
-                report = Report::of(&recount.tally);
+                sink.tell(Event::Finding(not_written(error.to_string())));
+                report = Report::of(&sink.tally);
             }
         }
     }
-    if let Some(trouble) = trouble {
-        return Err(trouble);
+    if let Some(failure) = failure {
+        return Err(failure);
     }
-    let reason = recount.tally.ended.as_ref().map(|ended| &ended.reason);
+    let reason = sink.tally.ended.as_ref().map(|ended| &ended.reason);
     let is_valid = report.findings.iter().all(|finding| finding.severity < Severity::Invalid);
     let is_done = matches!(reason, Some(StopReason::Completed | StopReason::QueueFull));
     Ok(RunResult {
         is_good: is_valid && is_done,
         is_interrupted: matches!(reason, Some(StopReason::Interrupted)),
         report,
-        tally: recount.tally,
+        tally: sink.tally,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
 /// Everyone who wants to know, and the cost of the measured phase.
-pub(super) struct Recount<'w> {
+pub(super) struct RunSink<'w> {
     pub(super) tally: Tally,
     pub(super) writer: Option<Writer>,
     pub(super) watcher: &'w mut dyn Watcher,
@@ -27,9 +27,9 @@ pub(super) struct Recount<'w> {
     pub(super) thread_use: ThreadUse,
 }
 
-impl<'w> Recount<'w> {
-    pub(super) fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> Recount<'w> {
-        Recount {
+impl<'w> RunSink<'w> {
+    pub(super) fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> RunSink<'w> {
+        RunSink {
             tally: Tally::new(),
             writer,
             watcher,

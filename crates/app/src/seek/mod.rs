@@ -1,10 +1,10 @@
 //! The highest rate, or number of clients, at which objectives hold.
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
-//! so whoever comes after a crash replays the course from what was stored. Not here: where probes
-//! go (course), and what one says (results).
+//! so whoever comes after a crash replays the search from what was stored. Not here: where probes
+//! go (strategy), and what one says (results).
 
-mod course;
+mod strategy;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -27,10 +27,12 @@ use results::store::Store;
 
 use crate::error::Error;
 use crate::open::is_apart_from;
-use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, Tried, Walk};
+use crate::trial_runner::{
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
+};
 use crate::trials::{forget_unbegun, status, trialled};
 
-pub use course::{Ask, Conclusion, Course, Probe};
+pub use strategy::{Ask, Conclusion, Probe, SearchStrategy};
 
 /// A search that has come to its end, or was interrupted.
 pub struct SeekResult {
@@ -152,18 +154,18 @@ impl Search {
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<SeekResult, Error> {
-        let course = course_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
+        let strategy = strategy_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
         // One placement for all probes: that of the highest, which is the most demanding one.
-        let ends = vec![self.plan(course.low, 0)?, self.plan(course.high, 0)?];
-        let mut walk = Walk::new(options, self.experiment.clone(), ends)?;
-        let probed = walk.rehearse(stop, watcher).and_then(|()| {
-            walk.place(stop, watcher)?;
-            let placement = walk.plans[1].placement;
-            walk.plans.clear();
-            walk.experiment.points.clear();
-            self.probe_all(&mut walk, &course, placement, stop, watcher)
+        let ends = vec![self.plan(strategy.low, 0)?, self.plan(strategy.high, 0)?];
+        let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
+        let probed = runner.rehearse(stop, watcher).and_then(|()| {
+            runner.place(stop, watcher)?;
+            let placement = runner.plans[1].placement;
+            runner.plans.clear();
+            runner.experiment.points.clear();
+            self.probe_all(&mut runner, &strategy, placement, stop, watcher)
         });
-        walk.end(&probed, stop, watcher);
+        runner.end(&probed, stop, watcher);
         let is_interrupted = probed?;
         let report = report(store, &self.experiment)?;
         let is_good = report.recommended.is_some() && report.confirmed == Some(true);
@@ -172,20 +174,20 @@ impl Search {
 
     fn probe_all(
         &mut self,
-        walk: &mut Walk<'_>,
-        course: &Course,
+        runner: &mut TrialRunner<'_>,
+        strategy: &SearchStrategy,
         placement: PlacementChoice,
         stop: &Arc<Stop>,
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<bool, Error> {
         let mut known = Known::default();
-        let mut made = replay(&walk.store, &self.experiment, course, &mut known)?;
+        let mut made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
         let mut failures = 0;
-        while let Some(ask) = course.next(&probes_of(&made)) {
+        while let Some(ask) = strategy.next(&probes_of(&made)) {
             if stop.is_asked() {
                 return Ok(true);
             }
-            walk.is_alone()?;
+            runner.is_alone()?;
             let nth = made.len();
             let mut plan = self.plan(ask.at, ask.measure_ns)?;
             plan.placement = placement;
@@ -193,28 +195,28 @@ impl Search {
             plan.seed = seed_of(plan.seed, nth);
             let values = vec![self.seek_plan.value(ask.at)];
             let told = format!("{}={} ({})", self.seek_plan.seek.axis, values[0], ask.stage.name());
-            walk.plans.truncate(nth);
-            walk.experiment.points.truncate(nth);
-            while walk.plans.len() <= nth {
+            runner.plans.truncate(nth);
+            runner.experiment.points.truncate(nth);
+            while runner.plans.len() <= nth {
                 let point = Point { values: values.clone(), plan: String::new() };
-                walk.plans.push(plan.clone());
-                walk.experiment.points.push(point);
+                runner.plans.push(plan.clone());
+                runner.experiment.points.push(point);
             }
-            let (n, left_ns) = course.left(&probes_of(&made));
+            let (n, left_ns) = strategy.left(&probes_of(&made));
             watcher.trial(nth as u64 + 1, nth as u64 + n, &told, Some(left_ns));
-            match walk.one((nth as u32, 0), stop, watcher) {
+            match runner.one((nth as u32, 0), stop, watcher) {
                 Ok(Tried::Interrupted) => return Ok(true),
                 Ok(Tried::Counts | Tried::Settled(_)) => {}
                 Ok(Tried::Not(why)) => {
                     watcher.note(&format!("a probe at {told} does not count: {why}"));
                 }
                 Err(Error::Failed(why)) => {
-                    walk.site = None;
+                    runner.open_target = None;
                     watcher.note(&format!("a probe at {told} failed: {why}"));
                 }
-                Err(trouble) => return Err(trouble),
+                Err(error) => return Err(error),
             }
-            made = replay(&walk.store, &self.experiment, course, &mut known)?;
+            made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
             if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
                 return Err(Error::Failed(format!(
                     "the probe at {told} is too short, {lacks}: raise --seek-budget"
@@ -230,9 +232,9 @@ impl Search {
     }
 }
 
-fn course_of(seek: &Seek, plan: Plan) -> Course {
+fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
     let Seek { low, high, is_whole, budget_ns, .. } = *seek;
-    Course { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
+    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
 }
 
 /// A stored plan names its target.
@@ -268,17 +270,17 @@ fn is_made(trial: &Trialled) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
 
-/// The probes that were made, each with its report, as the course asks for them.
+/// The probes that were made, each with its report, as the strategy asks for them.
 fn replay(
     store: &Store,
     experiment: &Experiment,
-    course: &Course,
+    strategy: &SearchStrategy,
     known: &mut Known,
 ) -> Result<Vec<(Probe, Report)>, Error> {
     let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
     let trials = trialled(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
-    while let Some(ask) = course.next(&probes_of(&made)) {
+    while let Some(ask) = strategy.next(&probes_of(&made)) {
         let is_here = |trial: &&Trialled| trial.point as usize == made.len() && is_made(trial);
         let Some(trial) = trials.iter().rfind(is_here) else { break };
         let judged = judged(store, &trial.report, seek, known)?;
@@ -293,15 +295,15 @@ fn first_method(
     store: &Store,
     experiment: &Experiment,
     seek_plan: &SeekPlan,
-    course: &Course,
+    strategy: &SearchStrategy,
 ) -> Result<Vec<(Probe, Report)>, Error> {
     let mut made: Vec<(Probe, Report)> = Vec::new();
     let mut n_long = 0;
     for trial in trialled(store, experiment)?.iter().filter(|trial| is_made(trial)) {
         let Some(at) = seek_plan.value_in(&trial.report.plan) else { continue };
         let measure_s = trial.report.phases.measure_s;
-        let short_s = course.budget_ns as f64 / 32e9;
-        let is_short = measure_s + course.ramp_up_ns as f64 / 1e9 <= short_s;
+        let short_s = strategy.budget_ns as f64 / 32e9;
+        let is_short = measure_s + strategy.ramp_up_ns as f64 / 1e9 <= short_s;
         n_long += usize::from(!is_short);
         let stage = match n_long {
             _ if is_short => Stage::Bracket,
@@ -323,16 +325,16 @@ fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
 pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Error> {
     let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
     let seek = search.seek_plan.seek.clone();
-    let course = course_of(&seek, search.plan(seek.low, 0)?);
+    let strategy = strategy_of(&seek, search.plan(seek.low, 0)?);
     let (made, concluded) = match seek.method {
         METHOD => {
-            let made = replay(store, experiment, &course, &mut Known::default())?;
-            let concluded = course.conclude(&probes_of(&made));
+            let made = replay(store, experiment, &strategy, &mut Known::default())?;
+            let concluded = strategy.conclude(&probes_of(&made));
             (made, concluded)
         }
         _ => {
-            let made = first_method(store, experiment, &search.seek_plan, &course)?;
-            let concluded = course.conclude_as_they_are(&probes_of(&made));
+            let made = first_method(store, experiment, &search.seek_plan, &strategy)?;
+            let concluded = strategy.conclude_as_they_are(&probes_of(&made));
             (made, concluded)
         }
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use app::Error;
 use app::build::{BuildOptions, Built, build, checksums, drop_data};
-use app::open::{Data, Opened, agree_on, open};
+use app::open::{Data, Opened, open, resolve_workload};
 use model::{Database, Secret, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 
@@ -18,7 +18,7 @@ const ROWS: u64 = 3_000;
 fn agreed(database: &Arc<dyn Database>, target: &Target) -> Opened {
     let written = [("table_size", ROWS.to_string().as_str()), ("tables", "2")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    agree_on(database, target, "oltp-point-select", &written, 5).expect("agreed")
+    resolve_workload(database, target, "oltp-point-select", &written, 5).expect("agreed")
 }
 
 fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Error> {

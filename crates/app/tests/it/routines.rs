@@ -5,7 +5,7 @@ use std::thread;
 
 use app::Error;
 use app::build::{BuildOptions, build, drop_data};
-use app::open::{Data, Opened, agree_on, open};
+use app::open::{Data, Opened, open, resolve_workload};
 use app::routines::install;
 use model::{Database, Target};
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, POSTGRES_18};
@@ -19,7 +19,7 @@ fn agreed(
 ) -> Result<Opened, Error> {
     let written: Vec<(String, String)> =
         written.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    agree_on(database, target, "tpcc", &written, 1)
+    resolve_workload(database, target, "tpcc", &written, 1)
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! `dbdyno build`, `check` and `drop`: the data without the load.
 
 use app::build::{
-    Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
-    unmarked_tables,
+    Both, BuildOptions, Built, build_both, build_interruptible, checksums_interruptible,
+    drop_data as drop_tables, unmarked_tables,
 };
 use app::open::{
-    Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables, is_apart_from,
+    Data, OpenTarget, Opened, default_target, has_all_tables, is_apart_from, open_target,
+    resolve_workload_interruptible,
 };
 use app::watcher::Watcher;
 use app::{Error, Stop};
@@ -66,7 +67,7 @@ struct Found {
     target: Target,
     opened: Opened,
     /// A server that was started for it ends with this.
-    site: Site,
+    open_target: OpenTarget,
 }
 
 /// Opens what the command line names. Only a build makes what is not there.
@@ -99,30 +100,37 @@ fn opened(
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    let site = arrive(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
-    for text in site.sentences() {
+    let open_target = open_target(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
+    for text in open_target.sentences() {
         live.note(&text);
     }
-    let opened = agree_heard(&site.database, &target, entry.name, &parameters, seed, stop)?;
-    Ok(Found { target, opened, site })
+    let opened = resolve_workload_interruptible(
+        &open_target.database,
+        &target,
+        entry.name,
+        &parameters,
+        seed,
+        stop,
+    )?;
+    Ok(Found { target, opened, open_target })
 }
 
 pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, mut site } = opened(matches, true, &stop, &mut live)?;
+    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live)?;
     let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
-        let both = both.map_err(|trouble| site.told(trouble))?;
+        let both = both.map_err(|error| open_target.told(error))?;
         return tell_both(&target, &both, matches);
     }
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
-    let built = build_heard(&opened, options, &stop, &mut |far| live.building(far));
+    let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
     live.end();
-    let built = built.map_err(|trouble| site.told(trouble))?;
+    let built = built.map_err(|error| open_target.told(error))?;
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", built_json(&target, &built)));
     }
@@ -173,7 +181,8 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, open_target: _open_target } =
+        opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
@@ -187,11 +196,11 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
     }
     let (database, workload) = (&opened.database, &opened.workload);
-    let results = app::check::check_heard(database, workload, &stop, &mut |title| {
+    let results = app::check::check_interruptible(database, workload, &stop, &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
-        true => checksums_heard(&opened, &stop)?,
+        true => checksums_interruptible(&opened, &stop)?,
         false => Vec::new(),
     };
     live.end();
@@ -228,7 +237,8 @@ fn told(result: &CheckResult) -> String {
 pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, open_target: _open_target } =
+        opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Error::Usage(format!("{name} has no data to drop")));

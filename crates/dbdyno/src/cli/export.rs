@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use app::Error;
-use app::subject::run_report;
+use app::report_source::run_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use results::render::{as_json, seconds_csv};

@@ -63,11 +63,11 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match command(&words).map(|command| parse(command, &words)) {
         Ok(Ok(matches)) => dispatch(&matches),
         Ok(Err(code)) => Ok(code),
-        Err(trouble) => Err(trouble),
+        Err(error) => Err(error),
     };
     ExitCode::from(match outcome {
         Ok(code) => code,
-        Err(trouble) => tell(&trouble, &words),
+        Err(error) => tell(&error, &words),
     })
 }
 
@@ -165,9 +165,9 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// Says what went wrong, in one sentence, and gives its exit code.
-fn tell(trouble: &Error, words: &[String]) -> u8 {
-    say(&without_passwords(&format!("dbdyno: {trouble}"), words));
-    match trouble {
+fn tell(error: &Error, words: &[String]) -> u8 {
+    say(&without_passwords(&format!("dbdyno: {error}"), words));
+    match error {
         Error::Usage(_) => USAGE,
         Error::Failed(_) => FAILED,
         Error::Interrupted(_) => INTERRUPTED,

@@ -3,7 +3,7 @@
 
 use app::Error;
 use app::compare::{Asked, compare, history};
-use app::subject::Subject;
+use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use results::charts::Chart;
@@ -90,10 +90,10 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
                    'compare' and 'experiments show' write JSON";
         return Err(Error::Usage(why.to_owned()));
     }
-    let subject = subject(matches)?;
+    let source = source(matches)?;
     if matches.get_flag("charts") {
         let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
-        return print(&subject.charts().iter().map(line).collect::<String>());
+        return print(&source.charts().iter().map(line).collect::<String>());
     }
     let name = matches.get_one::<String>("file").expect("clap requires it");
     let file = match name.as_str() {
@@ -102,10 +102,10 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     };
     let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
     let bytes = match matches.get_one::<String>("chart") {
-        Some(chart_name) => chart(&subject, chart_name, name, matches, ink)?,
+        Some(chart_name) => chart(&source, chart_name, name, matches, ink)?,
         None => {
             is_page(name)?;
-            page(&subject.title(), &subject.body(ink), ink).into_bytes()
+            page(&source.title(), &source.body(ink), ink).into_bytes()
         }
     };
     match file {
@@ -114,28 +114,28 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn subject(matches: &ArgMatches) -> Result<Subject, Error> {
+fn source(matches: &ArgMatches) -> Result<ReportSource, Error> {
     let store = store(matches)?;
     let judge = judge(matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
-        return Ok(Subject::History(Box::new(history(&store, &Question::of(label, judge))?)));
+        return Ok(ReportSource::History(Box::new(history(&store, &Question::of(label, judge))?)));
     }
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();
     match (matches.get_one::<String>("by"), &names[..]) {
         (None, _) => {
-            let subject = Subject::named(&store, &names, &judge)?;
-            if let (Subject::Run(run), [last]) = (&subject, &names[..])
+            let source = ReportSource::named(&store, &names, &judge)?;
+            if let (ReportSource::Run(run), [last]) = (&source, &names[..])
                 && last == LAST
             {
                 hint(&store, run)?;
             }
-            Ok(subject)
+            Ok(source)
         }
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
-            Ok(Subject::Comparison(Box::new(report), Vec::new()))
+            Ok(ReportSource::Comparison(Box::new(report), Vec::new()))
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";
@@ -172,13 +172,13 @@ fn is_page(file: &str) -> Result<(), Error> {
 
 /// A chart alone, as its file's name says.
 fn chart(
-    subject: &Subject,
+    source: &ReportSource,
     name: &str,
     file: &str,
     matches: &ArgMatches,
     ink: Ink<'_>,
 ) -> Result<Vec<u8>, Error> {
-    let charts = subject.charts();
+    let charts = source.charts();
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
         return Err(Error::Usage(format!(

@@ -149,8 +149,8 @@ pub(crate) fn offer(matches: &ArgMatches) {
         ));
         if name == "run" && is_agreed() {
             let mut target = target;
-            if let Err(trouble) = password::give(&mut target, sub) {
-                say(&format!("dbdyno: {trouble}"));
+            if let Err(error) = password::give(&mut target, sub) {
+                say(&format!("dbdyno: {error}"));
                 continue;
             }
             let options = RestoreOptions { dry_run: false, force: false };

@@ -1,7 +1,7 @@
 //! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
 
 use app::Error;
-use app::subject::{report_of, run_report, run_tally};
+use app::report_source::{report_of, run_report, run_tally};
 use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Severity};
@@ -163,7 +163,7 @@ pub(super) fn store(matches: &ArgMatches) -> Result<Store, Error> {
     Store::open_existing(&path).map_err(said)
 }
 
-/// What the store says, as trouble.
+/// What the store says, as an error.
 pub(super) fn said(error: results::store::StoreError) -> Error {
     Error::Failed(error.to_string())
 }

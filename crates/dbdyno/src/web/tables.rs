@@ -3,7 +3,7 @@
 //!
 //! Not here: what stands in them (results).
 
-use app::subject::run_report;
+use app::report_source::run_report;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};

@@ -9,7 +9,7 @@ use stats::{Mmc, exponential, kiefer_wolfowitz};
 
 use super::Row;
 use crate::error::Error;
-use crate::seek::{Ask, Course, Probe};
+use crate::seek::{Ask, Probe, SearchStrategy};
 
 /// Four servers and 400 requests a second at capacity; the bound is that of the p99 at a load.
 const SERVERS: u32 = 4;
@@ -90,7 +90,7 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
         let known = Mmc { arrivals_per_s: truth, service_ns_mean: SERVICE_NS, servers: SERVERS };
         let bound_ns = known.response_ns_quantile(0.99) as u64;
         let objective: Objective = format!("p99<{bound_ns}ns").parse().expect("an objective");
-        let course = Course {
+        let course = SearchStrategy {
             low: truth / 7.0,
             high: truth * 3.0,
             is_whole: false,

@@ -21,7 +21,7 @@ use crate::trials::trialled;
 
 /// What a page is about.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum ReportSource {
     /// A run.
     Run(Box<Report>),
     /// An experiment, and its trials.
@@ -34,13 +34,13 @@ pub enum Subject {
     History(Box<HistoryReport>),
 }
 
-impl Subject {
+impl ReportSource {
     /// What one name means, an experiment before a run; of several names their comparison.
-    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<Subject, Error> {
+    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
         let [name] = names else {
             let sides = Asked::Sides(names.to_vec());
             let report = compare(store, &sides, judge)?;
-            return Ok(Subject::Comparison(Box::new(report), Vec::new()));
+            return Ok(ReportSource::Comparison(Box::new(report), Vec::new()));
         };
         if name.contains(['=', ',']) {
             return Err(Error::Usage(format!(
@@ -51,54 +51,54 @@ impl Subject {
         if name != LAST
             && let Ok(experiment) = store.find_experiment(name)
         {
-            return Subject::of_experiment(store, &experiment);
+            return ReportSource::of_experiment(store, &experiment);
         }
         let run = store.find(name)?;
         let report = run_report(store, &run, Options { per_client: true })?;
-        Ok(Subject::Run(Box::new(report)))
+        Ok(ReportSource::Run(Box::new(report)))
     }
 
     /// An experiment or a search.
-    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<Subject, Error> {
+    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<ReportSource, Error> {
         if experiment.seek.is_some() {
             let report = crate::seek::report(store, experiment)?;
-            return Ok(Subject::Seek(Box::new(report)));
+            return Ok(ReportSource::Seek(Box::new(report)));
         }
         let report = crate::experiment::report(store, experiment)?;
-        Ok(Subject::Experiment(Box::new(report), trialled(store, experiment)?))
+        Ok(ReportSource::Experiment(Box::new(report), trialled(store, experiment)?))
     }
 
     /// Its name, for the title of a page.
     pub fn title(&self) -> String {
         match self {
-            Subject::Run(report) if report.name.is_empty() => report.run_id.clone(),
-            Subject::Run(report) => report.name.clone(),
-            Subject::Experiment(report, _) => report.name.clone(),
-            Subject::Seek(report) => report.name.clone(),
-            Subject::Comparison(report, _) => comparison_title(report),
-            Subject::History(report) => format!("history by {}", report.by),
+            ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
+            ReportSource::Run(report) => report.name.clone(),
+            ReportSource::Experiment(report, _) => report.name.clone(),
+            ReportSource::Seek(report) => report.name.clone(),
+            ReportSource::Comparison(report, _) => comparison_title(report),
+            ReportSource::History(report) => format!("history by {}", report.by),
         }
     }
 
     /// Its charts.
     pub fn charts(&self) -> Vec<Chart> {
         match self {
-            Subject::Run(report) => of_run(report),
-            Subject::Experiment(report, trials) => of_experiment(report, trials),
-            Subject::Seek(report) => of_seek(report),
-            Subject::Comparison(report, _) => of_comparison(report),
-            Subject::History(report) => of_history(report),
+            ReportSource::Run(report) => of_run(report),
+            ReportSource::Experiment(report, trials) => of_experiment(report, trials),
+            ReportSource::Seek(report) => of_seek(report),
+            ReportSource::Comparison(report, _) => of_comparison(report),
+            ReportSource::History(report) => of_history(report),
         }
     }
 
     /// The body of its page.
     pub fn body(&self, ink: Ink<'_>) -> String {
         match self {
-            Subject::Run(report) => run_body(report, ink),
-            Subject::Experiment(report, trials) => experiment_body(report, trials, ink),
-            Subject::Seek(report) => seek_body(report, ink),
-            Subject::Comparison(report, gates) => comparison_body(report, gates, ink),
-            Subject::History(report) => history_body(report, ink),
+            ReportSource::Run(report) => run_body(report, ink),
+            ReportSource::Experiment(report, trials) => experiment_body(report, trials, ink),
+            ReportSource::Seek(report) => seek_body(report, ink),
+            ReportSource::Comparison(report, gates) => comparison_body(report, gates, ink),
+            ReportSource::History(report) => history_body(report, ink),
         }
     }
 }

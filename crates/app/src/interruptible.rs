@@ -1,5 +1,5 @@
 //! Work that blocks (connecting, starting a server, a long query) on a thread of its own, so that
-//! whoever asks to stop is heard meanwhile. Not here: the load, which has a stop word for that.
+//! a stop is noticed meanwhile. Not here: the load, which has a stop word for that.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -11,7 +11,7 @@ use monitor::wall_clock;
 
 use crate::error::Error;
 
-/// How soon a stop is heard.
+/// How soon a stop is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Work that looks at the stop word itself may end in its own way for so long.
 const GRACE: Duration = Duration::from_millis(800);
@@ -24,7 +24,7 @@ enum Said<P, T> {
 /// Does `work`, whose words go to `hear` on this thread. It is left behind when somebody asks to
 /// stop and it does not end by itself soon after, at once if they ask twice; that is told as
 /// `interrupted`.
-pub(crate) fn heard<P, T>(
+pub(crate) fn run_interruptible_with_progress<P, T>(
     stop: &Stop,
     interrupted: &str,
     hear: &mut dyn FnMut(&P),
@@ -62,10 +62,10 @@ where
 }
 
 /// The same for work that has nothing to say before it is done.
-pub(crate) fn quietly<T: Send + 'static>(
+pub(crate) fn run_interruptible<T: Send + 'static>(
     stop: &Stop,
     interrupted: &str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    heard::<(), T>(stop, interrupted, &mut |()| {}, |_| work())
+    run_interruptible_with_progress::<(), T>(stop, interrupted, &mut |()| {}, |_| work())
 }

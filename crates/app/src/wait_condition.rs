@@ -12,9 +12,9 @@ use model::{
 };
 use monitor::wall_clock;
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
-use crate::heard::heard;
+use crate::interruptible::run_interruptible_with_progress;
 use crate::watcher::Watcher;
 
 /// How often the query is asked.
@@ -31,11 +31,11 @@ pub(crate) fn wait_until(
     let at_most = Duration::from_nanos(condition.at_most_ns);
     let mut hear = |told: &String| watcher.doing(told);
     let interrupted = "interrupted while a condition was waited for";
-    let waited = heard(stop, interrupted, &mut hear, move |tell| {
-        let mut desk = Desk::at(database.as_ref())?;
+    let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
+        let mut session = AdminSession::at(database.as_ref())?;
         let began = wall_clock::now();
         loop {
-            let said = first_value(&mut desk, &asked.sql)?;
+            let said = first_value(&mut session, &asked.sql)?;
             let took = began.elapsed();
             if said.as_deref().is_some_and(is_true) || took >= at_most {
                 return Ok((said, took));
@@ -59,10 +59,10 @@ pub(crate) fn wait_until(
 }
 
 /// The first value that a query returns, as text; none for null and for no row.
-fn first_value(desk: &mut Desk, sql: &str) -> Result<Option<String>, Error> {
+fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, Error> {
     let mut first = None;
     let mut is_first = true;
-    let asked = desk.read(sql, &mut |row: &dyn Row| {
+    let asked = session.read(sql, &mut |row: &dyn Row| {
         if std::mem::take(&mut is_first) && row.width() > 0 {
             first = match row.value(0) {
                 Value::Null => None,

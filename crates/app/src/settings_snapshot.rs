@@ -10,11 +10,11 @@ use engine::Stop;
 use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
 use results::Tally;
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
-use crate::heard::quietly;
+use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
-use crate::open::Site;
+use crate::open::OpenTarget;
 use crate::settings::{set_and_told, taken_otherwise};
 
 /// What a name has in it whose value may be a secret, or lead to one. Commands and statements that
@@ -34,14 +34,16 @@ const HOME: &str = "<home>";
 /// Longer values are cut: lists of all that an optimizer can do have some 600 letters.
 const CHARACTERS_MAX: usize = 1_000;
 
-/// All settings of the server of `site`, and what a run keeps of them. What cannot be read is a
-/// fact.
-pub(crate) fn before(site: &Site, stop: &Stop) -> (Option<InForce>, Vec<Event>) {
-    let database = Arc::clone(&site.database);
+/// All settings of the server, and what a run keeps of them. What cannot be read is a fact.
+pub(crate) fn before(
+    open_target: &OpenTarget,
+    stop: &Stop,
+) -> (Option<SettingsSnapshot>, Vec<Event>) {
+    let database = Arc::clone(&open_target.database);
     let interrupted = "interrupted while settings were looked at";
-    match quietly(stop, interrupted, move || InForce::read(database.as_ref())) {
+    match run_interruptible(stop, interrupted, move || SettingsSnapshot::read(database.as_ref())) {
         Ok(Some(in_force)) => {
-            let server = site.server.as_ref();
+            let server = open_target.server.as_ref();
             let settings = in_force.told(server.map(Managed::folder));
             let mut told = vec![Event::Settings { settings }];
             let notes = server.map(|server| in_force.unlike(server.asked(), &server.target));
@@ -60,14 +62,14 @@ pub(crate) fn before(site: &Site, stop: &Stop) -> (Option<InForce>, Vec<Event>) 
 /// change by themselves.
 pub(crate) fn changed(
     database: Option<&Arc<dyn Database>>,
-    before: Option<&InForce>,
+    before: Option<&SettingsSnapshot>,
     stop: &Stop,
     tally: &Tally,
 ) -> Vec<Fact> {
     let Some(database) = database.map(Arc::clone) else { return Vec::new() };
     let interrupted = "interrupted while settings were looked at";
-    let all = quietly(stop, interrupted, move || {
-        Ok((database.facts()?, InForce::read(database.as_ref())?))
+    let all = run_interruptible(stop, interrupted, move || {
+        Ok((database.facts()?, SettingsSnapshot::read(database.as_ref())?))
     });
     // A database that does not answer any more has its finding already.
     let Ok((now, after)) = all else { return Vec::new() };
@@ -88,18 +90,18 @@ pub(crate) fn changed(
     changed
 }
 
-/// Settings by name. Their values may be secrets: they are shown by [`InForce::told`] alone.
+/// Settings by name. Their values may be secrets: [`SettingsSnapshot::told`] alone shows them.
 #[derive(Clone, Default)]
-pub(crate) struct InForce {
+pub(crate) struct SettingsSnapshot {
     /// In the order of names.
     settings: Vec<(String, String)>,
 }
 
-impl InForce {
+impl SettingsSnapshot {
     /// Asks a server; none where its settings cannot be asked for.
-    pub(crate) fn read(database: &dyn Database) -> Result<Option<InForce>, Error> {
+    pub(crate) fn read(database: &dyn Database) -> Result<Option<SettingsSnapshot>, Error> {
         let Some(by) = database.dialect().settings else { return Ok(None) };
-        let mut desk = Desk::at(database)?;
+        let mut session = AdminSession::at(database)?;
         let mut settings = Vec::new();
         let mut tell = |row: &dyn Row| {
             let name = row.text(0)?;
@@ -112,13 +114,13 @@ impl InForce {
             }
             Ok(())
         };
-        desk.read(by.all, &mut tell)?;
-        Ok(Some(InForce::of(settings)))
+        session.read(by.all, &mut tell)?;
+        Ok(Some(SettingsSnapshot::of(settings)))
     }
 
-    fn of(mut settings: Vec<(String, String)>) -> InForce {
+    fn of(mut settings: Vec<(String, String)>) -> SettingsSnapshot {
         settings.sort();
-        InForce { settings }
+        SettingsSnapshot { settings }
     }
 
     /// As they may be kept and shown; paths in `home` are told without it.
@@ -147,7 +149,7 @@ impl InForce {
     }
 
     /// What is another now, as facts.
-    pub(crate) fn changes_to(&self, after: &InForce) -> Vec<Fact> {
+    pub(crate) fn changes_to(&self, after: &SettingsSnapshot) -> Vec<Fact> {
         let changed = |(name, was): &(String, String)| {
             let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
             let (_, is) = &after.settings[place];
@@ -185,9 +187,9 @@ fn shown(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn in_force(settings: &[(&str, &str)]) -> InForce {
+    fn in_force(settings: &[(&str, &str)]) -> SettingsSnapshot {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        InForce::of(settings.iter().map(owned).collect())
+        SettingsSnapshot::of(settings.iter().map(owned).collect())
     }
 
     #[test]

@@ -5,14 +5,17 @@ use model::{Dice, Stream};
 use super::*;
 
 /// A search in which `look` stands for the database.
-fn search(course: &Course, look: &mut dyn FnMut(&Ask) -> Judged) -> (Conclusion, Vec<Probe>) {
+fn search(
+    strategy: &SearchStrategy,
+    look: &mut dyn FnMut(&Ask) -> Judged,
+) -> (Conclusion, Vec<Probe>) {
     let mut probes = Vec::new();
-    while let Some(ask) = course.next(&probes) {
+    while let Some(ask) = strategy.next(&probes) {
         let judged = look(&ask);
         probes.push(Probe { ask, judged });
         assert!(probes.len() < 40, "it comes to an end");
     }
-    (course.conclude(&probes), probes)
+    (strategy.conclude(&probes), probes)
 }
 
 /// A probe whose ratio has this logarithm, at so much of noise.
@@ -44,7 +47,7 @@ fn broken() -> Judged {
     Judged { verdict: Verdict::Fails, is_broken: true, ..of_ratios(&[], 0.0) }
 }
 
-const COURSE: Course = Course {
+const COURSE: SearchStrategy = SearchStrategy {
     low: 100.0,
     high: 5000.0,
     is_whole: false,
@@ -193,10 +196,10 @@ fn windows_worth_a_few_requests_leave_it_undecided() {
 
 #[test]
 fn whole_numbers_stay_whole() {
-    let course = Course { low: 1.0, high: 64.0, is_whole: true, ..COURSE };
+    let strategy = SearchStrategy { low: 1.0, high: 64.0, is_whole: true, ..COURSE };
     let mut normal = noise(5);
     let mut look = |ask: &Ask| judged((ask.at / 20.5).ln() + 0.01 * normal(), 0.02);
-    let (found, probes) = search(&course, &mut look);
+    let (found, probes) = search(&strategy, &mut look);
     assert!(probes.iter().all(|probe| probe.ask.at.fract() == 0.0));
     let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
     assert_eq!(value, 20.0);
@@ -207,15 +210,15 @@ fn whole_numbers_stay_whole() {
 #[test]
 fn the_answer_lies_in_its_interval_and_the_interval_in_the_range() {
     let (low, high) = (1.0, 40.0);
-    let course = Course { low, high, is_whole: true, ..COURSE };
+    let strategy = SearchStrategy { low, high, is_whole: true, ..COURSE };
     let mut n_found = 0;
     for (nth, truth) in [1.2, 2.9, 7.0, 12.5, 26.01, 38.7, 39.9].repeat(20).iter().enumerate() {
         let mut normal = noise(nth as u64);
         let mut look = |ask: &Ask| judged((ask.at / truth).ln() + 0.1 * normal(), 0.15);
-        let (found, _) = search(&course, &mut look);
+        let (found, _) = search(&strategy, &mut look);
         let Answer::Found { value, low, high } = found.answer else { continue };
         n_found += 1;
-        let all = [course.low, low, value, high, course.high];
+        let all = [strategy.low, low, value, high, strategy.high];
         assert!(all.is_sorted() && all.iter().all(|at| at.fract() == 0.0), "{truth}: {all:?}");
     }
     assert!(n_found > 100, "{n_found}");

@@ -1,4 +1,4 @@
-//! The course of a search: from the probes so far, where the next one goes, and what they show.
+//! How a search goes: from the probes so far, where the next one goes, and what they show.
 //!
 //! Two pure functions of a list of probes. Nothing is remembered beside it, so a search that was
 //! interrupted goes on from its stored runs, and one that has ended is concluded again from them.
@@ -64,7 +64,7 @@ const STEP_LEAST: f64 = 0.002;
 
 /// What is to be found, and for how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Course {
+pub struct SearchStrategy {
     /// The least value.
     pub low: f64,
     /// The greatest.
@@ -132,7 +132,7 @@ enum Standing {
     Broken,
 }
 
-impl Course {
+impl SearchStrategy {
     /// The next probe; none when all are made.
     pub fn next(&self, probes: &[Probe]) -> Option<Ask> {
         let bracket = self.bracket(probes);

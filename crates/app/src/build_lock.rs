@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::{Database, Refusal};
 use monitor::wall_clock;
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
 
 /// How long a build waits: a server takes a moment to notice that the one before is gone.
@@ -25,33 +25,35 @@ const RECONNECTS: u32 = 35;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// Held by one process for one database, until it is dropped.
-pub(crate) struct Alone {
+pub(crate) struct BuildLock {
     /// The session that holds it; none where the database has no means for that.
-    desk: Option<Desk>,
+    session: Option<AdminSession>,
 }
 
-impl Alone {
+impl BuildLock {
     /// Waits for its turn, at most `patience`.
     pub(crate) fn at(
         database: &dyn Database,
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Alone, Error> {
+    ) -> Result<BuildLock, Error> {
         let Some((ask, first)) = database.dialect().alone.split_last() else {
-            return Ok(Alone { desk: None });
+            return Ok(BuildLock { session: None });
         };
-        let mut desk = Desk::at(database)?;
+        let mut session = AdminSession::at(database)?;
         for sql in first {
-            desk.write(sql)?;
+            session.write(sql)?;
         }
         let began = wall_clock::now();
         loop {
-            match desk.number(ask) {
+            match session.number(ask) {
                 Ok(Some(0)) => {}
-                Ok(Some(_)) => return Ok(Alone { desk: Some(desk) }),
+                Ok(Some(_)) => return Ok(BuildLock { session: Some(session) }),
                 // Some clusters and proxies know no such locks; marks still keep rows whole.
-                Ok(None) => return Ok(Alone { desk: None }),
-                Err(refusal) if !refusal.kind.breaks_session() => return Ok(Alone { desk: None }),
+                Ok(None) => return Ok(BuildLock { session: None }),
+                Err(refusal) if !refusal.kind.breaks_session() => {
+                    return Ok(BuildLock { session: None });
+                }
                 Err(refusal) => return Err(refusal.into()),
             }
             if is_stopped() {
@@ -70,21 +72,24 @@ impl Alone {
 
     /// A session beside the one that keeps others out, and whether it is the only one that is to
     /// be had: nobody else can build there then either, and ours that keeps them out is ended.
-    pub(crate) fn desk_beside(&mut self, database: &dyn Database) -> Result<(Desk, bool), Refusal> {
-        match Desk::at(database) {
+    pub(crate) fn session_beside(
+        &mut self,
+        database: &dyn Database,
+    ) -> Result<(AdminSession, bool), Refusal> {
+        match AdminSession::at(database) {
             Err(no) if no.kind.breaks_session() && self.answers() => {
-                self.desk = None;
+                self.session = None;
                 let why = "the server answers on one session and lets us have no second one";
-                let desk = Desk::at(database);
-                desk.map(|desk| (desk, true)).map_err(|_| no.during(why))
+                let session = AdminSession::at(database);
+                session.map(|session| (session, true)).map_err(|_| no.during(why))
             }
-            desk => desk.map(|desk| (desk, false)),
+            session => session.map(|session| (session, false)),
         }
     }
 
     /// Whether a session holds it, and the server answers there.
     fn answers(&mut self) -> bool {
-        self.desk.as_mut().is_some_and(|desk| desk.number("SELECT 1").is_ok())
+        self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
     }
 
     /// Takes it again if its connection was lost meanwhile.
@@ -93,10 +98,10 @@ impl Alone {
         database: &dyn Database,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Error> {
-        if let Some(desk) = &mut self.desk
-            && desk.number("SELECT 1").is_err()
+        if let Some(session) = &mut self.session
+            && session.number("SELECT 1").is_err()
         {
-            *self = Alone::at(database, A_MOMENT, is_stopped)?;
+            *self = BuildLock::at(database, A_MOMENT, is_stopped)?;
         }
         Ok(())
     }
@@ -111,7 +116,7 @@ pub(crate) fn wait_while_recovering(
 ) {
     let is_recovering = database.dialect().is_recovering;
     let mut is_told = false;
-    while let Err(no) = Desk::at(database) {
+    while let Err(no) = AdminSession::at(database) {
         if !is_recovering(&no) || is_stopped() {
             return;
         }

@@ -7,7 +7,7 @@ use model::{Load, Placement, PlacementChoice, Plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
-use crate::open::{Opened, Site, agree_for};
+use crate::open::{OpenTarget, Opened, resolve_group};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
@@ -43,8 +43,13 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
 }
 
 /// Where the clients of a plan would live at an opened target.
-pub(crate) fn place_at(site: &Site, plan: &Plan, stop: &Stop) -> Result<Placement, Error> {
-    let agreed = plan.groups.iter().map(|group| agree_for(plan, &site.database, group, stop));
+pub(crate) fn place_at(
+    open_target: &OpenTarget,
+    plan: &Plan,
+    stop: &Stop,
+) -> Result<Placement, Error> {
+    let agreed =
+        plan.groups.iter().map(|group| resolve_group(plan, &open_target.database, group, stop));
     place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
 }
 

@@ -11,37 +11,40 @@ use std::time::Duration;
 
 use model::{ConnectionCounter, Database, Fact};
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 
 /// A server that does not say it within this time after the load is not waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A count that is under way.
-pub(crate) struct Census {
+pub(crate) struct ConnectionCount {
     counted: Receiver<Fact>,
     /// Dropped when the load is over.
     goes_on: Sender<()>,
 }
 
-impl Census {
+impl ConnectionCount {
     /// Counts now, and again after `until_midst`. Nothing where the server has no such count; it
     /// does without where it does not let us look.
-    pub(crate) fn begin(database: &Arc<dyn Database>, until_midst: Duration) -> Option<Census> {
+    pub(crate) fn begin(
+        database: &Arc<dyn Database>,
+        until_midst: Duration,
+    ) -> Option<ConnectionCount> {
         let counter = database.dialect().connection_counter?;
         let database = Arc::clone(database);
         let (tell, counted) = channel();
         let (goes_on, is_over) = channel::<()>();
         let counting = thread::Builder::new().name("census".to_owned());
         let spawned = counting.spawn(move || {
-            let Ok(mut desk) = Desk::at(database.as_ref()) else { return };
+            let Ok(mut session) = AdminSession::at(database.as_ref()) else { return };
             // Nobody hears it any more if the run was given up.
             let _ = tell.send(Fact::new("connections", "server_counter", counter.name));
-            count(&mut desk, counter, "server_at_start", &tell);
+            count(&mut session, counter, "server_at_start", &tell);
             if is_over.recv_timeout(until_midst) == Err(RecvTimeoutError::Timeout) {
-                count(&mut desk, counter, "server_under_load", &tell);
+                count(&mut session, counter, "server_under_load", &tell);
             }
         });
-        spawned.is_ok().then_some(Census { counted, goes_on })
+        spawned.is_ok().then_some(ConnectionCount { counted, goes_on })
     }
 
     /// The load is over: what was counted, as facts.
@@ -55,8 +58,8 @@ impl Census {
     }
 }
 
-fn count(desk: &mut Desk, counter: ConnectionCounter, name: &str, tell: &Sender<Fact>) {
-    if let Ok(Some(count)) = desk.counted(counter.sql) {
+fn count(session: &mut AdminSession, counter: ConnectionCounter, name: &str, tell: &Sender<Fact>) {
+    if let Ok(Some(count)) = session.counted(counter.sql) {
         let _ = tell.send(Fact::new("connections", name, count));
     }
 }

@@ -27,12 +27,12 @@ pub(crate) fn is_full(refusal: &Refusal) -> bool {
 
 /// A session by which a database's counters are read beside a run.
 pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
-    Ok(Box::new(Desk::at(database)?))
+    Ok(Box::new(AdminSession::at(database)?))
 }
 
-impl CounterSession for Desk {
+impl CounterSession for AdminSession {
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
-        Desk::read(self, sql, visit)
+        AdminSession::read(self, sql, visit)
     }
 
     fn canceller(&self) -> Arc<dyn Cancel> {
@@ -41,12 +41,12 @@ impl CounterSession for Desk {
 }
 
 /// One connection on this thread.
-pub(crate) struct Desk {
+pub(crate) struct AdminSession {
     session: Box<dyn Session>,
 }
 
-impl Desk {
-    pub(crate) fn at(database: &dyn Database) -> Result<Desk, Refusal> {
+impl AdminSession {
+    pub(crate) fn at(database: &dyn Database) -> Result<AdminSession, Refusal> {
         let clock = Rc::new(ThreadClock::unstopped());
         // Where there are several hosts, the first is the one to be written to.
         let place = Place { placement: Placement::Thread, clock, client: 0 };
@@ -58,23 +58,23 @@ impl Desk {
             thread::park_timeout(LOOK_EVERY);
             session = connect();
         }
-        let mut desk = Desk { session: session? };
+        let mut admin = AdminSession { session: session? };
         let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
         if let (2.., Some(sql)) = (n_hosts, database.dialect().sees_other_hosts) {
-            match desk.write(sql) {
+            match admin.write(sql) {
                 Err(refusal) if refusal.kind.breaks_session() => return Err(refusal),
                 // Whoever does not know the word is no such cluster.
                 _ => {}
             }
         }
-        Ok(desk)
+        Ok(admin)
     }
 
     /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
     pub(crate) fn until<T>(
         &mut self,
         is_stopped: &(dyn Fn() -> bool + Sync),
-        work: impl FnOnce(&mut Desk) -> T,
+        work: impl FnOnce(&mut AdminSession) -> T,
     ) -> T {
         let cancel = self.session.canceller();
         let is_done = AtomicBool::new(false);
@@ -102,7 +102,7 @@ impl Desk {
     /// Does `work` in one transaction, all of it or nothing.
     pub(crate) fn whole(
         &mut self,
-        work: &mut dyn FnMut(&mut Desk) -> Result<(), Refusal>,
+        work: &mut dyn FnMut(&mut AdminSession) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         self.ask(Request::Begin)?;
         let done = work(self).and_then(|()| self.ask(Request::Commit).map(drop));

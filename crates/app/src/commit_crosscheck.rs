@@ -10,7 +10,7 @@ use model::{CommitCounter, Database, Fact};
 use monitor::wall_clock;
 use results::Tally;
 
-use crate::desk::Desk;
+use crate::admin_session::AdminSession;
 use crate::error::Error;
 
 /// How far a server's clock and ours may be apart over a run.
@@ -23,17 +23,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What the server counts now; none where it does not count, or does not let us look.
 pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
-    let mut desk = Desk::at(database)?;
+    let mut session = AdminSession::at(database)?;
     // Who may not look at it can do without.
-    Ok(desk.counted(counter.sql).unwrap_or(None))
+    Ok(session.counted(counter.sql).unwrap_or(None))
 }
 
 /// That the server was started anew within the time since `began`, as it says itself: what it
 /// counts may have survived that.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.dialect().started_ago else { return Ok(None) };
-    let mut desk = Desk::at(database)?;
-    let mut ago = || -> Option<u64> { desk.counted(sql).ok()??.try_into().ok() };
+    let mut session = AdminSession::at(database)?;
+    let mut ago = || -> Option<u64> { session.counted(sql).ok()??.try_into().ok() };
     let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
     let Some(first) = ago().filter(is_since) else { return Ok(None) };
     // Some servers speak the protocol and count no seconds: always 0 is no evidence.
