@@ -22,7 +22,7 @@ use rustix::process::{
 };
 use servers::Watchdog;
 
-use super::Limit;
+use super::limit::Limit;
 use crate::managed::Managed;
 
 /// The last bytes of the output that are kept: what went wrong stands at the end.
@@ -35,14 +35,14 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 
 /// What a command's environment tells of the target.
-pub(super) struct Around {
+pub(super) struct CommandEnvironment {
     variables: Vec<(&'static str, String)>,
     /// In its environment alone.
     password: Option<String>,
 }
 
-impl Around {
-    pub(super) fn of(target: &Target, server: Option<&mut Managed>) -> Around {
+impl CommandEnvironment {
+    pub(super) fn of(target: &Target, server: Option<&mut Managed>) -> CommandEnvironment {
         let mut reached = target.clone();
         let mut socket = None;
         if let Some(managed) = server {
@@ -62,7 +62,7 @@ impl Around {
             ("DBDYNO_DATABASE", Some(reached.path.clone())),
         ];
         let given = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        Around { variables: given.collect(), password }
+        CommandEnvironment { variables: given.collect(), password }
     }
 
     /// `text` without the password.
@@ -77,14 +77,14 @@ impl Around {
 /// Runs `command` to its end, its limit, or that of the load.
 pub(super) fn run(
     command: &str,
-    around: &Around,
+    environment: &CommandEnvironment,
     signal: &Arc<PhaseSignal>,
     limit: &Limit,
 ) -> (Disturbed, String) {
-    match start(command, around) {
+    match start(command, environment) {
         Ok(started) => {
             let (outcome, output) = attend(started, signal, limit);
-            (outcome, around.hide(output))
+            (outcome, environment.hide(output))
         }
         Err(error) => (Disturbed::Failed { why: format!("sh: {error}") }, String::new()),
     }
@@ -97,14 +97,14 @@ struct Started {
     watchdog: Watchdog,
 }
 
-fn start(command: &str, around: &Around) -> io::Result<Started> {
+fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started> {
     let (output, writer) = io::pipe()?;
     let mut shell = Command::new("sh");
     shell
         .args(["-c", SHELL, command])
-        .envs(around.variables.iter().map(|(name, value)| (name, value)))
+        .envs(environment.variables.iter().map(|(name, value)| (name, value)))
         .env_remove("DBDYNO_PASSWORD")
-        .envs(around.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
+        .envs(environment.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
         .stdin(Stdio::piped())
         .stdout(writer.try_clone()?)
         .stderr(writer)
@@ -262,8 +262,8 @@ mod tests {
 
     use super::*;
 
-    fn around(url: &str) -> Around {
-        Around::of(&Target::parse(url).unwrap(), None)
+    fn environment(url: &str) -> CommandEnvironment {
+        CommandEnvironment::of(&Target::parse(url).unwrap(), None)
     }
 
     fn none() -> Limit {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     fn ran(command: &str) -> (Disturbed, String) {
-        run(command, &around("mariadb://me:s3cr3t@db:3307/shop"), &Arc::default(), &none())
+        run(command, &environment("mariadb://me:s3cr3t@db:3307/shop"), &Arc::default(), &none())
     }
 
     #[test]
@@ -302,7 +302,7 @@ mod tests {
             why: "late".to_owned(),
         };
         let (outcome, _) =
-            run("sleep 1000 & sleep 1000", &around("sqlite:a"), &Arc::default(), &limit);
+            run("sleep 1000 & sleep 1000", &environment("sqlite:a"), &Arc::default(), &limit);
         assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
         // The pipe is closed by the last of them: the words in the background do not outlive it.
         let (outcome, told) = ran("(sleep 1000; echo late) & echo now");
@@ -312,7 +312,7 @@ mod tests {
     fn cut_off_at_once(command: &str) -> (Disturbed, String) {
         let signal: Arc<PhaseSignal> = Arc::default();
         let limit = Limit { at: None, why: String::new() };
-        let started = start(command, &around("sqlite:a")).unwrap();
+        let started = start(command, &environment("sqlite:a")).unwrap();
         // Its first words: whoever says them has set its traps.
         let mut word = [0; 6];
         (&started.output).read_exact(&mut word).unwrap();
@@ -344,7 +344,7 @@ mod tests {
     fn a_command_ends_with_the_load() {
         let signal: Arc<PhaseSignal> = Arc::default();
         signal.end();
-        let (outcome, _) = run("sleep 1000", &around("sqlite:a"), &signal, &none());
+        let (outcome, _) = run("sleep 1000", &environment("sqlite:a"), &signal, &none());
         assert_eq!(outcome, Disturbed::CutOff { why: "the load was over".to_owned() });
     }
 }

@@ -8,7 +8,8 @@ use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_cou
 use monitor::{PhaseSignal, Woken, wall_clock};
 use servers::ServerError;
 
-use super::{Worker, cut_off_by_end};
+use super::limit::cut_off_by_end;
+use super::worker::Worker;
 use crate::managed::Managed;
 
 /// How long clients of a host that was taken away may take to end their transactions there.

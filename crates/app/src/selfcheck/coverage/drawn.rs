@@ -6,7 +6,7 @@ use stats::{
     precise, students_t, within_run,
 };
 
-use super::{Row, add_held};
+use super::row::{Row, add_held};
 
 /// How many of `runs` seeds are so.
 fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {

@@ -7,7 +7,7 @@ use model::{Dice, NS_PER_S, Objective, Second, Stream};
 use results::seek::{Answer, Judged, Late, Verdict};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
 
-use super::Row;
+use super::row::Row;
 use crate::error::Error;
 use crate::seek::{Ask, Probe, SearchStrategy};
 
