@@ -3,10 +3,10 @@
 //!
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S]]`. The small numbers run with the tests.
 
+use analysis::seek::{Answer, Judged};
 use app::seek::{Ask, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
 use model::{Dice, Objective, Stream};
-use results::seek::{Answer, Judged};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
 
 /// How long a service takes, in units of its mean.

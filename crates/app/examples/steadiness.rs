@@ -6,13 +6,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use analysis::Tally;
 use app::Stop;
 use app::build::{BuildOptions, Progress};
 use app::run::{RunOptions, run};
 use app::watcher::Watcher;
 use model::{Event, Target};
 use plan::{decide, read_toml};
-use results::Tally;
 
 /// What says of a run that it is not steady.
 const NOT_STEADY: [&str; 3] = ["drifting", "uneven", "stalled"];

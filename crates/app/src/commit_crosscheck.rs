@@ -6,9 +6,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use analysis::Tally;
 use model::{CommitCounter, Database, Fact};
 use monitor::wall_clock;
-use results::Tally;
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;

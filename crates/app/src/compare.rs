@@ -3,20 +3,22 @@
 //!
 //! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
 //! between. Points of an experiment are its axes' values; other runs have the points that their
-//! conditions make (results). Not here: the judgement (results).
+//! conditions make (analysis). Not here: the judgement (results).
 
+use analysis::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
+use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
+use analysis::history::{Acknowledged, Order, Question};
+use analysis::repeats::not_fixed;
+use analysis::report::{Named, Report};
+use analysis::trials::{Trialled, counts, why_not_in_short};
+use analysis::{ComparisonReport, HistoryReport};
+use model::ReportField;
+use model::Status;
 use model::{Dice, RunId, Stream, short_axis};
 use plan::varied_to_toml;
-use results::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
-use results::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
-use results::experiment::{Trialled, counts, why_not_in_short};
-use results::history::{Acknowledged, Order, Question};
-use results::render::for_shell;
-use results::render::list::short_id;
-use results::repeats::not_fixed;
-use results::report::{Field, Named, Report};
-use results::store::{Filter, LAST, RunRow, Status, Store, StoreError, StoreErrorKind};
-use results::{ComparisonReport, HistoryReport};
+use render::for_shell;
+use render::list::short_id;
+use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind};
 
 use crate::error::Error;
 use crate::trials::{Kept, Trials, kept_report_but, trials};
@@ -198,7 +200,7 @@ fn labelled(
     store: &Store,
     key: &str,
     value: Option<&str>,
-    emptied: &[Field],
+    emptied: &[ReportField],
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Found>, Error> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));

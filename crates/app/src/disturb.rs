@@ -2,7 +2,7 @@
 //!
 //! Each has a thread of its own, which waits for its time beside the load. The engine does not
 //! know of them: they learn when the measured phase begins from whoever decides it, and when it
-//! is over from its events. Not here: what they did to response times (results).
+//! is over from its events. Not here: what they did to response times (analysis).
 
 mod command;
 mod limit;

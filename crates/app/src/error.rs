@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use results::store::{StoreError, StoreErrorKind};
+use store::{StoreError, StoreErrorKind};
 
 /// Why a use-case did not come to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! An experiment: its points tried again and again, each trial an ordinary run.
 //!
 //! It is stored before its first trial, and every trial names it; so whoever comes after a crash
-//! knows what is left. Not here: what follows from the figures (results), and how one trial is
+//! knows what is left. Not here: what follows from the figures (analysis), and how one trial is
 //! made (trial_runner).
 
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::ExperimentReport;
 use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
 use plan::{Draft, Varied, varied_to_toml};
-use results::ExperimentReport;
-use results::store::Store;
+use store::Store;
 
 use crate::error::Error;
 use crate::open::is_apart_from;

@@ -1,5 +1,5 @@
 //! Findings that only the maker of a run can have. Not here: those that follow from what was
-//! measured (results).
+//! measured (analysis).
 
 use model::{Event, Finding, Severity};
 

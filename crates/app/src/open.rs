@@ -8,7 +8,7 @@ use drivers::Opening;
 use engine::Stop;
 use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
 use plan::managed;
-use results::store::{holds_runs, is_of_store};
+use store::{holds_runs, is_of_store};
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;

@@ -1,19 +1,18 @@
 //! What a page is about: a run, an experiment, a search, a comparison or a history of the store,
 //! by the names that people give them.
 //!
-//! Not here: how it looks (results), and where it goes (dbdyno).
+//! Not here: how it looks (analysis), and where it goes (dbdyno).
 
-use results::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
-use results::comparison::{GateResult, Judge};
-use results::experiment::Trialled;
-use results::render::html::{
+use analysis::comparison::{GateResult, Judge};
+use analysis::report::{Options, Report};
+use analysis::trials::Trialled;
+use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
+use model::{Experiment, RunId, Status};
+use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
+use render::html::{
     Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
-use results::report::{Options, Report};
-use results::store::{LAST, Status, Store};
-use results::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
-
-use model::{Experiment, RunId};
+use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
 use crate::error::Error;

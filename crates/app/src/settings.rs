@@ -7,15 +7,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use analysis::Tally;
 use engine::Stop;
+use model::finding_catalog::catalog_entry;
 use model::{
     ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
     Severity, Target, Value, is_same_value, server_of,
 };
 use monitor::wall_clock;
-use results::Tally;
-use results::findings::known;
-use results::store::Store;
+use store::Store;
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;
@@ -229,7 +229,7 @@ impl Set {
 
 /// That a server took settings to other values than were asked for, if it did.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
-    let known = known("setting_differs").expect("it is in the list of all");
+    let known = catalog_entry("setting_differs").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
         Event::Finding(Finding {
             id: known.id.to_owned(),

@@ -1,14 +1,14 @@
 //! All settings of a server, as new sessions find them: read before the load and after it.
 //!
 //! Not here: settings that a plan sets (settings), and what is to be thought of one that changed
-//! (results).
+//! (analysis).
 
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::Tally;
 use engine::Stop;
 use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
-use results::Tally;
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;

@@ -6,16 +6,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
+use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
+use model::Status;
 use model::{
     DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan,
     Target, server_of,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
-use results::experiment::{Trialled, counts, is_settled, why_not};
-use results::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
-use results::store::{self, Status, Store};
+use store::Store;
 
 use crate::admin_session::AdminSession;
 use crate::admission;

@@ -1,9 +1,11 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
+use analysis::report::Report;
+use analysis::trials::Trialled;
+use model::ReportField;
+use model::Status;
 use model::{Experiment, RunId};
-use results::experiment::Trialled;
-use results::report::{Field, Report};
-use results::store::{Status, Store};
+use store::Store;
 
 use crate::error::Error;
 
@@ -88,7 +90,7 @@ impl Kept {
 pub(crate) fn kept_report_but(
     store: &Store,
     run: &RunId,
-    emptied: &[Field],
+    emptied: &[ReportField],
 ) -> Result<Kept, Error> {
     match store.report_json_but(run, emptied) {
         // The store itself reads what is to be emptied.

@@ -1,7 +1,7 @@
 //! Who looks on while a use-case goes on. Not here: how it is shown (dbdyno).
 
+use analysis::Tally;
 use model::Event;
-use results::Tally;
 
 use crate::build::Progress;
 

@@ -4,6 +4,7 @@
 //! by which drivers, workloads and the engine meet ([`Session`], [`Database`], [`Workload`],
 //! [`Client`], [`Clock`]). Not here: any socket, file, runtime, format or clock.
 
+mod acknowledged;
 mod arrival_rate;
 mod civil;
 mod clock;
@@ -16,9 +17,11 @@ mod disturbance;
 mod event;
 mod experiment;
 mod finding;
+pub mod finding_catalog;
 mod gauge;
 mod hash;
 mod nearest;
+pub mod numbers;
 mod objective;
 mod parameter;
 mod plan;
@@ -31,6 +34,7 @@ mod server_setting;
 mod session;
 mod standard;
 mod statement;
+mod status;
 mod table;
 mod target;
 mod units;
@@ -38,6 +42,7 @@ mod unseen;
 mod value;
 mod workload;
 
+pub use acknowledged::Acknowledged;
 pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
@@ -71,7 +76,7 @@ pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, Round, StopRule};
 pub use run::{
     CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
-    MeasureDescription, PROBE_SECONDS, RunId,
+    MeasureDescription, PROBE_SECONDS, ReportField, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{
@@ -85,6 +90,7 @@ pub use session::{
 };
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
+pub use status::Status;
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use units::{

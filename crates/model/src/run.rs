@@ -164,3 +164,6 @@ pub struct CheckResult {
     /// The first of these rows, in words.
     pub examples: Vec<String>,
 }
+
+/// A field at the top of a run's report in JSON, and what stands there when it is left out.
+pub type ReportField = (&'static str, &'static str);

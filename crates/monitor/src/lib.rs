@@ -3,7 +3,7 @@
 //! Each collector is read once a second on a thread of its own, and what it reads is told as
 //! events; beside them stand the facts of the machine, and what this process used between two
 //! instants. A collector may be anything that declares gauges and reads them. Not here: a plan, a
-//! load, a driver, and what is to be thought of a reading (results): whoever links this alone has
+//! load, a driver, and what is to be thought of a reading (analysis): whoever links this alone has
 //! a monitor, and brings the sessions by which databases are asked.
 
 mod collector;

@@ -1,7 +1,7 @@
 //! The collectors of a run, each read once a second on a thread of its own and told as events.
 //!
 //! A collector that hangs leaves a gap in its own gauges and holds up nobody. Not here: what a
-//! gauge means (each collector says it), and how it is shown (results).
+//! gauge means (each collector says it), and how it is shown (analysis).
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

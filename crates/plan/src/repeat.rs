@@ -1,9 +1,9 @@
 //! Repeats as written: numbers by level, or a rule until when.
 //!
-//! Not here: in which order trials are made (model), and what they show (results).
+//! Not here: in which order trials are made (model), and what they show (analysis).
 
+use analysis::comparison::{FLOOR, figure_named};
 use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
-use results::comparison::{FLOOR, figure_named};
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, Written, spelled};

@@ -10,7 +10,7 @@ use model::{
     is_arrival_rate, parse_duration,
 };
 
-use results::seek::METHOD;
+use analysis::seek::METHOD;
 
 use crate::bad_plan::BadPlan;
 use crate::condition::{can_be_asked, decide_until};

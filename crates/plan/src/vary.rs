@@ -3,11 +3,11 @@
 //! Every point is decided before the first is tried: a mistake in the last one is told at once,
 //! with its place. Not here: how points are walked (experiment).
 
+use analysis::figures::number;
 use model::{
     Axis, Condition, DataPolicy, Experiment, Nesting, Order, Plan, Point, StopRule, Target,
     combinations, parse_duration, short_axis,
 };
-use results::experiment::number;
 
 use crate::bad_plan::BadPlan;
 use crate::condition::{can_be_asked, decide_until};

@@ -1,12 +1,12 @@
 //! What a run is, as its report and the store have it. Not here: what was observed of the machine
 //! (monitor) and of the database (drivers).
 
+use model::numbers::{count, fixed};
 use model::{
     Description, Fact, GroupDescription, HeadlineDescription, KindDescription, Load,
     MeasureDescription, NS_PER_S, Placement, Plan, Workload,
 };
 use monitor::wall_clock;
-use results::render::figures::{count, fixed};
 
 use crate::open::Opened;
 

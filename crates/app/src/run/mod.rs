@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use analysis::Tally;
+use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
     Around, Database, Description, Event, Fact, Finding, NS_PER_MS, Placement, Plan, RunId,
     Severity, StopReason, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
-use results::Tally;
-use results::report::{Report, Status};
-use results::store::{self, Store, Summary, Writer};
+use store::{Store, Summary, Writer};
 
 use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
@@ -467,7 +467,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
         sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
-    let mut found = results::findings::judge(&sink.tally);
+    let mut found = analysis::findings::judge(&sink.tally);
     let store_failure = sink.writer.as_ref().and_then(|writer| {
         let is_gone = !writer.path().exists();
         let gone = || format!("{} was removed meanwhile", writer.path().display());
@@ -511,11 +511,11 @@ fn not_written(why: String) -> Finding {
 }
 
 /// How a run is kept: its status, and the figures by which it is listed.
-fn kept(report: &Report) -> (store::Status, Summary) {
+fn kept(report: &Report) -> (model::Status, Summary) {
     let status = match report.status {
-        Status::Completed | Status::QueueFull => store::Status::Completed,
-        Status::Interrupted => store::Status::Interrupted,
-        Status::Running | Status::Failed => store::Status::Failed,
+        Status::Completed | Status::QueueFull => model::Status::Completed,
+        Status::Interrupted => model::Status::Interrupted,
+        Status::Running | Status::Failed => model::Status::Failed,
     };
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;

@@ -1,11 +1,11 @@
 //! Where the events of a run go: the tally, the watcher and the store; and what the measured phase
 //! cost. Not here: what happens (engine).
 
+use analysis::Tally;
 use engine::ClientThreads;
 use model::{Event, Phase};
 use monitor::{SharedTasks, Usage, Watch};
-use results::Tally;
-use results::store::Writer;
+use store::Writer;
 
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;

@@ -2,7 +2,7 @@
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
 //! so whoever comes after a crash replays the search from what was stored. Not here: where probes
-//! go (strategy), and what one says (results).
+//! go (strategy), and what one says (analysis).
 
 mod strategy;
 
@@ -10,6 +10,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use analysis::SeekReport;
+use analysis::report::Report;
+use analysis::seek::{
+    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+};
+use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
 use model::{
     Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
@@ -17,13 +23,7 @@ use model::{
 };
 use monitor::wall_clock;
 use plan::{Draft, SeekPlan, read_toml, to_toml};
-use results::SeekReport;
-use results::experiment::{Trialled, counts, is_settled};
-use results::report::Report;
-use results::seek::{
-    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
-};
-use results::store::Store;
+use store::Store;
 
 use crate::error::Error;
 use crate::open::is_apart_from;
@@ -339,7 +339,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
         }
     };
     let probe =
-        |((probe, report), verdict): (&(Probe, Report), &results::seek::Verdict)| ProbeReport {
+        |((probe, report), verdict): (&(Probe, Report), &analysis::seek::Verdict)| ProbeReport {
             at: probe.ask.at,
             measure_s: probe.ask.measure_ns as f64 / 1e9,
             stage: probe.ask.stage,

@@ -16,8 +16,8 @@
 //! A probe that breaks in another way than by times is repeated before it counts: two of three
 //! decide. Not here: how a probe is made, and what it says by itself.
 
+use analysis::seek::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 use plan::search_budget::SHORT_PROBE_SHARE;
-use results::seek::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 use stats::{Crossing, RatioPoint, students_t};
 
 /// Bracketing ends at this ratio.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use analysis::Tally;
+use analysis::report::Report;
 use engine::{Schedule, Share, Stop, Tap};
 use model::{
     ArrivalRate, Arrivals, Event, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
     QueueFull, Recording, Retry, Sample, Target, Until,
 };
-use results::Tally;
-use results::report::Report;
 
 use crate::build::Progress;
 use crate::error::Error;

@@ -10,9 +10,9 @@ mod searches;
 
 use std::sync::Arc;
 
+use analysis::report::Report;
 use engine::Stop;
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
-use results::report::Report;
 use stats::Mmc;
 
 pub use row::Row;

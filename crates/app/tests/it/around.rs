@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
+use analysis::report::{GaugeReport, Report};
 use model::{Event, Target};
-use results::report::{GaugeReport, Report};
-use results::store::{Filter, Store};
 use servers::for_tests::{MARIADB, POSTGRES};
+use store::{Filter, Store};
 
 use crate::bench::{self, database, say};
 

@@ -5,14 +5,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use analysis::Tally;
+use analysis::report::Status;
 use app::build::{BuildOptions, Progress};
 use app::run::{RunOptions, RunResult, run};
 use app::watcher::Watcher;
 use app::{Error, Stop};
 use model::{Event, Finding, Request, Severity, StatementKind, Target};
 use plan::{decide, read_toml};
-use results::Tally;
-use results::report::Status;
 use servers::Server;
 
 /// Nobody looks on.

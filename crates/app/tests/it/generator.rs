@@ -1,8 +1,8 @@
 //! Whether the generator or the server limits the rate is told apart, on threads and event loops.
 
+use analysis::report::Report;
 use app::selfcheck::{Calibration, calibrate};
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
-use results::report::Report;
 
 /// A second of closed load against a simulated server, in real time.
 fn ran(placement: Placement, clients: u32, sim: &str) -> Report {

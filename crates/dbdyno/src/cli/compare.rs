@@ -1,10 +1,10 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
+use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use app::Error;
 use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use results::comparison::{Gate, GateResult, Judge, Passed};
-use results::render::{comparison, comparison_csv, comparison_markdown};
+use render::{comparison, comparison_csv, comparison_markdown};
 use serde_json::json;
 
 use super::runs::store;

@@ -1,5 +1,6 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
+use analysis::ExperimentReport;
 use app::Error;
 use app::build::BuildOptions;
 use app::experiment::{
@@ -9,15 +10,14 @@ use app::trial_runner::ExperimentOptions;
 use app::trials::status;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{DataPolicy, Experiment};
+use model::{DataPolicy, Experiment, Status};
 use plan::{Draft, decide_all, varied_to_toml};
-use results::ExperimentReport;
-use results::render::{
+use render::{
     ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
     experiment_list_markdown,
 };
-use results::store::{ExperimentFilter, Status, Store};
 use serde_json::{Value, json};
+use store::{ExperimentFilter, Store};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::report::{Options, Report};
 use app::Error;
 use app::report_source::run_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
-use results::render::{as_json, seconds_csv};
-use results::report::{Options, Report};
-use results::store::{Store, StoreError, StoreErrorKind};
+use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
+use store::{Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
 use super::runs::{all_found, id, said, store};
@@ -147,7 +147,7 @@ fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Error> {
 
 fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Error> {
     match runs {
-        [run] => results::interval_log(store, run).map_err(said),
+        [run] => store::interval_log(store, run).map_err(said),
         _ => Err(Error::Usage(
             "an interval log has the seconds of one run: export one at a time".to_owned(),
         )),
@@ -167,7 +167,7 @@ pub(super) fn import(matches: &ArgMatches) -> Outcome {
     let ours = flags::store_to_write(matches)?;
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
-    let imported = store.import(&path).map_err(refused)?;
+    let imported = store.import(&path, Report::check_json).map_err(refused)?;
     if flags::is_json(matches) {
         let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
         let (new, known) = (ids(&imported.new), ids(&imported.known));

@@ -7,7 +7,7 @@ use app::build::LoadMethod;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::{Parameter, ParameterKind};
-use results::store::default_path;
+use store::default_path;
 
 use super::variable;
 

@@ -2,13 +2,13 @@
 
 use std::io::Read as _;
 
+use analysis::history::{Acknowledged, Order, Question, commits_of};
 use app::Error;
 use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use results::history::{Acknowledged, Order, Question, commits_of};
-use results::render::{as_json, history as page, history_csv, history_markdown};
-use results::store::Store;
+use render::{as_json, history as page, history_csv, history_markdown};
 use serde_json::json;
+use store::Store;
 
 use super::compare::{judge, judged};
 use super::runs::{said, store};

@@ -2,10 +2,10 @@
 
 use clap::{Arg, ArgMatches, Command};
 use model::Parameter;
+use model::finding_catalog::{CATALOG, CatalogEntry};
 use plan::managed;
 use plan::{AT, GROUP, PLAN};
-use results::findings::{KNOWN, Known};
-use results::render::{Align, Column, Table};
+use render::{Align, Column, Table};
 use serde_json::{Value, json};
 
 use super::{Outcome, flags, print};
@@ -27,7 +27,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
             Some("targets") => {
                 drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
             }
-            Some("findings") => KNOWN.iter().map(finding_json).collect(),
+            Some("findings") => CATALOG.iter().map(finding_json).collect(),
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
         };
         return print(&format!("{value:#}\n"));
@@ -39,7 +39,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
             drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
         }
         Some("findings") if markdown => markdown_of_findings(),
-        Some("findings") => KNOWN.iter().map(finding_text).collect(),
+        Some("findings") => CATALOG.iter().map(finding_text).collect(),
         _ if markdown => markdown_of(&sections()),
         _ => sections().iter().map(Section::text).collect(),
     })
@@ -52,25 +52,25 @@ pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
     what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings"))
 }
 
-fn finding_text(known: &Known) -> String {
-    let Known { id, severity, raised, advice } = known;
+fn finding_text(entry: &CatalogEntry) -> String {
+    let CatalogEntry { id, severity, raised, advice } = entry;
     format!("{id} ({severity})\n    {raised}\n    {advice}\n")
 }
 
-fn finding_json(known: &Known) -> Value {
-    let severities: Vec<&str> = known.severity.split(", ").collect();
+fn finding_json(entry: &CatalogEntry) -> Value {
+    let severities: Vec<&str> = entry.severity.split(", ").collect();
     json!({
-        "id": known.id,
+        "id": entry.id,
         "severity": severities,
-        "raised": known.raised,
-        "advice": known.advice,
+        "raised": entry.raised,
+        "advice": entry.advice,
     })
 }
 
 fn markdown_of_findings() -> String {
     let columns = ["id", "severity", "raised when", "what to do"];
     let mut table = Table::new(columns.map(|title| Column::new(title, Align::Left)));
-    for Known { id, severity, raised, advice } in KNOWN {
+    for CatalogEntry { id, severity, raised, advice } in CATALOG {
         table.row([
             format!("`{id}`"),
             (*severity).to_owned(),

@@ -5,13 +5,13 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use analysis::Tally;
 use app::build::Progress;
 use app::trial_runner::ExperimentWatcher;
 use app::watcher::Watcher;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
-use results::Tally;
-use results::render::live::{disturbance, lines, plain};
+use render::live::{disturbance, lines, plain};
 
 use super::metrics::Metrics;
 use super::{harmless, say};

@@ -10,6 +10,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use analysis::tally::{GroupTally, Tally};
 use app::{Error, Stop};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
@@ -22,7 +23,6 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use results::{GroupTally, Tally};
 
 use super::say;
 use crate::web::refusal;

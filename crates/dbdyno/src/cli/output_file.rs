@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use app::Error;
 use clap::ArgMatches;
-use results::store::is_of_store;
+use store::is_of_store;
 
 use super::flags;
 

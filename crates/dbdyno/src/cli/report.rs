@@ -1,18 +1,18 @@
 //! `dbdyno report`: a run, an experiment, a comparison or a history as a page in one file, or one
 //! of its charts alone.
 
+use analysis::history::Question;
+use analysis::report::Report;
 use app::Error;
 use app::compare::{Asked, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
-use results::charts::Chart;
-use results::history::Question;
-use results::ink::{Drawn, Theme};
-use results::render::html::{Ink, figure, page};
-use results::render::list::short_id;
-use results::report::Report;
-use results::store::{LAST, Store};
+use render::charts::Chart;
+use render::html::{Ink, figure, page};
+use render::ink::{Drawn, Theme};
+use render::list::short_id;
+use store::{LAST, Store};
 
 use super::compare::{judge, judged};
 use super::export::STDOUT;

@@ -1,5 +1,6 @@
 //! `dbdyno run`: a workload or a plan, and its report.
 
+use analysis::report::{Options, Report};
 use app::Error;
 use app::build::BuildOptions;
 use app::open::{data_folder, default_target};
@@ -7,8 +8,7 @@ use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Target;
 use plan::{GROUP, PLAN, decide, is_seek, is_varied};
-use results::render::{Style, as_json, sheets};
-use results::report::{Options, Report};
+use render::{Style, as_json, sheets};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
@@ -159,7 +159,7 @@ pub(crate) fn own_target(workload: &str) -> Result<Target, String> {
 pub(crate) fn told(report: &Report, matches: &ArgMatches) -> String {
     match flags::is_json(matches) {
         true => as_json(report),
-        false => results::render::text(report, &Style::default()),
+        false => render::text(report, &Style::default()),
     }
 }
 

@@ -1,14 +1,14 @@
 //! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
 
+use analysis::report::{Options, Report};
 use app::Error;
 use app::report_source::{report_of, run_report, run_tally};
 use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{NS_PER_S, RunId, Severity};
-use results::render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
-use results::report::{Options, Report};
-use results::store::{BadQuery, Filter, Query, RunRow, Sort, Status, Store, why_no_label};
+use model::{NS_PER_S, RunId, Severity, Status};
+use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use serde_json::{Map, Value, json};
+use store::{BadQuery, Filter, Query, RunRow, Sort, Store, why_no_label};
 
 use super::run::told;
 use super::{DONE, Outcome, export, flags, print, say};
@@ -164,7 +164,7 @@ pub(super) fn store(matches: &ArgMatches) -> Result<Store, Error> {
 }
 
 /// What the store says, as an error.
-pub(super) fn said(error: results::store::StoreError) -> Error {
+pub(super) fn said(error: store::StoreError) -> Error {
     Error::Failed(error.to_string())
 }
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use analysis::SeekReport;
 use app::seek::{Search, SeekResult, Use, forecast};
 use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, decide_seek};
-use results::SeekReport;
-use results::render::{as_json, seek};
+use render::{as_json, seek};
 
 use super::live::Live;
 use super::metrics::Metrics;

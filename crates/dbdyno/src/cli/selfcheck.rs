@@ -3,7 +3,7 @@
 use app::Error;
 use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
-use results::render::{Align, Column, Table};
+use render::{Align, Column, Table};
 use serde_json::json;
 
 use super::{DONE, FAILED, Outcome, flags, print};

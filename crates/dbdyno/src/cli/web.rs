@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use results::render::for_shell;
-use results::store::default_path;
+use render::for_shell;
+use store::default_path;
 use tokio::sync::Notify;
 
 use super::signals::on_signals;

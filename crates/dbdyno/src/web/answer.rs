@@ -7,9 +7,9 @@ use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use results::charts::Chart;
-use results::store::{StoreError, StoreErrorKind};
+use render::charts::Chart;
 use serde_json::json;
+use store::{StoreError, StoreErrorKind};
 
 use super::assets;
 

@@ -2,17 +2,17 @@
 //!
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 
+use analysis::Report;
 use app::experiment::report as experiment_report;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use results::Report;
-use results::charts::{of_comparison, of_history, of_run};
-use results::render::{
+use render::charts::{of_comparison, of_history, of_run};
+use render::{
     Rows, as_json, comparison_csv, experiment_list_csv, point_rows, run_list_csv, sought_rows,
 };
-use results::store::{ExperimentFilter, Store};
 use serde::Serialize;
+use store::{ExperimentFilter, Store};
 
 use super::App;
 use super::answer::{NoPage, chart, chart_list, csv, file};
@@ -180,7 +180,7 @@ pub(super) async fn history(State(app): State<App>, RawQuery(query): RawQuery) -
 pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
     let asked = asked(query);
     app.read(move |store, _| {
-        let text = results::render::history_csv(&told_history(store, &asked)?);
+        let text = render::history_csv(&told_history(store, &asked)?);
         Ok(csv("history.csv", text))
     })
     .await

@@ -7,11 +7,11 @@ use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use model::Experiment;
-use results::charts::Chart;
-use results::render::html::{Ink, Print};
-use results::render::list::{short_id, started};
-use results::store::{ExperimentFilter, Status, Store, TrialRow};
+use model::{Experiment, Status};
+use render::charts::Chart;
+use render::html::{Ink, Print};
+use render::list::short_id;
+use store::{ExperimentFilter, Store, TrialRow, utc};
 
 use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
@@ -50,7 +50,7 @@ fn view(of: &Standing) -> ExperimentView {
         id: experiment.id.clone(),
         short: short_id(&experiment.id).to_owned(),
         name: experiment.name.clone(),
-        started: started(experiment.started_unix_ms),
+        started: utc(experiment.started_unix_ms),
         axes: match &experiment.seek {
             Some(_) => "a search for the highest rate".to_owned(),
             None => axes.join("; "),

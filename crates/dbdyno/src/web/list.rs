@@ -7,10 +7,9 @@ use std::collections::{BTreeSet, HashSet};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use model::{NS_PER_S, Severity, format_count};
-use results::render::figures;
-use results::render::list::{Best, point, short_id, started};
-use results::store::{Filter, Query, RunRow, Sort, Status, Store};
+use model::{NS_PER_S, Severity, Status, format_count, numbers};
+use render::list::{Best, point, short_id};
+use store::{Filter, Query, RunRow, Sort, Store, utc};
 
 use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
@@ -112,7 +111,7 @@ impl RowView {
             side: row.run.0.rsplit('-').next().unwrap_or(&row.run.0).to_owned(),
             name: row.name.clone(),
             point: point(row),
-            started: started(row.started_unix_ms),
+            started: utc(row.started_unix_ms),
             status: row.status.name(),
             workload: row.workload.clone(),
             database: row.database.clone(),
@@ -120,10 +119,10 @@ impl RowView {
             clients: format_count(row.clients),
             measured: row
                 .measured_ns
-                .map_or(String::new(), |ns| figures::seconds(ns as f64 / NS_PER_S as f64)),
-            tps: row.tps.map_or(String::new(), |tps| figures::rate(Some(tps))),
-            nopm: row.nopm.map_or(String::new(), |nopm| figures::rate(Some(nopm))),
-            p99_ms: row.p99_ms.map_or(String::new(), |ms| figures::ms(Some(ms))),
+                .map_or(String::new(), |ns| numbers::seconds(ns as f64 / NS_PER_S as f64)),
+            tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
+            nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
+            p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             trust,
             is_best,
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
@@ -256,7 +255,7 @@ fn rows(found: &Found, asked: &Pairs) -> Result<String, NoPage> {
     let places = found.shown.iter().skip((page - 1) * ROWS_MAX).take(ROWS_MAX);
     let rows = places.map(|at| &found.all[*at]);
     let to_page = |page: usize| format!("/{}", asked.with("page", &page.to_string()));
-    let n_all = figures::count(found.all.len() as u64, "run");
+    let n_all = numbers::count(found.all.len() as u64, "run");
     let told = match (found.shown.len() == found.all.len(), n_pages) {
         (true, 1) => n_all,
         (true, _) => format!("{n_all}, page {page} of {n_pages}"),

@@ -5,11 +5,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use analysis::Tally;
+use analysis::report::{Options, Report};
 use app::trials::read_report;
-use model::RunId;
-use results::Tally;
-use results::report::{Options, Report};
-use results::store::{RunRow, Status, Store, StoreError, StoreErrorKind};
+use model::{RunId, Status};
+use store::{RunRow, Store, StoreError, StoreErrorKind};
 
 use super::answer::NoPage;
 

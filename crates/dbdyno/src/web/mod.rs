@@ -1,6 +1,6 @@
 //! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
 //!
-//! It only shows: figures come from `results`, comparisons from `app`. Labels are set and runs
+//! It only shows: figures come from `analysis`, comparisons from `app`. Labels are set and runs
 //! removed by POST alone. Not here: the command line that starts it (cli).
 
 mod answer;
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use app::Error;
 use axum::Router;
 use axum::routing::{get, post};
-use results::store::Store;
+use store::Store;
 
 use self::answer::NoPage;
 use self::door::Door;

@@ -2,6 +2,9 @@
 //!
 //! Their bodies are those of the reports (results). Not here: the list, and experiments.
 
+use analysis::comparison::Judge;
+use analysis::history::{Order, Question};
+use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{Asked, compare as hold, history as hold_history};
 use askama::Template;
 use axum::Json;
@@ -9,12 +12,9 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::RunId;
-use results::comparison::Judge;
-use results::history::{Order, Question};
-use results::render::html::{Ink, Print, comparison_body, history_body, run_body};
-use results::store::{Store, StoreErrorKind, why_no_label};
-use results::{ComparisonReport, HistoryReport};
+use render::html::{Ink, Print, comparison_body, history_body, run_body};
 use serde_json::json;
+use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
 use super::answer::{self, Frame, NoPage, rendered};
@@ -75,7 +75,7 @@ fn standing_part(standing: &Standing) -> Result<String, NoPage> {
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
-        measured: results::render::figures::seconds(standing.report.measured_seconds),
+        measured: model::numbers::seconds(standing.report.measured_seconds),
         body,
     })
 }

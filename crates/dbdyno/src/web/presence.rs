@@ -9,10 +9,10 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use app::Error;
-use results::store::{Fate, Process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
+use store::{Fate, Process};
 
 /// A service ends what it is doing for at most two seconds.
 const END_MAX_S: i64 = 10;

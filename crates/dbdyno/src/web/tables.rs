@@ -3,16 +3,16 @@
 //!
 //! Not here: what stands in them (results).
 
+use analysis::Tally;
+use analysis::report::Options;
 use app::report_source::run_report;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use model::RunId;
-use results::Tally;
-use results::render::{Sheet, seconds_csv, sheets};
-use results::report::Options;
-use results::store::Store;
+use render::{Sheet, seconds_csv, sheets};
+use store::Store;
 
 use super::answer::{self, Frame, NoPage, csv};
 use super::query::Pairs;

@@ -1,8 +1,8 @@
 //! What addresses mean, and that what people wrote is shown as text.
 
 use askama::Template;
-use model::RunId;
-use results::store::{RunRow, Status};
+use model::{RunId, Status};
+use store::RunRow;
 
 use super::list::RowView;
 use super::query::{Pairs, query};

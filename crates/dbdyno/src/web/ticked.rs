@@ -3,7 +3,7 @@
 //!
 //! Not here: what the sides show against each other (results).
 
-use results::store::{Filter, RunRow, Store};
+use store::{Filter, RunRow, Store};
 
 use super::live::row_of;
 

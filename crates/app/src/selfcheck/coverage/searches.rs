@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use analysis::seek::{Answer, Judged, Late, Verdict};
 use engine::Stop;
 use model::{Dice, NS_PER_S, Objective, Second, Stream};
-use results::seek::{Answer, Judged, Late, Verdict};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
 
 use super::row::Row;

@@ -1,0 +1,859 @@
+//! Sides held against each other: what differs between them, and what that did to the figures.
+//!
+//! A side is some runs of a point or of several; the first is the baseline. Of each other side and
+//! point one figure, the primary, is judged: better, worse, too small to matter, differs by an
+//! unknown size, no evidence, or cannot be judged. Two tests have to agree (`stats::Comparison`),
+//! on the logarithms of what whole runs have measured, so that differences are ratios; the error
+//! within a run says nothing of how runs differ and is not used. Where sides took turns in enough
+//! repeats, runs of the same repeat are held against each other, so that a drift is no part of it.
+//! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
+//! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
+//! over sides, points and figures (Hommel), and those of all other figures as a family of their
+//! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
+//! reports. Not here: which runs make a side (app), and how it looks (render).
+
+mod differences;
+mod gate;
+mod scene;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use stats::{
+    Comparison, Incomparable, detectable, detectable_of_pairs, difference, hommel, needed,
+    pairs_needed,
+};
+
+use crate::experiment::{Curve, curve_of};
+use crate::figures::{Figure, figure, figures_of, is_time, primary_of, title, why_none};
+use crate::report::{Named, Report};
+
+pub use differences::{Difference, Mixed};
+pub use differences::{between, telling};
+pub use gate::{Gate, GateResult, Passed};
+pub use scene::Scene;
+
+/// The schema of [`ComparisonReport`].
+pub const SCHEMA: &str = "dbdyno.comparison/1";
+/// Of the intervals, and what is left of it is the chance of error of a verdict.
+const CONFIDENCE: f64 = 0.95;
+/// The chance that any side is said to differ on the whole if none does.
+const FIRST: f64 = 0.04;
+/// The chance that more is said to differ of sides of which the whole is not.
+const SECOND: f64 = 0.01;
+/// The ratio from which on a difference matters, unless told otherwise: 1 %.
+pub const FLOOR: f64 = 0.01;
+/// A side is called by at most so many of the traits in which it differs.
+const NAMED_BY: usize = 2;
+/// What can be judged, in the order of the page.
+pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
+
+/// The figure that people call `name`, a time without its unit too; else all names.
+pub fn figure_named(name: &str) -> Result<&'static str, String> {
+    let short = |figure: &'static str| figure.trim_end_matches("_ms");
+    let found = FIGURES.into_iter().find(|figure| *figure == name || short(figure) == name);
+    found.ok_or_else(|| FIGURES.map(short).join(", "))
+}
+
+/// Runs that belong together, as they are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What it is called.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<SidePoint>,
+    /// Runs that were left out: not completed, or found invalid.
+    pub not_counted: Vec<NotCounted>,
+    /// The plan that makes its runs once more, where there is one of them all.
+    pub plan: Option<String>,
+    /// Whether its name is a run's id, and tells nobody what it is.
+    pub is_unnamed: bool,
+}
+
+impl Side {
+    /// One without any run yet.
+    pub fn named(name: String) -> Side {
+        Side { name, points: Vec::new(), not_counted: Vec::new(), plan: None, is_unnamed: false }
+    }
+}
+
+/// A run that was left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NotCounted {
+    /// Which.
+    pub run: String,
+    /// Its point, where it is known.
+    pub values: Option<Named<String>>,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// The runs of a side at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SidePoint {
+    /// Where it is, by axis; points of equal values are held against each other.
+    pub values: Named<String>,
+    /// The runs that count.
+    pub reports: Vec<Report>,
+    /// Which repeat each of them is: those of equal number at all points make a figure together.
+    pub repeats: Vec<u32>,
+}
+
+/// How it is judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judge {
+    /// The figure that is judged; that of the workload if none is named.
+    pub primary: Option<String>,
+    /// The ratio from which on a difference matters, as a share.
+    pub floor: f64,
+}
+
+impl Judge {
+    /// What is asked for in words: a figure by name, and the floor in percent such as `2%`. An
+    /// `Err` begins with which of the two is wrong.
+    pub fn asked(figure: Option<&str>, floor: Option<&str>) -> Result<Judge, String> {
+        let named = |name: &str| {
+            figure_named(name).map_err(|known| format!("figure {name}: choose one of {known}"))
+        };
+        let share = |text: &str| {
+            // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
+            let number = text.trim().strip_suffix('%').map(|number| number.trim().parse::<f64>());
+            let number = number.and_then(Result::ok);
+            let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
+            let is_negative = number.is_some_and(|percent| percent < 0.0);
+            let why = if is_negative { " is below zero" } else { "" };
+            let bad = || format!("floor {text}{why}: write a share such as 2%");
+            percent.map(|percent| percent / 100.0).ok_or_else(bad)
+        };
+        let primary = figure.map(named).transpose()?.map(str::to_owned);
+        Ok(Judge { primary, floor: floor.map_or(Ok(FLOOR), share)? })
+    }
+
+    /// The figure that is judged.
+    pub(crate) fn primary_of(&self, reports: &[&Report]) -> String {
+        self.primary.clone().unwrap_or_else(|| primary_of(reports).to_owned())
+    }
+}
+
+/// Whether a ratio lies beyond the floor.
+pub(crate) fn matters(ratio: f64, floor: f64) -> bool {
+    ratio.ln().abs() > (1.0 + floor).ln()
+}
+
+/// Whether a figure that has changed by a ratio has changed for the worse.
+pub(crate) fn is_worse(figure: &str, ratio: f64) -> bool {
+    (ratio > 1.0) == is_time(figure)
+}
+
+/// What is to be thought of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is better than the baseline.
+    Better,
+    /// It is worse.
+    Worse,
+    /// If it differs, then surely by less than matters.
+    BelowFloor,
+    /// It differs, and perhaps by less than matters.
+    SizeNotKnown,
+    /// The runs do not show that it differs.
+    NoEvidence,
+    /// The runs could not have shown anything.
+    CannotJudge,
+}
+
+impl Verdict {
+    /// All, in the order in which they are told.
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Better,
+        Verdict::Worse,
+        Verdict::SizeNotKnown,
+        Verdict::BelowFloor,
+        Verdict::NoEvidence,
+        Verdict::CannotJudge,
+    ];
+
+    /// As it is read.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::BelowFloor => "too small to matter",
+            Verdict::SizeNotKnown => "differs, size not known",
+            Verdict::NoEvidence => "no evidence",
+            Verdict::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+/// What sides, held against the first, have shown.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The figure that is judged.
+    pub primary: String,
+    /// The ratio from which on a difference matters, as a share.
+    pub floor: f64,
+    /// What was measured, on what and when.
+    pub scene: Scene,
+    /// The command that makes this comparison again, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The sides, the baseline first.
+    pub sides: Vec<SideReport>,
+    /// What differs between them besides the figures.
+    pub differences: Vec<Difference>,
+    /// What differs between runs of a side that make one figure together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mixed: Vec<Mixed>,
+    /// Each other side against the baseline.
+    pub pairs: Vec<PairReport>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+    /// Why intervals and verdicts hold less often than they say: how runs were repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<String>,
+}
+
+/// A side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideReport {
+    /// What it is called.
+    pub name: String,
+    /// Its runs that count.
+    pub runs: Vec<String>,
+    /// Runs that were left out: not completed, or found invalid.
+    pub runs_not_counted: u64,
+    /// How many different seeds its runs have: those of one seed replay the same inputs.
+    #[serde(default)]
+    pub seeds: u64,
+    /// Which these are, and why.
+    pub not_counted: Vec<NotCounted>,
+    /// The plan that makes its runs once more, in TOML; null where it is not known.
+    pub plan: Option<String>,
+    /// The primary figure over the axis, where there is one and it is of numbers.
+    pub curve: Option<Curve>,
+    /// Findings of at least a warning, by id, and in how many runs.
+    pub findings: Named<u64>,
+    /// By id what was measured in the first of these runs, in a sentence.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cases: Named<String>,
+}
+
+/// A side against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairReport {
+    /// Which side, by name.
+    pub side: String,
+    /// Whether runs of both took turns; if not, a drift of the machine counts as a difference.
+    pub is_interleaved: bool,
+    /// How many seeds runs of both have, where a simulated database drew the same random numbers
+    /// of them and the runs are not judged in pairs: then they are not independent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seeds_shared: u64,
+    /// All points together, where there are several: the geometric mean over them, one figure a
+    /// repeat.
+    pub overall: Option<Judged>,
+    /// The other figures, in the same way.
+    pub overall_others: Vec<Judged>,
+    /// Repeats of either side that some point lacks, and `overall` therefore leaves out.
+    pub repeats_left_out: u64,
+    /// Point by point.
+    pub points: Vec<PointPair>,
+    /// Points of which only one of the two has a run that counts.
+    pub points_unpaired: Vec<UnpairedPoint>,
+}
+
+/// A point that only one of two sides has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnpairedPoint {
+    /// Where, by axis.
+    pub values: Named<String>,
+    /// The side that has a run there that counts.
+    pub side: String,
+    /// Whether the other one was tried there, and no run of it counts.
+    pub is_lost: bool,
+}
+
+impl PairReport {
+    /// What the side is on the whole: over all points, or at the only one.
+    fn on_the_whole(&mut self) -> Option<&mut Judged> {
+        match &mut self.points[..] {
+            [point] if self.overall.is_none() => Some(&mut point.primary),
+            _ => self.overall.as_mut(),
+        }
+    }
+
+    /// The points that were tried with the side, and at which it has no run that counts although
+    /// the baseline has.
+    pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
+        self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
+    }
+}
+
+/// A point of both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointPair {
+    /// Where, by axis.
+    pub values: Named<String>,
+    /// The primary figure.
+    pub primary: Judged,
+    /// The others.
+    pub others: Vec<Judged>,
+}
+
+/// A figure of a side against the baseline's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Which.
+    pub figure: String,
+    /// The baseline's, over its runs.
+    pub baseline: Option<Figure>,
+    /// The side's.
+    pub side: Option<Figure>,
+    /// The side's over the baseline's; null where it cannot be judged, but for one run a side,
+    /// where it has no interval.
+    pub ratio: Option<Ratio>,
+    /// The chance that ranks lie so or farther apart if nothing differs.
+    pub p: Option<f64>,
+    /// The same, corrected for everything that is judged beside it.
+    pub p_corrected: Option<f64>,
+    /// The ratio, as a share above 1, that would have been found in four of five such comparisons
+    /// if nothing else that is judged beside it differed; null where that takes more runs.
+    pub detectable: Option<f64>,
+    /// What is to be thought of it.
+    pub verdict: Verdict,
+    /// Why, where it is not plain.
+    pub why: Option<String>,
+    /// Whether runs of the same repeat were held against each other, and not all against all.
+    #[serde(default)]
+    pub is_within_repeats: bool,
+    /// Logarithms of the figures of the baseline's runs and of the side's.
+    #[serde(skip)]
+    of_runs: [Vec<f64>; 2],
+    /// What these differ by within each repeat, where that is judged.
+    #[serde(skip)]
+    within: Option<Vec<f64>>,
+}
+
+/// A ratio with its interval. In JSON an infinite one is null.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The median over all pairs of runs.
+    pub value: f64,
+    /// The interval's ends; null of one run a side.
+    pub interval: Option<(f64, f64)>,
+    /// The interval's confidence: with few runs more than the 95 % that are asked for.
+    pub confidence: Option<f64>,
+}
+
+impl ComparisonReport {
+    /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.
+    pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
+        let [baseline, others @ ..] = sides else {
+            return Err("nothing to compare: name at least two sides".to_owned());
+        };
+        if others.is_empty() {
+            return Err("nothing to compare it with: name another side".to_owned());
+        }
+        if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
+            let whys = whys(&side.not_counted);
+            let whys: Vec<String> = whys.iter().map(|(why, n)| format!("{why} ({n})")).collect();
+            return Err(format!("{} has no run that counts: {}", side.name, whys.join(", ")));
+        }
+        let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
+        let primary = judge.primary_of(&all);
+        if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
+            let (side, figure) = (&side.name, title(&primary));
+            return Err(format!(
+                "the runs of {side} have no {figure}: their workload does not count it, or too \
+                 little finished to know it"
+            ));
+        }
+        let pairs_min = pairs_needed(FIRST / others.len() as f64);
+        let pair = |side: &Side| pair(baseline, side, &primary, pairs_min);
+        let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
+        if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
+            return Err(format!(
+                "{} and {} have no point in common: {}, and {}. Name runs that differ in nothing \
+                 but what is to be compared, by their ids with commas between",
+                baseline.name,
+                alone.side,
+                points_of(baseline),
+                others.iter().find(|side| side.name == alone.side).map_or(String::new(), points_of)
+            ));
+        }
+        judge_all(&mut pairs, &primary, judge.floor);
+        let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
+        let of_sides: Vec<Vec<&Report>> =
+            sides.iter().map(|side| reports_shared(side).collect()).collect();
+        let side_report =
+            |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
+        let report = ComparisonReport {
+            schema: SCHEMA.to_owned(),
+            scene: Scene::of(&all),
+            command: None,
+            sides: sides.iter().map(side_report).collect(),
+            differences: differences::between(&of_sides),
+            mixed: differences::within(sides),
+            primary,
+            floor: judge.floor,
+            pairs,
+            damaged: Vec::new(),
+            repeats: Vec::new(),
+        };
+        Ok(report.with_names(sides))
+    }
+
+    /// The same with sides that nobody has named called by what they differ in.
+    fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
+        let name = |index: usize| {
+            let against = index.max(1);
+            let told = telling(&self.differences, against);
+            let told = told.into_iter().take(NAMED_BY).map(|(name, values)| {
+                let value = &values[usize::from(index > 0)];
+                if name == "database" { value.clone() } else { format!("{name}={value}") }
+            });
+            told.collect::<Vec<String>>().join(", ")
+        };
+        let names: Vec<String> = (0..sides.len()).map(name).collect();
+        for (index, side) in sides.iter().enumerate() {
+            let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
+            if side.is_unnamed && is_alone && !names[index].is_empty() {
+                self.rename(index, &names[index]);
+            }
+        }
+        self
+    }
+
+    fn rename(&mut self, index: usize, name: &str) {
+        let before = std::mem::replace(&mut self.sides[index].name, name.to_owned());
+        let of_pairs = self.pairs.iter_mut().flat_map(|pair| {
+            let unpaired = pair.points_unpaired.iter_mut().map(|point| &mut point.side);
+            std::iter::once(&mut pair.side).chain(unpaired)
+        });
+        let of_mixed = self.mixed.iter_mut().map(|mixed| &mut mixed.side);
+        of_pairs.chain(of_mixed).filter(|side| **side == before).for_each(|side| {
+            name.clone_into(side);
+        });
+    }
+}
+
+/// Why runs do not count, and how many of them each reason has.
+pub fn whys(runs: &[NotCounted]) -> Named<u64> {
+    let mut by_why = Named::default();
+    runs.iter().for_each(|run| by_why.count(run.why.trim_end_matches('.'), 1));
+    by_why
+}
+
+/// The points of a side that all sides have; where there is none, all of its own. What other
+/// points have would look like a difference between the sides.
+fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
+    let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
+    let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
+    let is_any = side.points.iter().any(is_shared);
+    side.points.iter().filter(move |at| !is_any || is_shared(at))
+}
+
+fn has_figure(side: &Side, name: &str) -> bool {
+    side.points.iter().any(|point| !values_of(&point.reports, name).is_empty())
+}
+
+fn reports(side: &Side) -> impl Iterator<Item = &Report> {
+    side.points.iter().flat_map(|point| &point.reports)
+}
+
+fn points_of(side: &Side) -> String {
+    let first = side.points.iter().take(3).map(|point| point.values.pairs(" "));
+    first.collect::<Vec<_>>().join(", ")
+}
+
+fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport {
+    let figures = |point: &SidePoint| figure(&values_of(&point.reports, primary));
+    let curve = match shared.first().map(|point| &point.values.0[..]) {
+        Some([(axis, _)]) => {
+            let measured = shared
+                .iter()
+                .filter_map(|point| Some((point.values.0.first()?.1.clone(), figures(point)?)));
+            curve_of(axis, &measured.collect::<Vec<_>>(), primary)
+        }
+        _ => None,
+    };
+    SideReport {
+        name: side.name.clone(),
+        runs: reports(side).map(|report| report.run_id.clone()).collect(),
+        runs_not_counted: side.not_counted.len() as u64,
+        seeds: reports(side).map(|report| report.seed).collect::<BTreeSet<u64>>().len() as u64,
+        not_counted: side.not_counted.clone(),
+        plan: side.plan.clone(),
+        curve,
+        findings: crate::trials::warnings(reports(side)),
+        cases: crate::trials::cases(reports(side)),
+    }
+}
+
+/// The figure of each run that has it.
+pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
+    let of = |report| figures_of(report).into_iter().find(|(n, _)| *n == name);
+    reports.iter().filter_map(of).map(|(_, value)| value).collect()
+}
+
+/// A side against the baseline. From `pairs_min` repeats on, in which both took turns, runs of the
+/// same repeat are held against each other.
+fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairReport {
+    let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
+    let both: Vec<(&SidePoint, &SidePoint)> =
+        side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
+    let points_unpaired = [unpaired(baseline, side), unpaired(side, baseline)].concat();
+    let is_in_rounds = both.iter().all(|(base, point)| took_turns(base, point));
+    let pairs_min = is_in_rounds.then_some(pairs_min);
+    let points = both.iter().map(|(base, point)| {
+        let judged = |name: &str| of_all_runs(name, base, point, pairs_min);
+        let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
+        PointPair {
+            values: point.values.clone(),
+            primary: judged(primary),
+            others: others.filter(is_known).collect(),
+        }
+    });
+    let points: Vec<PointPair> = points.collect();
+    let others = FIGURES.iter().filter(|name| **name != primary);
+    let others = others.filter_map(|name| overall(&both, name, pairs_min));
+    PairReport {
+        side: side.name.clone(),
+        is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
+        seeds_shared: seeds_shared(&both, pairs_min),
+        overall: overall(&both, primary, pairs_min),
+        overall_others: others.filter(is_known).collect(),
+        repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
+        points,
+        points_unpaired,
+    }
+}
+
+/// How many seeds runs of both sides have with which a simulated database drew the same. Repeats
+/// that are judged in pairs share theirs on purpose.
+fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
+    let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
+        let seeds = |point: &SidePoint| -> BTreeSet<u64> {
+            let drawn = point.reports.iter().filter(|report| report.target.starts_with("sim:"));
+            drawn.map(|report| report.seed).collect()
+        };
+        let (ours, theirs) = (seeds(base), seeds(point));
+        let n_pairs = base.reports.len().min(point.reports.len());
+        let is_on_purpose = pairs_min.is_some_and(|least| n_pairs >= least) && ours.len() > 1;
+        if is_on_purpose { 0 } else { ours.intersection(&theirs).count() as u64 }
+    };
+    both.iter().map(of_point).max().unwrap_or(0)
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Whether any run has the figure.
+fn is_known(judged: &Judged) -> bool {
+    judged.of_runs.iter().any(|runs| !runs.is_empty())
+}
+
+/// The points that only the one of two sides has.
+fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
+    let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
+    let was_tried =
+        |at: &Named<String>| other.not_counted.iter().any(|run| run.values.as_ref() == Some(at));
+    let alone = side.points.iter().map(|point| &point.values).filter(|values| !is_there(values));
+    let point = |values: &Named<String>| UnpairedPoint {
+        values: values.clone(),
+        side: side.name.clone(),
+        is_lost: was_tried(values),
+    };
+    alone.map(point).collect()
+}
+
+/// Whether runs of both took turns: at least as many changes from one to the other, in the order
+/// of time, as the smaller side has runs. Blocks have one.
+fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
+    let began = |reports: &[Report], is_side| {
+        reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
+    };
+    let mut all = [began(&base.reports, false), began(&side.reports, true)].concat();
+    all.sort();
+    let turns = all.windows(2).filter(|two| two[0].1 != two[1].1).count();
+    turns >= base.reports.len().min(side.reports.len()).max(2)
+}
+
+/// Whether both took turns in every repeat: all runs of one began before any of the next one did.
+fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
+    let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
+    for (repeat, report) in runs_of(base).chain(runs_of(side)) {
+        let began = report.started.as_str();
+        let round = rounds.entry(repeat).or_insert((began, began));
+        *round = (round.0.min(began), round.1.max(began));
+    }
+    let mut rounds: Vec<(&str, &str)> = rounds.into_values().collect();
+    rounds.sort_unstable();
+    rounds.windows(2).all(|two| two[0].1 <= two[1].0)
+}
+
+fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
+    point.repeats.iter().copied().zip(&point.reports)
+}
+
+/// Figures by repeat.
+type Repeats = Vec<(u32, f64)>;
+
+/// One figure a repeat: the geometric mean over the points; nothing where there is one point.
+fn overall(
+    both: &[(&SidePoint, &SidePoint)],
+    name: &str,
+    pairs_min: Option<usize>,
+) -> Option<Judged> {
+    if both.len() < 2 {
+        return None;
+    }
+    let [base, side] = sides_of(both).map(|points| over_points(&points, name));
+    let why = [&base, &side].into_iter().find_map(|of_side| of_side.as_ref().err()).copied();
+    let mut judged = judged(name, &base.unwrap_or_default(), &side.unwrap_or_default(), pairs_min);
+    judged.why = why.map(str::to_owned).or(judged.why);
+    Some(judged)
+}
+
+fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>; 2] {
+    both.iter().copied().unzip::<_, _, Vec<_>, Vec<_>>().into()
+}
+
+/// The figures of the repeats that every point has; or why there are none.
+fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static str> {
+    let complete = complete(points);
+    if complete.is_empty() {
+        return Err("no repeat has a run that counts at every point");
+    }
+    let of = |repeat: &u32| {
+        let logarithm = |point: &&SidePoint| {
+            let at = point.repeats.iter().position(|known| known == repeat)?;
+            Some(values_of(&point.reports[at..=at], name).first()?.ln())
+        };
+        let sum = points.iter().map(logarithm).sum::<Option<f64>>()?;
+        Some((*repeat, (sum / points.len() as f64).exp()))
+    };
+    let figures = complete.iter().map(of).collect::<Option<Repeats>>();
+    figures.ok_or("some of the runs do not have the figure")
+}
+
+/// The repeats that every point has.
+fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
+    let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
+    points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
+fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
+    let lost = |points: Vec<&SidePoint>| {
+        let all: BTreeSet<u32> = points.iter().flat_map(|point| &point.repeats).copied().collect();
+        (all.len() - complete(&points).len()) as u64
+    };
+    sides_of(both).map(lost).iter().sum()
+}
+
+/// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
+/// known of the good ones alone.
+fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
+    let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
+    let (base, side) = (&base.reports[..], &side.reports[..]);
+    let lacking = [(&base_values, base), (&side_values, side)]
+        .into_iter()
+        .find(|(values, reports)| values.len() < reports.len());
+    let mut judged = judged(name, &base_values, &side_values, pairs_min);
+    if let Some((values, reports)) = lacking {
+        let lack = reports.iter().find_map(|report| why_none(report, name));
+        let lack = lack.map_or_else(String::new, |why| format!(": {why}"));
+        let (n, of) = (values.len(), reports.len());
+        judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
+        (judged.p, judged.ratio) = (None, None);
+        // A mean over the others would be that of the good ones.
+        judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
+        judged.side = judged.side.filter(|_| side_values.len() == side.len());
+    }
+    judged
+}
+
+fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
+    let of = |(repeat, report): (u32, &Report)| {
+        let found = figures_of(report).into_iter().find(|(known, _)| *known == name)?;
+        Some((repeat, found.1))
+    };
+    runs_of(point).filter_map(of).collect()
+}
+
+/// What a figure differs by within each repeat that both have, on logarithms; where there are
+/// enough of them.
+fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
+    let of = |(repeat, theirs): &(u32, f64)| {
+        let ours = base.iter().find(|(known, _)| known == repeat)?;
+        Some(difference(ours.1.ln(), theirs.ln()))
+    };
+    Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
+}
+
+/// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
+fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
+    let within = pairs_min.and_then(|least| within_repeats(base, side, least));
+    let [base, side] = [base, side].map(|all| all.iter().map(|(_, x)| *x).collect::<Vec<f64>>());
+    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
+    let of_runs: [Vec<f64>; 2] = [logarithms(&base), logarithms(&side)];
+    let found = match &within {
+        Some(differences) => Comparison::of_pairs(differences, CONFIDENCE),
+        None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
+    };
+    let (baseline, side) = (figure(&base), figure(&side));
+    let ratio = match &found {
+        Ok(found) => Some(Ratio {
+            value: found.shift.exp(),
+            interval: Some((found.interval.0.exp(), found.interval.1.exp())),
+            confidence: Some(found.confidence),
+        }),
+        Err(_) => baseline.zip(side).map(|(a, b)| Ratio {
+            value: b.mean / a.mean,
+            interval: None,
+            confidence: None,
+        }),
+    };
+    let p = found.as_ref().ok().map(|found| found.p);
+    Judged {
+        figure: name.to_owned(),
+        baseline,
+        side,
+        ratio: ratio.filter(|ratio| !ratio.value.is_nan()),
+        p,
+        p_corrected: None,
+        detectable: None,
+        verdict: Verdict::CannotJudge,
+        why: found.err().map(why_not),
+        is_within_repeats: within.is_some(),
+        of_runs,
+        within,
+    }
+}
+
+fn why_not(why: Incomparable) -> String {
+    match why {
+        Incomparable::TooFew { needed, have } => format!(
+            "{have} {} of a side cannot show a difference: make at least {needed}, better 5 or \
+             more, of each",
+            if have == 1 { "run" } else { "runs" }
+        ),
+        Incomparable::NoNumber => "in some run the figure is no number".to_owned(),
+        Incomparable::TooMany => "more runs a side than can be judged".to_owned(),
+    }
+}
+
+/// Judges all that headlines state of all sides, so that any of it is wrong in no more than
+/// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,
+/// corrected over sides; then points and the figure beside, corrected over all of these, and more
+/// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
+/// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+fn judge_all(pairs: &mut [PairReport], primary: &str, floor: f64) {
+    let first = pairs.iter_mut().filter_map(PairReport::on_the_whole);
+    let whole = (1.0 - CONFIDENCE) / FIRST;
+    judge_together(first.map(|judged| (judged, whole)).collect(), floor);
+    let beside = beside(primary);
+    let (mut stated, mut others) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        let is_shown =
+            |judged: &mut Judged| judged.p_corrected.is_some_and(|p| p < 1.0 - CONFIDENCE);
+        let differs = pair.on_the_whole().is_some_and(is_shown);
+        let strictness = if differs { 1.0 } else { (1.0 - CONFIDENCE) / SECOND };
+        let is_one = pair.overall.is_none() && pair.points.len() == 1;
+        let mut put = |judged, is_stated| match is_stated {
+            true => stated.push((judged, strictness)),
+            false => others.push((judged, 1.0)),
+        };
+        for judged in &mut pair.overall_others {
+            let is_stated = judged.figure == beside;
+            put(judged, is_stated);
+        }
+        for point in &mut pair.points {
+            if !is_one {
+                put(&mut point.primary, true);
+            }
+            for judged in &mut point.others {
+                let is_stated = is_one && judged.figure == beside;
+                put(judged, is_stated);
+            }
+        }
+    }
+    judge_together(stated, floor);
+    judge_together(others, floor);
+}
+
+/// The figure that a headline states beside the one that is judged.
+pub fn beside(primary: &str) -> &'static str {
+    if is_time(primary) { "tps" } else { "p99_ms" }
+}
+
+/// Corrects p-values for one another, and decides. Each stands with how many times it is raised
+/// besides.
+fn judge_together(family: Vec<(&mut Judged, f64)>, floor: f64) {
+    let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
+    let known: Vec<(&mut Judged, f64)> = known.collect();
+    let p_values: Vec<f64> = known.iter().filter_map(|(judged, _)| judged.p).collect();
+    let alone = (1.0 - CONFIDENCE) / p_values.len() as f64;
+    for ((judged, strictness), p) in known.into_iter().zip(hommel(&p_values)) {
+        let (p, error) = ((p * strictness).min(1.0), alone / strictness);
+        let [base, side] = &judged.of_runs;
+        let shift = match &judged.within {
+            Some(differences) => detectable_of_pairs(differences, error),
+            None => detectable(base, side, error),
+        };
+        judged.p_corrected = Some(p);
+        judged.detectable = shift.map(|shift| shift.exp() - 1.0);
+        (judged.verdict, judged.why) = decided(judged, p, floor, error);
+    }
+}
+
+/// The verdict, and why where it is not plain. Alone among all that it is judged with, it takes
+/// ranks as surprising as `error`.
+fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<String>) {
+    let Some(ratio) = judged.ratio else {
+        return (Verdict::CannotJudge, Some("the ratio is no number".to_owned()));
+    };
+    let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
+    let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());
+    let is_small =
+        |(low, high): (f64, f64)| is_finite && !matters(low, floor) && !matters(high, floor);
+    match is_surprising(p) {
+        true if matters(ratio.value, floor) => match is_worse(&judged.figure, ratio.value) {
+            true => (Verdict::Worse, None),
+            false => (Verdict::Better, None),
+        },
+        _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowFloor, None),
+        true => {
+            let why = format!(
+                "it differs, and its interval reaches beyond the minimum effect of {}",
+                share(floor)
+            );
+            (Verdict::SizeNotKnown, Some(why))
+        }
+        false if judged.detectable.is_none() && judged.p.is_some_and(is_surprising) => {
+            let (n_runs, needed) = match &judged.within {
+                Some(differences) => (differences.len(), pairs_needed(error)),
+                None => (judged.of_runs.iter().map(Vec::len).min().unwrap_or(0), needed(error)),
+            };
+            let why = format!(
+                "{n_runs} runs a side are too few to tell it apart from chance among all that is \
+                 judged beside it: make at least {needed} of each"
+            );
+            (Verdict::CannotJudge, Some(why))
+        }
+        false => (Verdict::NoEvidence, None),
+    }
+}
+
+fn share(floor: f64) -> String {
+    format!("{} %", model::numbers::exact(floor * 100.0))
+}
+
+#[cfg(test)]
+mod tests;

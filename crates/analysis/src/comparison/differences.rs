@@ -1,0 +1,156 @@
+//! What differs between sides besides their figures: plan, database, machine, build; and what
+//! differs between runs that make one figure together.
+//!
+//! Not here: what a condition is (condition).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Side, SidePoint};
+use crate::condition::{Condition, Key};
+use crate::report::{Named, Report};
+
+/// A side with more values than these is said to vary.
+const VALUES_SHOWN_MAX: usize = 3;
+
+/// Something that is not the same on all sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// `plan`, `target`, or what the fact is about.
+    pub about: String,
+    /// Its name.
+    pub name: String,
+    /// By side; null where nothing is known of it.
+    pub values: Vec<Option<String>>,
+}
+
+/// Something that is not the same in all runs of a side at one point, which make one figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mixed {
+    /// Which side, by name.
+    pub side: String,
+    /// Where.
+    pub values: Named<String>,
+    /// `plan`, `target`, or what the fact is about.
+    pub about: String,
+    /// Its name.
+    pub name: String,
+    /// The values of these runs.
+    pub of_runs: Vec<String>,
+}
+
+/// All differences, those of the plan first, then by what they are about.
+pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
+    let common = common_settings(sides.iter().flatten().copied());
+    let of = |report: &&Report| Condition::of(report).with_settings(report, &common);
+    let seen: Vec<Vec<Condition>> =
+        sides.iter().map(|side| side.iter().map(of).collect()).collect();
+    let keys: BTreeSet<&Key> = seen.iter().flatten().flat_map(Condition::keys).collect();
+    let difference = |key: &Key| {
+        let values = |side: &Vec<Condition>| -> BTreeSet<String> {
+            side.iter().filter_map(|run| run.get(key)).map(str::to_owned).collect()
+        };
+        let of_sides: Vec<BTreeSet<String>> = seen.iter().map(values).collect();
+        if of_sides.windows(2).all(|two| two[0] == two[1]) {
+            return None;
+        }
+        let shown = |values: BTreeSet<String>| match values.len() {
+            0 => None,
+            n if n > VALUES_SHOWN_MAX => Some(format!("{n} values")),
+            _ => Some(values.into_iter().collect::<Vec<_>>().join(", ")),
+        };
+        let values = of_sides.into_iter().map(shown).collect();
+        Some(Difference { about: key.about.clone(), name: key.name.clone(), values })
+    };
+    once(keys.into_iter().filter_map(difference).collect())
+}
+
+/// What was asked for and what the server then says stand there once where they are the same.
+fn once(all: Vec<Difference>) -> Vec<Difference> {
+    let mut kept: Vec<Difference> = Vec::new();
+    for one in all {
+        let is_same = |known: &Difference| known.name == one.name && known.values == one.values;
+        if kept.iter().any(|known| is_same(known) && known.about == "target") {
+            continue;
+        }
+        kept.retain(|known| !(is_same(known) && known.about == "managed"));
+        kept.push(one);
+    }
+    kept
+}
+
+/// What differs between the runs of one side at one point.
+pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
+    let of_side = |side: &Side| {
+        let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
+        points.collect::<Vec<Mixed>>()
+    };
+    sides.iter().flat_map(of_side).collect()
+}
+
+fn within_point(side: &str, point: &SidePoint) -> Vec<Mixed> {
+    let common = common_settings(point.reports.iter());
+    let of = |report: &Report| Condition::of(report).with_settings(report, &common);
+    let runs: Vec<Condition> = point.reports.iter().map(of).collect();
+    let keys: BTreeSet<&Key> = runs.iter().flat_map(Condition::keys).collect();
+    let mixed = |key: &Key| {
+        let values: BTreeSet<&str> = runs.iter().filter_map(|run| run.get(key)).collect();
+        (values.len() > 1).then(|| Mixed {
+            side: side.to_owned(),
+            values: point.values.clone(),
+            about: key.about.clone(),
+            name: key.name.clone(),
+            of_runs: values.into_iter().map(str::to_owned).collect(),
+        })
+    };
+    keys.into_iter().filter_map(mixed).collect()
+}
+
+/// Names of the settings that every run has: another product or version has others, and what only
+/// one of them knows is no difference in how they were set.
+fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String> {
+    let names = |report: &Report| -> BTreeSet<String> {
+        report.settings.iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
+/// What a side differs in from the baseline, for a sentence: the most telling traits alone.
+pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
+    let of_pair = |one: &&Difference| one.values[0] != one.values[side];
+    let all: Vec<(Key, &Difference)> =
+        all.iter().filter(of_pair).map(|one| (Key::new(&one.about, &one.name), one)).collect();
+    let has = |about: &str, name: &str| {
+        all.iter().any(|(key, _)| (key.about.as_str(), key.name.as_str()) == (about, name))
+    };
+    let (products, workloads) = (has("database", "product"), has("plan", "group.workload"));
+    let is_telling = |(key, one): &&(Key, &Difference)| match key.about.as_str() {
+        "target" if products => false,
+        "database" => key.is_of_product() && !(products && key.name == "version"),
+        "mode" => !products && one.values[0].is_some() && one.values[side].is_some(),
+        "plan" if workloads => !key.name.contains("parameters."),
+        _ => key.makes_points(),
+    };
+    let mut chosen: Vec<&(Key, &Difference)> = all.iter().filter(is_telling).collect();
+    if chosen.is_empty() {
+        chosen = all.iter().collect();
+    }
+    let value = |one: &Difference, side: usize| match &one.values[side] {
+        Some(value) => value.clone(),
+        None => "none".to_owned(),
+    };
+    let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
+    let told = |(key, one): &(Key, &Difference)| {
+        let of = |side: usize| match version {
+            Some((_, version)) if key.name == "product" && key.is_of_product() => {
+                let number = value(version, side);
+                let number = number.split([' ', '-']).next().unwrap_or_default();
+                format!("{} {number}", value(one, side))
+            }
+            _ => value(one, side),
+        };
+        (key.short(), [of(0), of(side)])
+    };
+    chosen.into_iter().map(told).collect()
+}

@@ -1,0 +1,110 @@
+//! What was measured, on what and when: for one who sees nothing of it but the comparison.
+//!
+//! Not here: what differs between the sides (differences), and how it is told (render).
+
+use model::{Load, numbers};
+use serde::{Deserialize, Serialize};
+
+use crate::report::Report;
+
+/// What runs have in common, and where they differ all that they had. Lists have each value once,
+/// in the order of the sides; one is empty where nothing is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Scene {
+    /// Workloads.
+    pub workloads: Vec<String>,
+    /// Products with their versions.
+    pub databases: Vec<String>,
+    /// How much data, by parameters of the workload.
+    pub data: Vec<String>,
+    /// How load was offered, in words.
+    pub loads: Vec<String>,
+    /// The fewest and the most clients.
+    pub clients: (u32, u32),
+    /// Where clients lived: `thread`, `loop` or `simulated`, which is in virtual time.
+    pub placements: Vec<String>,
+    /// Runs that count, of all sides.
+    pub runs: u64,
+    /// The shortest and the longest measured phase, in seconds.
+    pub measured_s: (f64, f64),
+    /// The shortest and the longest ramp-up, in seconds.
+    pub ramp_up_s: (f64, f64),
+    /// When the first run began and when the last one did: RFC 3339, UTC.
+    pub begun: (String, String),
+    /// Processors and memory of the generator's machines.
+    pub machines: Vec<String>,
+    /// Systems of these, with their kernels.
+    pub systems: Vec<String>,
+    /// Our own versions.
+    pub dbdyno: Vec<String>,
+    /// Modes, such as how a commit is made durable, that all runs have.
+    pub modes: Vec<String>,
+}
+
+impl Scene {
+    /// That of some runs.
+    pub(super) fn of(all: &[&Report]) -> Scene {
+        let clients = all.iter().map(|report| report.clients);
+        let begun = || all.iter().map(|report| report.started.as_str());
+        let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
+        let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
+        let modes = all.first().into_iter().flat_map(|report| &report.modes);
+        Scene {
+            workloads: each(all, |report| Some(report.workload.clone())),
+            databases: each(all, |report| Some(report.database.clone())),
+            data: each(all, |report| fact(report, "data", "size").cloned()),
+            loads: each(all, |report| report.load.as_ref().map(load)),
+            clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),
+            placements: each(all, |report| Some(report.placement.clone())),
+            runs: all.len() as u64,
+            measured_s: range(all, |report| report.measured_seconds),
+            ramp_up_s: range(all, |report| report.phases.ramp_up_s),
+            begun: (begun.0.to_owned(), begun.1.to_owned()),
+            machines: each(all, machine),
+            systems: each(all, |report| {
+                let kernel = fact(report, "os", "kernel_release")?;
+                Some(format!("{}, kernel {kernel}", fact(report, "os", "name")?))
+            }),
+            dbdyno: each(all, |report| Some(report.dbdyno.clone())),
+            modes: modes.filter(is_common).cloned().collect(),
+        }
+    }
+}
+
+fn fact<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r String> {
+    report.facts.get(about)?.get(name)
+}
+
+/// The rate alone where users arrive at one: the rest stands in the plans.
+fn load(load: &Load) -> String {
+    match load {
+        Load::Open { rate, .. } => format!("open, {}", numbers::arrival_rate(rate)),
+        load => numbers::load(load),
+    }
+}
+
+fn machine(report: &Report) -> Option<String> {
+    let processors = fact(report, "cpu", "logical")?.parse().ok()?;
+    let memory = fact(report, "memory", "total_bytes")?.parse().ok()?;
+    let processors = numbers::count(processors, "logical CPU");
+    let (model, memory) = (fact(report, "cpu", "model")?, numbers::bytes(memory));
+    Some(format!("{processors} ({model}), {memory} of memory"))
+}
+
+/// Each value that is known, once.
+fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for value in all.iter().filter_map(|report| value(report)) {
+        if !value.is_empty() && !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// The least and the most.
+fn range(all: &[&Report], value: impl Fn(&Report) -> f64) -> (f64, f64) {
+    let (none, values) =
+        ((f64::INFINITY, f64::NEG_INFINITY), all.iter().map(|report| value(report)));
+    values.fold(none, |(low, high), value| (low.min(value), high.max(value)))
+}

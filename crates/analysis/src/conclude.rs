@@ -1,0 +1,60 @@
+//! The whole report of a run: what was measured, and what is to be thought of it.
+//!
+//! Not here: how either is found (report, findings).
+
+use model::{Finding, Severity};
+
+use crate::findings::judge;
+use crate::report::{Options, Report, Status};
+use crate::tally::Tally;
+
+impl Report {
+    /// The report of a run.
+    pub fn of(tally: &Tally) -> Report {
+        Report::with(tally, Options::default())
+    }
+
+    /// The report of a run, with what is asked for.
+    pub fn with(tally: &Tally, options: Options) -> Report {
+        Report { findings: judge(tally), ..Report::measured(tally, options) }
+    }
+
+    /// The report of a run of which the store knows how it stands: a process that died could not
+    /// tell how its run ended.
+    pub fn with_status(tally: &Tally, options: Options, kept: model::Status) -> Report {
+        let mut report = Report::with(tally, options);
+        if report.status == Status::Running {
+            report.status = match kept {
+                model::Status::Running => Status::Running,
+                model::Status::Completed => Status::Completed,
+                model::Status::Interrupted => Status::Interrupted,
+                model::Status::Failed => Status::Failed,
+            };
+        }
+        if tally.ended.is_none() && report.status == Status::Interrupted {
+            let text = "Its process died: these are the seconds that it kept. Checks after the \
+                        load and the cross-check are missing.";
+            let id = "killed".to_owned();
+            let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
+            report.reason = Some("its process died".to_owned());
+            report.findings.insert(0, finding);
+        }
+        report
+    }
+
+    /// With a finding if the store lacks so many of the run's events: the run itself could not
+    /// say so where all that it said was lost.
+    pub fn with_lost(mut self, n_events: u64) -> Report {
+        let id = "store_not_written";
+        let is_told = self.findings.iter().any(|finding| finding.id == id);
+        if n_events > 0 && !is_told {
+            let text = format!(
+                "{n_events} events of this run could not be written to the store: what is told \
+                 here may lack seconds, findings or the end."
+            );
+            let severity = Severity::Warning;
+            self.findings.insert(0, Finding { id: id.to_owned(), severity, text });
+        }
+        self
+    }
+}

@@ -1,0 +1,411 @@
+//! What an experiment has shown: a figure with its error for each point, and curves over an axis.
+//!
+//! A pure function of the experiment and the reports of its runs. Not here: how it is walked
+//! (app), and how it looks (render).
+
+use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
+use serde::{Deserialize, Serialize};
+use stats::{NoFit, NoPeak, Scalability};
+
+use crate::figures::{
+    Figure, better, figure_of, figures_of, is_time, number, primary_of, reasons, times_of,
+};
+use crate::findings::judge_order;
+use crate::repeats::{
+    LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
+};
+use crate::report::Named;
+use crate::seek::{achieved, keeps_up};
+use crate::trials::{Trialled, cases, counts, warnings};
+
+/// The schema of [`ExperimentReport`].
+pub const SCHEMA: &str = "dbdyno.experiment/1";
+/// Above this the law's residuals say that it does not fit.
+pub const RESIDUAL_MOST: f64 = 0.10;
+
+/// What a reason says of a figure that some runs have, after how many of how many.
+const IN_SOME: &str = "runs have it";
+
+/// How many of a point's runs have a figure that is not the point's, as its reason tells.
+pub fn have_it(reason: &str) -> Option<&str> {
+    reason.split_once(IN_SOME).map(|(share, _)| share.trim_end())
+}
+
+/// The report of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Its id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// Whether its trials are being made, and how that ended; null where that is not known.
+    #[serde(default)]
+    pub status: Option<model::Status>,
+    /// What was varied.
+    pub axes: Vec<model::Axis>,
+    /// In which order trials are made.
+    pub order: model::Order,
+    /// What becomes of the data between trials.
+    pub data: model::DataPolicy,
+    /// Trials that are to be made.
+    pub trials: u64,
+    /// Trials that count: completed, and not found invalid.
+    pub trials_done: u64,
+    /// The figure by which points are judged: `nopm` or `tps`, the highest first; where users
+    /// arrive at a rate in every trial `p99_ms`, the lowest first.
+    pub primary: String,
+    /// The points.
+    pub points: Vec<PointReport>,
+    /// The primary figure over the axis, if there is one axis and it is of numbers.
+    pub curve: Option<Curve>,
+    /// Up to where a rate is kept, where it is varied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<RateReport>,
+    /// The law that throughput over clients follows, where that is the axis.
+    pub scalability: Option<ScalabilityReport>,
+    /// Why no law is fitted, where clients are the axis.
+    pub no_scalability: Option<String>,
+    /// What is to be thought of the way in which it was walked.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+    /// The plan with its axes that makes it once more, in TOML; null where there is none.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// What became of the rule that ends its repeats; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<UntilReport>,
+    /// Where the variation is; absent where no level above runs is repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<LevelsReport>,
+}
+
+/// A point and what was measured there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointReport {
+    /// Its values, by axis.
+    pub values: Named<String>,
+    /// The runs that count, in the order of their repeats.
+    pub runs: Vec<String>,
+    /// Trials that were begun and do not count.
+    pub runs_not_counted: u64,
+    /// What was measured, by name.
+    pub figures: Named<Figure>,
+    /// Why a figure is not among them, by its name: a time may have too few samples, in all of the
+    /// runs that count or in some. The mean over others would be another point's.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// Findings of at least a warning, by id, and in how many runs.
+    pub findings: Named<u64>,
+    /// By id what was measured in the first of these runs, in a sentence.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub cases: Named<String>,
+}
+
+/// Up to where a rate of arrivals is kept. Times tell nothing of that: they are least at the least
+/// rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateReport {
+    /// The axis.
+    pub axis: String,
+    /// The point, from 0, with the highest rate at which every run has finished what was offered
+    /// while it was; null if there is none.
+    pub kept: Option<usize>,
+}
+
+/// The primary figure along an axis of numbers: what a reader asks of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// Of what.
+    pub figure: String,
+    /// Over what.
+    pub axis: String,
+    /// Where the axis begins.
+    pub first: f64,
+    /// The mean over the points.
+    pub mean: f64,
+    /// The best: the highest, or of times the lowest.
+    pub best: f64,
+    /// Where that is.
+    pub best_at: String,
+    /// Other points whose 95 % intervals reach the best's: it may as well be there.
+    pub best_also: Vec<String>,
+    /// Where the axis ends.
+    pub last: f64,
+}
+
+/// The Universal Scalability Law of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScalabilityReport {
+    /// What one client gets, with its 90 % interval.
+    pub lambda: [f64; 3],
+    /// Contention: value, low and high.
+    pub sigma: [f64; 3],
+    /// Coherency: value, low and high.
+    pub kappa: [f64; 3],
+    /// Clients at the highest throughput; null where that is not known.
+    pub peak_clients: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_clients_interval: Option<(f64, f64)>,
+    /// The throughput there.
+    pub peak: Option<f64>,
+    /// Its 90 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_interval: Option<(f64, f64)>,
+    /// Why there is no peak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_peak: Option<String>,
+    /// Root mean square of the residuals, as a share.
+    pub residual: f64,
+    /// The largest residual as a share, and at how many clients.
+    pub worst: (f64, u32),
+    /// False: the residuals are too large to believe it.
+    pub fits: bool,
+    /// The chance that points lie as far from the law, against how repeats scatter, if it holds;
+    /// null without repeats. Below 0.01 intervals are as wide as the points' own distance from the
+    /// law makes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lack_of_fit: Option<f64>,
+}
+
+impl ScalabilityReport {
+    /// The law's throughput at so many clients.
+    pub fn throughput(&self, clients: f64) -> f64 {
+        let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
+        Scalability::throughput_of([lambda, sigma, kappa], clients)
+    }
+}
+
+impl ExperimentReport {
+    /// What the trials so far have shown; whether there will be more, the store knows. `bits` draw
+    /// the resamples of the law's intervals.
+    pub fn new(
+        experiment: &Experiment,
+        trials: &[Trialled],
+        bits: &mut dyn FnMut() -> u64,
+    ) -> ExperimentReport {
+        let points: Vec<PointReport> = (0..experiment.points.len() as u32)
+            .map(|point| point_report(experiment, point, trials))
+            .collect();
+        let measured = Measured::of_all(trials);
+        let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
+        let curve = curve(experiment, &points, primary);
+        let rate = if is_time(primary) { rate_kept(experiment, trials) } else { None };
+        let law = scalability(experiment, trials, primary, bits);
+        let (scalability, no_scalability) = match law {
+            None => (None, None),
+            Some(Ok(law)) => (Some(law), None),
+            Some(Err(why)) => (None, Some(why)),
+        };
+        ExperimentReport {
+            schema: SCHEMA.to_owned(),
+            id: experiment.id.clone(),
+            name: experiment.name.clone(),
+            started_unix_ms: experiment.started_unix_ms,
+            status: None,
+            axes: experiment.axes.clone(),
+            order: experiment.order,
+            data: experiment.data,
+            trials: trials_of_points(experiment, &measured).iter().sum(),
+            trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
+            primary: primary.to_owned(),
+            points,
+            curve,
+            rate,
+            scalability,
+            no_scalability,
+            findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
+                .into_iter()
+                .collect(),
+            damaged: Vec::new(),
+            plan: None,
+            until: until(experiment, &measured),
+            levels: levels(experiment, &measured),
+        }
+    }
+}
+
+fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> PointReport {
+    let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
+    here.sort_by_key(|trial| trial.repeat);
+    let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
+        here.into_iter().partition(|trial| counts(&trial.report));
+    let mut names: Vec<&'static str> = Vec::new();
+    let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
+    let figures = counted.iter().map(|trial| {
+        let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
+        let kept = kept.map(|percent| ("achieved_percent", percent));
+        figures_of(&trial.report).into_iter().chain(kept).collect()
+    });
+    let figures: Vec<Vec<(&'static str, f64)>> = figures.collect();
+    for (name, _) in figures.iter().flatten() {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    let values_of = |name: &str| -> Vec<f64> {
+        figures.iter().flatten().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
+    };
+    let is_whole = |name: &str| values_of(name).len() == counted.len();
+    let of = |name: &&'static str| {
+        let values = Some(values_of(name)).filter(|_| is_whole(name))?;
+        let repeats = counted.iter().map(|trial| trial.repeat);
+        let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
+        let figure = figure_of(&values, mean_of(experiment, &by_repeat)?);
+        Some(((*name).to_owned(), figure))
+    };
+    let values = experiment.axes.iter().map(|axis| axis.name.clone());
+    let values = values.zip(experiment.points[point as usize].values.iter().cloned());
+    let reasons: Vec<Named<String>> =
+        counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
+    let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
+    let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    let in_some = names.iter().filter(|name| !is_whole(name)).map(|name| {
+        let why = reasons.iter().find_map(|reasons| reasons.get(name));
+        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        let (have, of) = (values_of(name).len(), counted.len());
+        ((*name).to_owned(), format!("{have} of {of} {IN_SOME}{why}"))
+    });
+    PointReport {
+        values: Named(values.collect()),
+        runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
+        runs_not_counted: not_counted.len() as u64,
+        figures: Named(names.iter().filter_map(of).collect()),
+        reasons: Named(in_none.chain(in_some).collect()),
+        findings: warnings(counted.iter().map(|trial| &trial.report)),
+        cases: cases(counted.iter().map(|trial| &trial.report)),
+    }
+}
+
+fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let measured: Vec<(String, Figure)> = points
+        .iter()
+        .zip(&axis.values)
+        .filter_map(|(point, value)| Some((value.clone(), *point.figures.get(primary)?)))
+        .collect();
+    curve_of(&axis.name, &measured, primary)
+}
+
+/// The figure over an axis; none where its values are not numbers, or fewer than two.
+pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str) -> Option<Curve> {
+    if measured.len() < 2 || measured.iter().any(|(value, _)| number(value).is_none()) {
+        return None;
+    }
+    let (first, last) = (measured[0].1, measured[measured.len() - 1].1);
+    let (best_at, best) =
+        measured.iter().rev().max_by(|a, b| better(primary, &a.1, &b.1)).expect("there are two");
+    let also = measured.iter().filter(|(value, figure)| value != best_at && figure.reaches(best));
+    Some(Curve {
+        figure: primary.to_owned(),
+        axis: axis.to_owned(),
+        first: first.mean,
+        mean: measured.iter().map(|(_, figure)| figure.mean).sum::<f64>() / measured.len() as f64,
+        best: best.mean,
+        best_at: best_at.clone(),
+        best_also: also.map(|(value, _)| value.clone()).collect(),
+        last: last.mean,
+    })
+}
+
+/// None where no rate is varied, or how it changes is.
+fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport> {
+    let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
+    let rate = |point: u32| {
+        let value = &experiment.points[point as usize].values[index];
+        model::parse_rate(value).ok()
+    };
+    let all = (0..experiment.points.len() as u32).map(|point| Some((rate(point)?, point)));
+    let all = all.collect::<Option<Vec<(f64, u32)>>>()?;
+    let is_kept = |point: u32| {
+        let here = |trial: &&Trialled| trial.point == point && counts(&trial.report);
+        let mut here = trials.iter().filter(here).peekable();
+        here.peek().is_some() && here.all(|trial| keeps_up(&trial.report))
+    };
+    let kept = all.into_iter().filter(|(_, point)| is_kept(*point));
+    let highest = kept.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+    let axis = experiment.axes[index].name.clone();
+    Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
+}
+
+/// None where clients are not the axis.
+fn scalability(
+    experiment: &Experiment,
+    trials: &[Trialled],
+    primary: &str,
+    bits: &mut dyn FnMut() -> u64,
+) -> Option<Result<ScalabilityReport, String>> {
+    let [axis] = &experiment.axes[..] else { return None };
+    let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
+    if short_axis(&axis.name) != "clients" || !trials.iter().all(is_closed) {
+        return None;
+    }
+    let throughput = |trial: &Trialled| {
+        let found = figures_of(&trial.report).into_iter().find(|(name, _)| *name == primary)?;
+        Some((trial.report.clients, found.1))
+    };
+    // Runs of one start of a server are no repeats of the law's.
+    let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();
+    for trial in trials.iter().filter(|trial| counts(&trial.report)) {
+        let Some((clients, figure)) = throughput(trial) else { continue };
+        let unit = (trial.point, experiment.unit_of(trial.repeat));
+        match by_unit.iter_mut().find(|(known, ..)| *known == unit) {
+            Some((.., of)) => of.push(figure),
+            None => by_unit.push((unit, clients, vec![figure])),
+        }
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let points: Vec<(u32, f64)> =
+        by_unit.iter().map(|(_, clients, of)| (*clients, mean(of))).collect();
+    Some(match Scalability::fit(&points, bits) {
+        Ok(law) => Ok(law_report(&law)),
+        Err(NoFit::TooFewPoints(n)) => Err(format!(
+            "the scalability law takes at least {} different numbers of clients, and there are {n}",
+            Scalability::POINTS_MIN
+        )),
+        Err(NoFit::NoThroughput) => {
+            Err("the scalability law needs throughput at every point".to_owned())
+        }
+    })
+}
+
+fn law_report(law: &Scalability) -> ScalabilityReport {
+    let [lambda, sigma, kappa] = law.intervals;
+    let fits = law.residual <= RESIDUAL_MOST && !law.lacks_fit();
+    let peak = law.peak.ok().filter(|_| fits);
+    let no_peak = match law.peak {
+        _ if !fits => Some(
+            "no peak: the law does not fit; read it off the points, or measure more of them"
+                .to_owned(),
+        ),
+        Ok(_) => None,
+        Err(NoPeak::LevelsOff) => {
+            Some("no peak: within the error, throughput only levels off".to_owned())
+        }
+        Err(NoPeak::Beyond(clients)) => Some(format!(
+            "no peak within what was measured: the law has one at about {clients:.0} clients; \
+             measure there"
+        )),
+    };
+    ScalabilityReport {
+        lambda: [law.lambda, lambda.0, lambda.1],
+        sigma: [law.sigma, sigma.0, sigma.1],
+        kappa: [law.kappa, kappa.0, kappa.1],
+        peak_clients: peak.map(|peak| peak.clients),
+        peak_clients_interval: peak.map(|peak| peak.clients_interval),
+        peak: peak.map(|peak| peak.throughput),
+        peak_interval: peak.map(|peak| peak.throughput_interval),
+        no_peak,
+        residual: law.residual,
+        worst: law.worst,
+        fits,
+        lack_of_fit: law.lack_of_fit,
+    }
+}

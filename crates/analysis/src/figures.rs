@@ -1,0 +1,136 @@
+//! The figures of a run that points, sides and builds are compared by.
+//!
+//! Not here: which runs count (trials), and what is concluded from several figures.
+
+use model::Load;
+use serde::{Deserialize, Serialize};
+use stats::Mean;
+
+use crate::report::{Latency, Named, Report};
+
+/// Of the intervals between trials.
+const CONFIDENCE: f64 = 0.95;
+
+/// A figure over a point's runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The mean over runs.
+    pub mean: f64,
+    /// Half the width of its 95 % interval; null of one run. It is that of repeats of the highest
+    /// level: of restarts or rebuilds, where these are repeated. Where a rule ends repeats, it is
+    /// that of its sequential method.
+    pub half_width: Option<f64>,
+    /// The lowest of a run.
+    pub min: f64,
+    /// The highest of a run.
+    pub max: f64,
+    /// Runs that have the figure.
+    pub count: u64,
+}
+
+impl Figure {
+    /// Whether the intervals of two means meet; one run has none.
+    pub fn reaches(&self, other: &Figure) -> bool {
+        let apart = (self.mean - other.mean).abs();
+        let both = self.half_width.zip(other.half_width);
+        both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
+    }
+}
+
+/// The times of a run that are judged: of all that was offered, so that what was lost counts. A
+/// database that refuses what it is slow at gets no better by it.
+pub(crate) fn times_of(report: &Report) -> &Latency {
+    &report.block.offered_ms
+}
+
+/// Why quantiles are not known, by the names of their figures.
+pub(crate) fn reasons(times: &Latency) -> Named<String> {
+    let named = [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")].into_iter();
+    let why = |(name, q): (&str, &str)| Some((name.to_owned(), times.reasons.get(q)?.clone()));
+    Named(named.filter_map(why).collect())
+}
+
+/// Why a run does not have a figure, where it says so.
+pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
+    let is_known = figures_of(report).iter().any(|(known, _)| *known == name);
+    reasons(times_of(report)).get(name).filter(|_| !is_known).cloned()
+}
+
+/// The figures of a run, by name, as an experiment shows them.
+pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
+    let block = &report.block;
+    let is_open = matches!(report.load, Some(Load::Open { .. }));
+    let times = times_of(report);
+    let counts = &block.counts;
+    let offered = counts.offered.max(1) as f64;
+    let errors = (counts.failed + counts.dropped) as f64 / offered * 100.0;
+    let time = |name: &str, value: Option<f64>| match value {
+        None if times.is_among_lost(name) => Some(f64::INFINITY),
+        value => value,
+    };
+    let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);
+    let all = [
+        ("nopm", block.nopm),
+        ("tps", block.tps),
+        ("p50_ms", time("p50", times.p50)),
+        ("p95_ms", time("p95", times.p95)),
+        ("p99_ms", time("p99", times.p99)),
+        ("wait_percent", wait.map(|(wait, response)| wait / response * 100.0)),
+        ("errors_percent", Some(errors)),
+        ("unfinished", Some(counts.unfinished as f64)),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else
+/// `nopm` where any has it, else `tps`.
+pub(crate) fn primary_of(reports: &[&Report]) -> &'static str {
+    let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
+    match reports.iter().any(|report| report.block.nopm.is_some()) {
+        _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms",
+        true => "nopm",
+        false => "tps",
+    }
+}
+
+/// The figure of these runs, with a mean that may be of repeats of another level.
+pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
+    Figure {
+        mean: value,
+        half_width: half_width.filter(|half_width| half_width.is_finite()),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        count: values.len() as u64,
+    }
+}
+
+/// Which of two figures is the better one: of times the lower.
+pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
+    match is_time(name) {
+        true => b.mean.total_cmp(&a.mean),
+        false => a.mean.total_cmp(&b.mean),
+    }
+}
+
+/// A figure's name for people: `NOPM`, `p99 ms`.
+pub fn title(name: &str) -> String {
+    match name {
+        "nopm" => "NOPM".to_owned(),
+        "tps" => "TPS".to_owned(),
+        other => other.replace("_ms", " ms").replace("_percent", " %"),
+    }
+}
+
+/// Whether less of a figure is better.
+pub fn is_time(name: &str) -> bool {
+    name.ends_with("_ms")
+}
+
+/// A value of an axis, if it is a number.
+pub fn number(value: &str) -> Option<f64> {
+    value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
+}
+
+pub(crate) fn figure(values: &[f64]) -> Option<Figure> {
+    Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
+}

@@ -1,0 +1,122 @@
+//! Findings: can this result be trusted, and what is to be done about it?
+//!
+//! A finding is a variant of one of the enums in this folder: its identity, how much it matters
+//! and the figure that raised it stand in one arm of `words`; when it is raised and what to do
+//! about it stand in the list of all (`model::finding_catalog`). Each has a made-up run that raises
+//! it (see the tests below), and a plain run raises none but notes.
+//!
+//! Not here: what only the makers of the run can know; theirs come as events and are kept.
+
+mod data;
+mod disturbances;
+mod generator;
+mod offered;
+mod outcomes;
+mod samples;
+mod saturation;
+mod seconds;
+mod steadiness;
+mod surroundings;
+
+use model::finding_catalog::catalog_entry;
+use model::numbers::{count, duration};
+use model::{Finding, GroupDescription, Order, Severity, StopReason};
+
+use crate::tally::{GroupTally, Sum, Tally};
+
+/// What one finding says.
+struct Words {
+    id: &'static str,
+    severity: Severity,
+    /// What was seen, with its figures.
+    text: String,
+}
+
+impl Words {
+    fn finding(self, group: Option<&str>) -> Finding {
+        let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
+        let listed =
+            catalog_entry(self.id).expect("a test holds every finding against the list of all");
+        let text = format!("{group}{} {}", self.text, listed.advice);
+        Finding { id: self.id.to_owned(), severity: self.severity, text }
+    }
+}
+
+/// One group, as findings look at it.
+struct View<'a> {
+    tally: &'a Tally,
+    index: usize,
+    group: &'a GroupTally,
+    told: Option<&'a GroupDescription>,
+    /// Its measured phase.
+    sum: Sum,
+}
+
+/// All that is to be thought of a run, most severe first.
+pub fn judge(tally: &Tally) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let whole = [
+        data::look(tally),
+        steadiness::look(tally),
+        seconds::look(tally),
+        surroundings::look(tally),
+        saturation::look(tally),
+        disturbances::look(tally),
+    ];
+    findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
+    for (index, group) in tally.groups.iter().enumerate() {
+        let told = tally.told(index);
+        let view = View { tally, index, group, told, sum: Sum::of(tally, &[index]) };
+        let name = told.filter(|_| tally.groups.len() > 1).map(|told| told.name.as_str());
+        let looks = [
+            outcomes::look(&view),
+            generator::look(&view),
+            offered::look(&view),
+            samples::look(&view),
+        ];
+        findings.extend(looks.into_iter().flatten().map(|words| words.finding(name)));
+    }
+    for finding in &tally.findings {
+        if !findings.iter().any(|known| known.id == finding.id) {
+            findings.push(finding.clone());
+        }
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings
+}
+
+/// What is to be thought of the order in which the trials of an experiment were made.
+pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
+    let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
+    let text = format!(
+        "All {repeats} trials of each of {n_points} points were made one after the other: what \
+         changed meanwhile (the machine, the data) counts as a difference of points."
+    );
+    let (id, severity) = ("points_not_interleaved", Severity::Warning);
+    is_blocked.then(|| Words { id, severity, text }.finding(None))
+}
+
+/// Whether a full queue ended the run, as the plan asks, before anything was measured: then what
+/// speaks of the measured phase would mislead.
+fn is_full_early(tally: &Tally) -> bool {
+    let reason = tally.ended.as_ref().map(|ended| &ended.reason);
+    reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0
+}
+
+/// A share of a whole in percent; 0 of nothing.
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+/// A percentage as it is told.
+fn percent_text(percent: f64) -> String {
+    match percent {
+        0.0 => "0 %".to_owned(),
+        ..0.01 => "less than 0.01 %".to_owned(),
+        ..1.0 => format!("{percent:.2} %"),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Findings on the data: do they hold what they must, and as much as we think?
+
+use model::numbers::seconds;
+use model::{CheckResult, Severity};
+
+use super::{Words, count};
+use crate::tally::{Crosscheck, Tally};
+
+enum Data {
+    ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
+    Miscounted(Crosscheck),
+    CountedFewer { counter: String, change: i64, committed: u64 },
+    Restarted { counter: String, change: i64, committed: i64 },
+    RestartedAsItSays { ago_s: u64 },
+    Unknown,
+}
+
+impl Data {
+    fn words(self) -> Words {
+        match self {
+            Data::ChecksFailed { id, when, first, failed, of } => Words {
+                id,
+                severity: Severity::Invalid,
+                text: format!(
+                    "{failed} of {} of the data failed {when} the load; first {} ({}): {}{}.",
+                    count(of, "check"),
+                    first.id,
+                    first.title,
+                    count(first.n_failed, "row"),
+                    first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
+                ),
+            },
+            Data::Miscounted(check) => Words {
+                id: "crosscheck_mismatch",
+                severity: Severity::Invalid,
+                text: format!(
+                    "We counted {} and {} unknown, but the database's own count changed by {}.",
+                    count(check.committed, "commit"),
+                    model::format_count(check.unknown),
+                    check.change
+                ),
+            },
+            Data::CountedFewer { counter, change, committed } => Words {
+                id: "server_counts_fewer",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server's own {counter} grew by {change} while we counted {}.",
+                    count(committed, "commit")
+                ),
+            },
+            Data::Restarted { counter, change, committed } => Words {
+                id: "server_restarted",
+                severity: Severity::Warning,
+                text: match change {
+                    ..0 => format!(
+                        "The server's own {counter} went back: it was started anew in mid-run."
+                    ),
+                    _ => format!(
+                        "The server's own {counter} grew by {change} while we counted {committed} \
+                         commits, and connections broke: it was started anew in mid-run."
+                    ),
+                },
+            },
+            Data::RestartedAsItSays { ago_s } => Words {
+                id: "server_restarted",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server was started {} before it was asked after the load: it was \
+                     started anew in mid-run.",
+                    seconds(ago_s as f64)
+                ),
+            },
+            Data::Unknown => Words {
+                id: "data_unknown",
+                severity: Severity::Note,
+                text: "The data have no dbdyno_meta table: nobody knows how they were built, with \
+                       which scale and seed."
+                    .to_owned(),
+            },
+        }
+    }
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let mut all = Vec::new();
+    all.extend(failed("checks_failed_before", "before", tally.checked_before.as_deref()));
+    all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
+    let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
+    all.extend(mismatches.copied().map(Data::Miscounted));
+    all.extend(restarted(tally).or_else(|| counted_fewer(tally)));
+    if tally.fact("data", "meta") == Some("absent") {
+        all.push(Data::Unknown);
+    }
+    all.into_iter().map(Data::words).collect()
+}
+
+/// Where no disturbance of the plan's may have done it: the server says so, or its counter, which
+/// begins anew, has lost what was counted before, as much as that was.
+fn restarted(tally: &Tally) -> Option<Data> {
+    let says = tally.fact("server", "restarted_ago_s").and_then(|ago| ago.parse().ok());
+    if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {
+        return Some(Data::RestartedAsItSays { ago_s });
+    }
+    let (counter, change, committed) = counted(tally)?;
+    // Some servers have the counter and never count: one that does not move is no evidence.
+    let is_fewer = change < committed && change != 0;
+    let is_lost = is_fewer && counts_all(tally, committed) && has_broken(tally);
+    let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();
+    is_restart.then_some(Data::Restarted { counter, change, committed })
+}
+
+/// Only where each of our commits must be in the server's count, and it has not crashed.
+fn counted_fewer(tally: &Tally) -> Option<Data> {
+    let (counter, change, committed) = counted(tally)?;
+    let is_fewer = change < committed && counts_all(tally, committed) && !has_broken(tally);
+    let committed = u64::try_from(committed).ok()?;
+    is_fewer.then_some(Data::CountedFewer { counter, change, committed })
+}
+
+/// The server's counter of commits, by how much it grew, and how many were ours.
+fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
+    let fact = |name: &str| tally.fact("commits", name);
+    let number = |name: &str| fact(name)?.parse::<i64>().ok();
+    Some((fact("server_counter")?.to_owned(), number("server_change")?, number("ours")?))
+}
+
+/// Whether each commit of ours is one that the server counts.
+fn counts_all(tally: &Tally, committed: i64) -> bool {
+    let phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
+    let others: u64 = phases.flat_map(|phase| &phase.kinds).map(|kind| kind.traffic.others).sum();
+    let says_commit = i64::try_from(others).is_ok_and(|others| others >= committed);
+    tally.fact("commits", "counts_single_statements") == Some("true") || says_commit
+}
+
+/// Whether connections broke.
+fn has_broken(tally: &Tally) -> bool {
+    let mut phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
+    phases.any(|phase| phase.errors.iter().any(|error| error.kind.breaks_session()))
+}
+
+fn failed(id: &'static str, when: &'static str, results: Option<&[CheckResult]>) -> Option<Data> {
+    let results = results?;
+    let mut broken = results.iter().filter(|check| check.n_failed > 0);
+    let first = broken.next()?.clone();
+    let failed = 1 + broken.count() as u64;
+    Some(Data::ChecksFailed { id, when, first, failed, of: results.len() as u64 })
+}

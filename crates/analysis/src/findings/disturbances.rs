@@ -1,0 +1,91 @@
+//! Findings on what was done to the database meanwhile: was it done as planned?
+
+use model::{DisturbanceTold, Disturbed, NS_PER_S, Severity, numbers};
+
+use super::Words;
+use crate::tally::Tally;
+
+enum Disturbance<'a> {
+    Disturbed { n: u64 },
+    Failed { first: &'a DisturbanceTold, why: &'a str, n: u64 },
+    Skipped { first: &'a DisturbanceTold, why: &'a str, n: u64 },
+    CutOff { first: &'a DisturbanceTold, why: &'a str, n: u64 },
+}
+
+impl Disturbance<'_> {
+    fn words(self) -> Words {
+        match self {
+            Disturbance::Disturbed { n } => Words {
+                id: "disturbed",
+                severity: Severity::Note,
+                text: format!(
+                    "The plan disturbed this run ({}): the figures of the whole are of quiet and \
+                     disturbed times together.",
+                    super::count(n, "time")
+                ),
+            },
+            Disturbance::Failed { first, why, n } => Words {
+                id: "disturbance_failed",
+                severity: Severity::Warning,
+                text: format!("{} failed: {}.", told(first, n), sentence(why)),
+            },
+            Disturbance::Skipped { first, why, n } => Words {
+                id: "disturbance_skipped",
+                severity: Severity::Warning,
+                text: format!("{} was not begun: {}.", told(first, n), sentence(why)),
+            },
+            Disturbance::CutOff { first, why, n } => Words {
+                id: "disturbance_cut_off",
+                severity: Severity::Note,
+                text: format!("{} was cut off: {}.", told(first, n), sentence(why)),
+            },
+        }
+    }
+}
+
+/// In one line, without the full stop that follows.
+fn sentence(why: &str) -> String {
+    let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.trim_end_matches('.').to_owned()
+}
+
+/// `'drop' at 30 s`, and how many more.
+fn told(first: &DisturbanceTold, n: u64) -> String {
+    let at = numbers::seconds(first.began_ns as f64 / NS_PER_S as f64);
+    let more = match n {
+        0 | 1 => String::new(),
+        n => format!(" (and {} more)", model::format_count(n - 1)),
+    };
+    format!("Disturbance '{}' at {at}{more}", first.name)
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let all = &tally.disturbances;
+    type Why = fn(&Disturbed) -> Option<&str>;
+    let of = |which: Why| {
+        let mut found = all.iter().filter_map(|told| Some((told, which(&told.outcome)?)));
+        let (first, why) = found.next()?;
+        Some((first, why, 1 + found.count() as u64))
+    };
+    let failed = of(|outcome| match outcome {
+        Disturbed::Failed { why } => Some(why),
+        _ => None,
+    });
+    let skipped = of(|outcome| match outcome {
+        Disturbed::Skipped { why } => Some(why),
+        _ => None,
+    });
+    let cut_off = of(|outcome| match outcome {
+        Disturbed::CutOff { why } => Some(why),
+        _ => None,
+    });
+    let is_begun = |told: &&DisturbanceTold| !matches!(told.outcome, Disturbed::Skipped { .. });
+    let n = all.iter().filter(is_begun).count() as u64;
+    let found = [
+        (n > 0).then_some(Disturbance::Disturbed { n }),
+        failed.map(|(first, why, n)| Disturbance::Failed { first, why, n }),
+        skipped.map(|(first, why, n)| Disturbance::Skipped { first, why, n }),
+        cut_off.map(|(first, why, n)| Disturbance::CutOff { first, why, n }),
+    ];
+    found.into_iter().flatten().map(Disturbance::words).collect()
+}

@@ -1,0 +1,159 @@
+//! Findings on the generator itself: was it quick enough to be no part of what it measured?
+
+use model::{Load, NS_PER_US, Severity, numbers};
+use stats::{Histogram, enough};
+
+use super::{View, Words, count, duration};
+
+/// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
+const LAG_NS_MIN: u64 = 100 * NS_PER_US;
+
+/// Lag above this share of the service time changes what is measured.
+const LAG_PERCENT: u64 = 5;
+
+/// Closed clients have nothing to do but transactions; what is beyond this is the generator's.
+const OUTSIDE_PERCENT_MAX: f64 = 10.0;
+
+enum Generator {
+    Lag { p99_ns: u64, service_ns: u64 },
+    Outside { percent: f64 },
+    StoodStill { pauses: u64, longest_s: f64, at_s: f64 },
+    LeftBehind { clients: u64 },
+    ConnectFailed { failed: u32, of: u32 },
+    ConnectsRetried { retried: u64, why: String },
+    IdleClients { idle: u64, of: u32 },
+}
+
+impl Generator {
+    fn words(self) -> Words {
+        match self {
+            Generator::Lag { p99_ns, service_ns } => Words {
+                id: "generator_lag",
+                severity: Severity::Warning,
+                text: format!(
+                    "The generator itself was late: p99 of its lag is {}, the median service \
+                     time {}.",
+                    duration(p99_ns),
+                    duration(service_ns)
+                ),
+            },
+            Generator::Outside { percent } => Words {
+                id: "client_time_outside",
+                severity: Severity::Warning,
+                text: format!(
+                    "Clients spent {percent:.0} % of the measured time outside of any transaction, \
+                     where a closed load has nothing to do."
+                ),
+            },
+            Generator::StoodStill { pauses, longest_s, at_s } => Words {
+                id: "generator_stood_still",
+                severity: Severity::Warning,
+                text: format!(
+                    "The generator itself stood still {}; the longest pause took {} and began at \
+                     {}.",
+                    if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") },
+                    numbers::seconds(longest_s),
+                    numbers::seconds(at_s)
+                ),
+            },
+            Generator::LeftBehind { clients } => Words {
+                id: "left_behind",
+                severity: Severity::Invalid,
+                text: format!(
+                    "{} did not end when the run cut them off and were left behind: what they \
+                     held is not all counted.",
+                    count(clients, "client")
+                ),
+            },
+            Generator::ConnectFailed { failed, of } => Words {
+                id: "connect_failed",
+                severity: Severity::Warning,
+                text: format!("{failed} of {of} clients could not connect."),
+            },
+            Generator::ConnectsRetried { retried, why } => Words {
+                id: "connects_retried",
+                severity: Severity::Note,
+                text: format!(
+                    "{} to connect before the load failed and had to be made again; the first \
+                     was told: {why}.",
+                    count(retried, "attempt")
+                ),
+            },
+            Generator::IdleClients { idle, of } => Words {
+                id: "idle_clients",
+                severity: Severity::Warning,
+                text: format!("{} of {of} finished nothing.", count(idle, "client")),
+            },
+        }
+    }
+}
+
+pub(super) fn look(view: &View) -> Vec<Words> {
+    let late = [stood_still(view), lag(view), outside(view)];
+    let connecting = [connect_failed(view), connects_retried(view)];
+    let lost = [idle_clients(view), left_behind(view)];
+    let lost = connecting.into_iter().chain(lost);
+    late.into_iter().chain(lost).flatten().map(Generator::words).collect()
+}
+
+/// Said once, with the first group: the fact is the whole generator's.
+fn left_behind(view: &View) -> Option<Generator> {
+    let clients = view.tally.fact("client", "left_behind")?.parse::<u64>().ok()?;
+    (clients > 0 && view.index == 0).then_some(Generator::LeftBehind { clients })
+}
+
+fn lag(view: &View) -> Option<Generator> {
+    let enough = |lag: &&Histogram| enough(lag.count(), 0.99, 0.95).is_ok();
+    let lag = view.group.measured.lag.as_ref().filter(enough)?;
+    let p99_ns = lag.quantile(0.99)?;
+    let service_ns = view.sum.service.quantile(0.5)?;
+    let late = p99_ns > LAG_NS_MIN && p99_ns > service_ns / 100 * LAG_PERCENT;
+    late.then_some(Generator::Lag { p99_ns, service_ns })
+}
+
+/// As [`left_behind`]: the facts are the whole generator's.
+fn stood_still(view: &View) -> Option<Generator> {
+    let fact = |name: &str| view.tally.fact("client", name);
+    let pauses = fact("pauses")?.parse::<u64>().ok()?;
+    let longest_s = fact("longest_pause_s")?.parse::<f64>().ok()?;
+    let at_s = fact("longest_pause_at_s")?.parse::<f64>().ok()?;
+    (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
+}
+
+/// As [`left_behind`]: the fact is the whole generator's.
+fn outside(view: &View) -> Option<Generator> {
+    let percent = view.tally.fact("client", "outside_percent")?.parse::<f64>().ok()?;
+    let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
+    idle.then_some(Generator::Outside { percent })
+}
+
+fn connect_failed(view: &View) -> Option<Generator> {
+    let failed = view.group.connect_failed;
+    let of = failed + view.group.connected;
+    (failed > 0).then_some(Generator::ConnectFailed { failed, of })
+}
+
+/// As [`left_behind`]: the fact is the whole generator's.
+fn connects_retried(view: &View) -> Option<Generator> {
+    let retried = view.tally.fact("client", "connects_retried")?.parse::<u64>().ok()?;
+    let why = view.tally.fact("client", "connects_retried_why").unwrap_or("nothing").to_owned();
+    let all_are_here = view.index == 0 && view.group.connect_failed == 0;
+    all_are_here.then_some(Generator::ConnectsRetried { retried, why })
+}
+
+/// Only where every client must have had its turn: closed load, and twice as many transactions
+/// as clients.
+fn idle_clients(view: &View) -> Option<Generator> {
+    let told = view.told?;
+    let finished = view.sum.counts.finished();
+    let busy = told.load == Load::Closed && finished >= 2 * u64::from(told.clients);
+    if !busy || view.group.clients.is_empty() {
+        return None;
+    }
+    let finishers = view.group.clients.iter().filter(|of| of.count > 0);
+    let mut finishers: Vec<u32> = finishers.map(|of| of.client).collect();
+    finishers.sort_unstable();
+    finishers.dedup();
+    let idle = u64::from(told.clients).saturating_sub(finishers.len() as u64);
+    (idle > 0).then_some(Generator::IdleClients { idle, of: told.clients })
+}

@@ -1,0 +1,225 @@
+//! Findings on the load: what was offered and could not be taken, and what closed load hides.
+
+use std::ops::Range;
+
+use model::numbers::significant;
+use model::{Load, Severity, StopReason};
+
+use super::{View, Words, count, percent, percent_text};
+
+/// Clients that are busy for more of their time than this cannot take more: the rate is too high,
+/// and not the queue too small.
+const BUSY_PERCENT_MAX: f64 = 90.0;
+
+enum Offer {
+    Dropped { dropped: u64, offered: u64, why: &'static str },
+    QueueTooSmall { queue: u64, busy_percent: f64 },
+    QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
+    QueueAtEnd { first: f64, last: f64, steps: usize },
+    Unfinished { unfinished: u64, offered: u64 },
+    CarriedIn { carried_in: u64, clients: u32 },
+    Closed,
+}
+
+impl Offer {
+    fn words(self) -> Words {
+        match self {
+            Offer::Dropped { dropped, offered, why } => Words {
+                id: "dropped_arrivals",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} of {} found the queue full and were dropped ({}){why}.",
+                    model::format_count(dropped),
+                    count(offered, "arrival"),
+                    percent_text(percent(dropped, offered))
+                ),
+            },
+            Offer::QueueTooSmall { queue, busy_percent } => Words {
+                id: "queue_too_small",
+                severity: Severity::Warning,
+                text: format!(
+                    "The queue of {} was full at times, although clients were at work for only \
+                     {busy_percent:.0} % of the time.",
+                    count(queue, "place")
+                ),
+            },
+            Offer::QueueGrew { first, last, per_s, late_s } => Words {
+                id: "queue_grew",
+                severity: Severity::Warning,
+                text: format!(
+                    "The queue grew from {} to {} over {}: {} more came each second than were \
+                     done.",
+                    significant(first, 3),
+                    significant(last, 3),
+                    late_s.map_or_else(
+                        || "the measured phase".to_owned(),
+                        |seconds| format!("the last {seconds} s of the measured phase")
+                    ),
+                    significant(per_s, 3)
+                ),
+            },
+            Offer::QueueAtEnd { first, last, steps } => at_end(first, last, steps),
+            Offer::Unfinished { unfinished, offered } => Words {
+                id: "unfinished",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} of {} had not ended when the run was over ({}); nobody knows how long \
+                     they would have taken.",
+                    model::format_count(unfinished),
+                    count(offered, "transaction"),
+                    percent_text(percent(unfinished, offered))
+                ),
+            },
+            Offer::CarriedIn { carried_in, clients } => Words {
+                id: "carried_in",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} of the ramp-up {} still queued or under way when the measured phase \
+                     began, with {}: the first response times contain that backlog.",
+                    count(carried_in, "transaction"),
+                    if carried_in == 1 { "was" } else { "were" },
+                    count(clients.into(), "client")
+                ),
+            },
+            Offer::Closed => Words {
+                id: "closed_load",
+                severity: Severity::Note,
+                text: "Closed load: a slow database is asked less often.".to_owned(),
+            },
+        }
+    }
+}
+
+fn at_end(first: f64, last: f64, steps: usize) -> Words {
+    Words {
+        id: "queue_at_end",
+        severity: Severity::Warning,
+        text: format!(
+            "{} waited at the end of the measured phase, and {} did {steps} s before: what waits \
+             has shown how long it takes only after the measured phase, or not at all, so the \
+             percentiles are of the beginning of a backlog.",
+            count(last as u64, "transaction"),
+            if first > 0.0 { significant(first, 3) } else { "none".to_owned() },
+        ),
+    }
+}
+
+pub(super) fn look(view: &View) -> Vec<Words> {
+    let counts = &view.sum.counts;
+    let (offered, dropped, unfinished) = (counts.offered(), counts.dropped, counts.unfinished);
+    let busy_percent = busy_percent(view);
+    let is_busy = |percent: f64| percent >= BUSY_PERCENT_MAX;
+    let why = match busy_percent.is_some_and(is_busy) {
+        true => ": the rate is more than the system can take",
+        false => "",
+    };
+    let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_busy(*percent));
+    let all = [
+        (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
+        idle_percent.and_then(|percent| queue_too_small(view, percent)),
+        queue_grew(view).or_else(|| queue_at_end(view)),
+        (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
+        carried_in(view),
+        closed(view),
+    ];
+    all.into_iter().flatten().map(Offer::words).collect()
+}
+
+/// For how much of their time the clients were at work, at most: failures count with their wait,
+/// and what had not ended as if each client had been at it for as long as the oldest was there.
+/// None where that is not known, or not yet: service times come later than counts, and of a run
+/// that was killed never.
+fn busy_percent(view: &View) -> Option<f64> {
+    let clients = u64::from(view.told?.clients);
+    let sum = &view.sum;
+    let (timed, ended) = (sum.service.count(), sum.counts.finished());
+    let unfinished = (sum.unfinished.count(), sum.counts.unfinished);
+    let failed = (sum.failures.count(), sum.counts.failed);
+    let is_known = timed >= ended && unfinished.0 >= unfinished.1 && failed.0 >= failed.1;
+    let measured_ns = view.tally.measured_ns();
+    let all_ns = measured_ns as f64 * clients as f64;
+    let at_end_ns = sum.unfinished.max().min(measured_ns) as f64;
+    let at_end_ns = at_end_ns * unfinished.1.min(clients) as f64;
+    let busy_ns = (sum.service.sum() + sum.failures.sum()) as f64 + at_end_ns;
+    (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
+}
+
+/// Where arrivals were dropped, and the clients had time left for more.
+fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
+    let Load::Open { queue, .. } = view.told?.load else { return None };
+    Some(Offer::QueueTooSmall { queue, busy_percent })
+}
+
+/// How many waited at the end of each of these seconds, of those of which it is known, and how many
+/// may come and go between two of them: as many have come as gone, where they keep pace.
+fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
+    let read = |second: i64| {
+        let second = view.group.series.get(second)?;
+        Some((second.waiting? as f64, second.counts.offered()))
+    };
+    let (waiting, offered): (Vec<f64>, Vec<u64>) = seconds.filter_map(read).unzip();
+    let most = offered.into_iter().max().unwrap_or(0) as f64 * 2.0;
+    (waiting, most)
+}
+
+/// Where more came than was done, from the beginning or from the last quarter on to the end. As
+/// many as there are clients may wait at one instant and not at another.
+fn queue_grew(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let (waiting, most) = waiting(view, view.tally.seconds());
+    let begins = match stats::rises(&waiting) {
+        true => 0,
+        false => stats::rises_late(&waiting, most)?,
+    };
+    let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
+    // At the end of the first second and of the last.
+    let steps = waiting.len() - 1 - begins;
+    let per_s = (last - first) / (steps as f64).max(1.0);
+    let late_s = (begins > 0).then_some(steps);
+    (last - first > f64::from(told.clients)).then_some(Offer::QueueGrew {
+        first,
+        last,
+        per_s,
+        late_s,
+    })
+}
+
+/// Where much more waited at the end than before, for too short a time to tell that it grew. A run
+/// that goes on has no end, and what stopped at a full queue, or dropped what was too much, says
+/// so.
+fn queue_at_end(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
+    if ended.reason == StopReason::QueueFull || view.sum.counts.dropped > 0 {
+        return None;
+    }
+    // The second before tells where the first one began; without a ramp-up nobody waited there.
+    let (mut waiting, most) = waiting(view, -1..measured.end);
+    if view.tally.description.as_ref()?.phases.ramp_up_ns == 0 {
+        waiting.insert(0, 0.0);
+    }
+    let begins = stats::ends_high(&waiting, most)?;
+    let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
+    let steps = waiting.len() - 1 - begins;
+    let is_more = last - first > f64::from(told.clients);
+    is_more.then_some(Offer::QueueAtEnd { first, last, steps })
+}
+
+/// In open load, a transaction a client is always under way; more is a queue. Other loads have
+/// no queue.
+fn carried_in(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let carried_in = view.group.carried_in();
+    let open = matches!(told.load, Load::Open { .. });
+    let is_measured = !super::is_full_early(view.tally);
+    let backlog = open && is_measured && carried_in > u64::from(told.clients);
+    backlog.then_some(Offer::CarriedIn { carried_in, clients: told.clients })
+}
+
+/// Said once, with the first closed group, and only of times that somebody may misread.
+fn closed(view: &View) -> Option<Offer> {
+    let told = view.told?;
+    let first = (0..view.index).all(|earlier| !view.tally.is_closed(earlier));
+    let any = view.sum.counts.finished() > 0;
+    (told.load == Load::Closed && first && any).then_some(Offer::Closed)
+}

@@ -1,0 +1,108 @@
+//! Whether the generator had enough of the machine, on threads and event loops alike: where it had
+//! not, what it measured is its own queue.
+//!
+//! Four figures tell, each of its own kind: how busy an event loop was, how long threads waited for
+//! a CPU, how long replies lay in sockets, and the latest that anything was seen.
+
+use model::{NS_PER_MS, NS_PER_S, NS_PER_US, Severity, numbers};
+
+use super::{Words, duration};
+use crate::report::ReplyLagReport;
+use crate::tally::{Sum, Tally};
+
+/// A loop that is busier than this lets clients wait for each other: at 90 % as many as nine, in a
+/// queue of one server with arrivals at random.
+const LOOP_BUSY_PERCENT_MAX: f64 = 90.0;
+
+/// Threads that wait for a CPU longer than this are part of every response time.
+const RUN_DELAY_PERCENT_MAX: f64 = 10.0;
+
+/// Replies that lie in sockets longer than this share of the service time change what is measured,
+/// unless it is no more than the wake-up of a sleeping thread, which no generator escapes.
+const REPLY_LAG_PERCENT_MAX: f64 = 10.0;
+const REPLY_LAG_NS_MIN: u64 = 100 * NS_PER_US;
+
+/// A generator that came so late once has made outliers of its own, where its clients are served
+/// in less.
+const LATE_NS_MAX: u64 = 25 * NS_PER_MS;
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let seen = [loops(tally), threads(tally), replies(tally), late(tally)];
+    let seen: Vec<String> = seen.into_iter().flatten().collect();
+    if seen.is_empty() {
+        return Vec::new();
+    }
+    vec![Words {
+        id: "generator_saturated",
+        severity: Severity::Warning,
+        text: format!("{}. Response times contain its own waiting.", seen.join(". ")),
+    }]
+}
+
+/// A list of percentages, as facts have it: one for each loop.
+fn percents(tally: &Tally, name: &str) -> Vec<f64> {
+    let list = tally.fact("client", name).unwrap_or_default().split(", ");
+    list.filter_map(|percent| percent.parse().ok()).collect()
+}
+
+fn loops(tally: &Tally) -> Option<String> {
+    let busy = percents(tally, "loop_busy_percent");
+    let waiting = percents(tally, "loop_run_delay_percent");
+    let (index, most) = busy.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    if *most <= LOOP_BUSY_PERCENT_MAX {
+        return None;
+    }
+    let waiting = waiting.get(index).filter(|waiting| **waiting >= 1.0);
+    let waiting = waiting.map(|waiting| format!(", {waiting:.0} % without a CPU"));
+    Some(format!(
+        "Event loop {index} of the generator was busy for {most:.0} % of the time{}",
+        waiting.unwrap_or_default()
+    ))
+}
+
+fn threads(tally: &Tally) -> Option<String> {
+    let percent = tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
+    (percent > RUN_DELAY_PERCENT_MAX).then(|| {
+        format!("The generator's threads waited for a CPU for {percent:.0} % of the service time")
+    })
+}
+
+fn replies(tally: &Tally) -> Option<String> {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let lag = ReplyLagReport::of(tally, &all);
+    let (mean_us, split) = (lag.mean?, lag.service?);
+    let is_long = mean_us * NS_PER_US as f64 > REPLY_LAG_NS_MIN as f64;
+    (is_long && split.generator_percent > REPLY_LAG_PERCENT_MAX).then(|| {
+        format!(
+            "Replies lay in the generator's sockets for {:.0} % of the service time, {} on average",
+            split.generator_percent,
+            duration((mean_us * NS_PER_US as f64) as u64)
+        )
+    })
+}
+
+/// The latest heartbeat of all loops, or the reply that lay longest, where a pause of the whole
+/// generator has not been told already.
+fn late(tally: &Tally) -> Option<String> {
+    if tally.fact("client", "pauses").is_some() {
+        return None;
+    }
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let service_ns = Sum::of(tally, &all).service.quantile(0.5)?;
+    let is_late = |ns: u64| ns >= LATE_NS_MAX && ns > service_ns;
+    let latest = tally.heartbeats.iter().max_by_key(|of_loop| of_loop.lag.max());
+    if let Some(of_loop) = latest.filter(|of_loop| is_late(of_loop.lag.max())) {
+        return Some(format!(
+            "Event loop {} of the generator came up to {} late, at {}",
+            of_loop.loop_index,
+            duration(of_loop.lag.max()),
+            numbers::seconds(of_loop.latest_at_ns as f64 / NS_PER_S as f64)
+        ));
+    }
+    let measured = tally.groups.iter().map(|group| &group.measured);
+    let lags = measured.flat_map(|group| [&group.reply_lag, &group.late_replies]);
+    let longest_ns = lags.flatten().map(stats::Histogram::max).max()?;
+    is_late(longest_ns).then(|| {
+        format!("Replies lay in the generator's sockets for up to {}", duration(longest_ns))
+    })
+}

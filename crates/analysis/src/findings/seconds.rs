@@ -1,0 +1,131 @@
+//! Findings on single seconds: do some of them stand out, and do they come back regularly?
+//!
+//! Not here: stalls and trends (steadiness).
+
+use model::{Severity, numbers};
+use stats::{period, stands_out};
+
+use super::{Words, count, percent_text};
+use crate::tally::Tally;
+
+/// A second is slow if it has fewer commits than the median second by this factor.
+const RATE_FACTOR: f64 = 1.25;
+
+/// A second is slow if its p95 is above that of the median second by this factor.
+const TIME_FACTOR: f64 = 1.5;
+
+/// Of seconds with fewer samples the median is compared instead of the p95.
+const P95_SAMPLES_MIN: u64 = 100;
+
+/// Seconds with fewer samples tell nothing of times.
+const SAMPLES_MIN: u64 = 20;
+
+/// One slow second is no pattern.
+const EVENTS_MIN: usize = 2;
+
+/// More of the time than this, in percent, is a warning.
+const PERCENT_NOTED: f64 = 3.0;
+
+/// What stands out in some seconds.
+struct Slow {
+    /// Which seconds, in the order of time.
+    seconds: Vec<usize>,
+    /// How they differ from the others.
+    what: String,
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let slow = match super::steadiness::is_planned_to_change(tally) {
+        true => slow_answers(tally),
+        false => few_commits(tally).or_else(|| slow_answers(tally)),
+    };
+    slow.into_iter().map(|slow| words(&slow, tally)).collect()
+}
+
+fn words(slow: &Slow, tally: &Tally) -> Words {
+    let n = slow.seconds.len() as u64;
+    let share = super::percent(n, tally.whole_seconds().end.unsigned_abs());
+    let again = match period(&slow.seconds) {
+        Some(period) => format!(" They come back every {}.", numbers::seconds(period)),
+        None => String::new(),
+    };
+    let first: Vec<String> = slow.seconds.iter().take(5).map(ToString::to_string).collect();
+    let more = if slow.seconds.len() > 5 { " …" } else { "" };
+    Words {
+        id: "slow_seconds",
+        severity: if share < PERCENT_NOTED { Severity::Note } else { Severity::Warning },
+        text: format!(
+            "{} ({} of the time: {}{more}) stand out: {}.{again}",
+            count(n, "second"),
+            percent_text(share),
+            first.join(", "),
+            slow.what
+        ),
+    }
+}
+
+/// Whether these are several events, and none of them a stall, which has a finding of its own.
+fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let stalls = tally.stability(&all).stalls;
+    let is_stall = |second: &usize| {
+        let slots = second * 10..second * 10 + 10;
+        stalls.iter().any(|stall| {
+            stall.start_index < slots.end && stall.start_index + stall.length_slots > slots.start
+        })
+    };
+    let seconds: Vec<usize> = seconds.into_iter().filter(|second| !is_stall(second)).collect();
+    let n_events = seconds.chunk_by(|a, b| b - a == 1).count();
+    (n_events >= EVENTS_MIN).then_some(seconds)
+}
+
+fn few_commits(tally: &Tally) -> Option<Slow> {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let commits = tally.commits_per_second(&all, tally.whole_seconds());
+    let per_commit: Vec<f64> = commits.iter().map(|&n| 1.0 / n as f64).collect();
+    let seconds = pattern(tally, stands_out(&per_commit, RATE_FACTOR))?;
+    let of = |second: &usize| commits[*second] as f64;
+    let what = format!(
+        "{} commits/s where the median second has {}",
+        span(seconds.iter().map(of)),
+        numbers::significant(median(commits.iter().map(|&n| n as f64)), 4),
+    );
+    Some(Slow { seconds, what })
+}
+
+fn slow_answers(tally: &Tally) -> Option<Slow> {
+    let seconds = tally.whole_seconds();
+    let figures: Vec<_> = seconds.map(|second| tally.second(second)).collect();
+    let fewest = figures.iter().map(|of| of.counts.finished()).min()?;
+    if fewest < SAMPLES_MIN {
+        return None;
+    }
+    let is_p95 = fewest >= P95_SAMPLES_MIN;
+    let time_ms = |of: &crate::tally::SecondFigures| {
+        let quantiles = of.quantiles?;
+        let ns = if is_p95 { quantiles.p95_ns } else { quantiles.p50_ns };
+        Some(ns as f64 / model::NS_PER_MS as f64)
+    };
+    let times: Vec<f64> = figures.iter().map(|of| time_ms(of).unwrap_or(f64::NAN)).collect();
+    let seconds = pattern(tally, stands_out(&times, TIME_FACTOR))?;
+    let what = format!(
+        "{} of {} ms where the median second has {} ms",
+        if is_p95 { "p95" } else { "p50" },
+        span(seconds.iter().map(|second| times[*second])),
+        numbers::significant(median(times.iter().copied()), 3),
+    );
+    Some(Slow { seconds, what })
+}
+
+/// The least and the most of some figures.
+fn span(figures: impl Iterator<Item = f64> + Clone) -> String {
+    let least = figures.clone().fold(f64::INFINITY, f64::min);
+    let most = figures.fold(f64::NEG_INFINITY, f64::max);
+    let text = |value| numbers::significant(value, 3);
+    if least == most { text(least) } else { format!("{} to {}", text(least), text(most)) }
+}
+
+fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let finite: Vec<f64> = figures.filter(|value| value.is_finite()).collect();
+    stats::median(&finite, 0.95).map_or(f64::NAN, |median| median.value)
+}

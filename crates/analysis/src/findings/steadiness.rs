@@ -1,0 +1,336 @@
+//! Findings on time: was the run long enough, did it end as planned, and was it steady?
+
+use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason, numbers};
+use stats::{Stability, WarmUp, trend, warm_up};
+
+use super::{Words, count, duration, percent_text};
+use crate::tally::Tally;
+
+/// Shorter runs say nothing.
+const MEASURED_NS_MIN: u64 = NS_PER_S;
+
+/// Shorter runs say little: no checkpoint, flush or vacuum fits in.
+const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
+
+/// The fewest seconds in which a trend is looked for: of fewer, what a cache or a checkpoint does
+/// once looks like one.
+const TREND_SECONDS_MIN: usize = 24;
+
+/// A trend that is smaller than this, in percent of the beginning, is of no concern, however
+/// significant.
+const TREND_PERCENT_MIN: f64 = 5.0;
+
+/// Two-sided 3 %: so many steady runs whose seconds scatter much are told to be none, by chance;
+/// where they scatter little, 5 % of change are beyond it anyway. A drift of 10 % in a minute is
+/// found in 95 % of runs whose seconds scatter by 5 % (`app/examples/steadiness.rs`).
+const TREND_Z_MIN: f64 = 2.17;
+
+/// Uneven: the standard deviation of seconds, beyond that of mere chance, as a share of the mean.
+const CV_MAX: f64 = 0.30;
+
+/// Stalls of more than this share of the time are a warning, others a note.
+const STALLED_PERCENT_NOTED: f64 = 1.0;
+
+enum Time {
+    Failed { why: String },
+    QueueFull { at_ns: u64 },
+    QueueFullEarly,
+    Interrupted { measured_ns: u64, planned_ns: u64 },
+    TooShort { measured_ns: u64 },
+    Short { measured_ns: u64 },
+    NoRampUp,
+    ShortRampUp(ShortRampUp),
+    WarmingUp(Warming),
+    Drifting { first_per_s: f64, last_per_s: f64 },
+    Uneven { cv: f64 },
+    Stalled { found: Stability, stalled_percent: f64 },
+}
+
+impl Time {
+    fn words(self) -> Words {
+        match self {
+            Time::Failed { why } => Words {
+                id: "run_failed",
+                severity: Severity::Invalid,
+                text: format!("The run could not go on: {}.", why.trim_end_matches('.')),
+            },
+            Time::QueueFull { at_ns } => Words {
+                id: "queue_full",
+                severity: Severity::Warning,
+                text: format!(
+                    "The queue was full {} into the measured phase, and the run ended there, as \
+                     the plan asks: the system cannot take this rate.",
+                    seconds(at_ns)
+                ),
+            },
+            Time::QueueFullEarly => Words {
+                id: "queue_full",
+                severity: Severity::Invalid,
+                text:
+                    "The queue was full during the ramp-up, and the run ended there, as the plan \
+                       asks: nothing was measured, since the system cannot take this rate."
+                        .to_owned(),
+            },
+            Time::Interrupted { measured_ns, planned_ns } => Words {
+                id: "interrupted",
+                severity: Severity::Note,
+                text: format!(
+                    "The run was interrupted: {} were measured of {} planned.",
+                    seconds(measured_ns),
+                    seconds(planned_ns)
+                ),
+            },
+            Time::TooShort { measured_ns } => too_short(measured_ns),
+            Time::Short { measured_ns } => Words {
+                id: "short",
+                severity: Severity::Note,
+                text: format!(
+                    "{} were measured, in which no checkpoint, flush or vacuum need have fallen.",
+                    seconds(measured_ns)
+                ),
+            },
+            Time::NoRampUp => Words {
+                id: "no_ramp_up",
+                severity: Severity::Note,
+                text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
+            },
+            Time::ShortRampUp(times) => times.words(),
+            Time::WarmingUp(found) => found.words(),
+            Time::Drifting { first_per_s, last_per_s } => Words {
+                id: "drifting",
+                severity: Severity::Warning,
+                text: format!(
+                    "Not steady: over the measured phase commits went from {first_per_s:.1} a \
+                     second to {last_per_s:.1} ({:+.0} %).",
+                    100.0 * (last_per_s / first_per_s - 1.0)
+                ),
+            },
+            Time::Uneven { cv } => Words {
+                id: "uneven",
+                severity: Severity::Warning,
+                text: format!(
+                    "Uneven: the standard deviation of the seconds is {:.0} % of their mean.",
+                    100.0 * cv
+                ),
+            },
+            Time::Stalled { found, stalled_percent } => stalled(&found, stalled_percent),
+        }
+    }
+}
+
+fn too_short(measured_ns: u64) -> Words {
+    Words {
+        id: "too_short",
+        severity: Severity::Invalid,
+        text: format!("Only {} were measured.", seconds(measured_ns)),
+    }
+}
+
+fn stalled(found: &Stability, stalled_percent: f64) -> Words {
+    let longest = found.stalls.iter().max_by_key(|stall| stall.length_slots);
+    let at_s = longest.map_or(0.0, |stall| stall.start_index as f64 / 10.0);
+    let noted = stalled_percent < STALLED_PERCENT_NOTED;
+    Words {
+        id: "stalled",
+        severity: if noted { Severity::Note } else { Severity::Warning },
+        text: format!(
+            "{} of commits, {} in all ({} of the time); the longest took {} and began at \
+             {at_s:.1} s.",
+            count(found.n_stalls as u64, "standstill"),
+            duration(found.stalled_ns),
+            percent_text(stalled_percent),
+            duration(found.longest_stall_ns)
+        ),
+    }
+}
+
+fn seconds(ns: u64) -> String {
+    numbers::seconds(ns as f64 / NS_PER_S as f64)
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let mut all: Vec<Time> = Vec::new();
+    all.extend(ended(tally));
+    all.extend(short(tally));
+    let no_ramp_up = tally.description.as_ref().is_some_and(|told| told.phases.ramp_up_ns == 0);
+    all.extend(no_ramp_up.then_some(Time::NoRampUp));
+    all.extend(short_ramp_up(tally));
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let slots = tally.commits_100ms(&groups);
+    if slots.iter().any(|&n| n > 0) {
+        let seconds = tally.commits_per_second(&groups, tally.whole_seconds());
+        if !is_planned_to_change(tally) {
+            let warming = warming(tally, &slots);
+            let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
+            all.extend(warming.map(Time::WarmingUp));
+            all.extend(drifting(&seconds[from..]).or_else(|| uneven(&seconds)));
+        }
+        let found = tally.stability(&groups);
+        let stalled_percent = super::percent(found.stalled_ns, tally.measured_ns());
+        let stalls = found.n_stalls > 0;
+        all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
+    }
+    all.into_iter().map(Time::words).collect()
+}
+
+/// A beginning of this share of the rest more or less is of no concern.
+const WARM_UP_EFFECT_MIN: f64 = 0.01;
+
+/// The beginning of the measured phase differs from the rest.
+struct Warming {
+    /// How many seconds it lasts.
+    seconds: usize,
+    /// What differs: at first and later.
+    what: String,
+    ramp_up_ns: u64,
+}
+
+impl Warming {
+    fn words(self) -> Words {
+        let needed_s = self.ramp_up_ns as f64 / NS_PER_S as f64 + self.seconds as f64;
+        Words {
+            id: "warming_up",
+            severity: Severity::Warning,
+            text: format!(
+                "The first {} of the measured phase differ: {}. Use --ramp-up {}s.",
+                super::count(self.seconds as u64, "second"),
+                self.what,
+                numbers::rounded_up(needed_s)
+            ),
+        }
+    }
+}
+
+/// Whether the measured phase began before the system was at its level, in commits or in response
+/// times. A beginning that a disturbance falls into is the disturbance's.
+fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
+    let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
+    let per_s = |found: &WarmUp| {
+        let rate = |per_slot: f64| numbers::significant(10.0 * per_slot, 4);
+        format!("{} commits/s, {} afterwards", rate(found.first), rate(found.rest))
+    };
+    let of_commits = warm_up(&commits, WARM_UP_EFFECT_MIN)
+        .map(|found| (found.length.div_ceil(10), per_s(&found)));
+    let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
+    let medians: Option<Vec<f64>> =
+        medians.map(|of| Some(of?.p50_ns as f64 / model::NS_PER_MS as f64)).collect();
+    let ms = |found: &WarmUp| {
+        let ms = |value: f64| numbers::significant(value, 3);
+        format!("a median response of {} ms, {} ms afterwards", ms(found.first), ms(found.rest))
+    };
+    let of_times = medians.and_then(|medians| warm_up(&medians, WARM_UP_EFFECT_MIN));
+    let of_times = of_times.map(|found| (found.length, ms(&found)));
+    let (seconds, what) = of_commits.into_iter().chain(of_times).max_by_key(|found| found.0)?;
+    let is_disturbed =
+        tally.disturbances.iter().any(|one| one.began_ns < (seconds as u64 * NS_PER_S) as i64);
+    let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
+    (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
+}
+
+/// A ramp-up, and how long connecting took.
+struct ShortRampUp {
+    ramp_up_ns: u64,
+    connecting_ns: u64,
+}
+
+impl ShortRampUp {
+    fn words(self) -> Words {
+        Words {
+            id: "short_ramp_up",
+            severity: Severity::Warning,
+            text: format!(
+                "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
+                 been idle for longer than any had been at work.",
+                seconds(self.ramp_up_ns),
+                seconds(self.connecting_ns)
+            ),
+        }
+    }
+}
+
+/// Below this nobody need mind how long connecting took.
+const CONNECTING_NS_MIN: u64 = NS_PER_S;
+
+fn short_ramp_up(tally: &Tally) -> Option<Time> {
+    let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
+    let connecting_s = tally.fact("client", "connecting_s")?.parse::<f64>().ok()?;
+    let connecting_ns = (connecting_s * NS_PER_S as f64) as u64;
+    let is_short = ramp_up_ns < connecting_ns && connecting_ns >= CONNECTING_NS_MIN;
+    is_short.then_some(Time::ShortRampUp(ShortRampUp { ramp_up_ns, connecting_ns }))
+}
+
+fn ended(tally: &Tally) -> Option<Time> {
+    let measured_ns = tally.measured_ns();
+    match &tally.ended.as_ref()?.reason {
+        StopReason::Completed => None,
+        StopReason::Failed { why } => Some(Time::Failed { why: why.clone() }),
+        StopReason::QueueFull if super::is_full_early(tally) => Some(Time::QueueFullEarly),
+        StopReason::QueueFull => Some(Time::QueueFull { at_ns: measured_ns }),
+        StopReason::Interrupted => {
+            let planned_ns = tally.description.as_ref()?.phases.measure_ns;
+            Some(Time::Interrupted { measured_ns, planned_ns })
+        }
+    }
+}
+
+fn short(tally: &Tally) -> Option<Time> {
+    tally.ended.as_ref()?;
+    match tally.measured_ns() {
+        _ if super::is_full_early(tally) => None,
+        measured_ns @ ..MEASURED_NS_MIN => Some(Time::TooShort { measured_ns }),
+        measured_ns @ ..MEASURED_NS_SHORT => Some(Time::Short { measured_ns }),
+        _ => None,
+    }
+}
+
+/// Whether the plan itself changes the load: what follows it is no drift.
+pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
+    let groups = tally.description.iter().flat_map(|told| &told.groups);
+    groups.map(|group| &group.load).any(|load| match load {
+        Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),
+        Load::Closed | Load::KeyThink { .. } => false,
+    })
+}
+
+/// Whether commits went up or down over the whole measured phase, by more than chance and by
+/// enough to matter. The figures are those of the line through all seconds.
+fn drifting(seconds: &[u64]) -> Option<Time> {
+    if seconds.len() < TREND_SECONDS_MIN {
+        return None;
+    }
+    let trend = trend(seconds)?;
+    let matters = 100.0 * trend.change().abs() > TREND_PERCENT_MIN && trend.z.abs() > TREND_Z_MIN;
+    let (first_per_s, last_per_s) = (trend.first, trend.last.max(0.0));
+    matters.then_some(Time::Drifting { first_per_s, last_per_s })
+}
+
+/// Arrivals at random scatter by the root of their mean: only what is beyond it is uneven.
+fn uneven(seconds: &[u64]) -> Option<Time> {
+    let mut moments = stats::Moments::default();
+    seconds.iter().for_each(|&n| moments.record(n));
+    let (mean, sd) = (moments.mean(), moments.sd());
+    let beyond_chance = (sd * sd / (mean * mean) - 1.0 / mean).max(0.0).sqrt();
+    let enough = seconds.len() >= 10;
+    (enough && beyond_chance > CV_MAX).then_some(Time::Uneven { cv: sd / mean })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_significant_trend_of_two_percent_is_no_finding() {
+        let slow: Vec<u64> = (0..60).map(|i| 1000 + i / 3).collect();
+        assert!(drifting(&slow).is_none());
+        let fast: Vec<u64> = (0..60).map(|i| 1000 + i * 10).collect();
+        assert!(drifting(&fast).is_some());
+    }
+
+    #[test]
+    fn random_arrivals_of_a_low_rate_are_not_uneven() {
+        let poisson_like = [4, 2, 6, 3, 5, 1, 4, 7, 3, 5, 4, 2, 6, 3, 5];
+        assert!(uneven(&poisson_like).is_none());
+        let waves: Vec<u64> = (0..30).map(|i| if i % 10 < 5 { 1000 } else { 200 }).collect();
+        assert!(uneven(&waves).is_some());
+    }
+}

@@ -1,0 +1,228 @@
+//! Findings on what the run was made with: build, machine, host and durability of the database.
+
+use std::collections::BTreeMap;
+
+use model::numbers::significant;
+use model::{NS_PER_S, Severity, Target};
+
+use super::Words;
+use crate::gauges::{points, whose};
+use crate::tally::Tally;
+
+/// More time stolen by other virtual machines than this is noise that no repetition removes.
+const STEAL_PERCENT_MAX: f64 = 2.0;
+
+/// Other programs that had more of the machine's CPU time than this kept it from generator and
+/// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
+const OTHERS_PERCENT_MAX: f64 = 10.0;
+
+/// Settings that changed, as many as are named.
+const CHANGES_SHOWN_MAX: usize = 8;
+
+/// Modes in which a commit that was acknowledged may be lost, and how.
+const NOT_DURABLE: &[(&str, &str, &str)] = &[
+    ("synchronous", "off", "a loss of power may lose commits and damage the file"),
+    ("journal_mode", "off", "a crash damages the file"),
+    ("journal_mode", "memory", "a crash damages the file"),
+    ("fsync", "off", "a loss of power may lose commits and damage the data"),
+    ("full_page_writes", "off", "a loss of power may damage the data"),
+    ("synchronous_commit", "off", "a crash may lose the last commits"),
+    ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
+    ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
+];
+
+enum Surroundings {
+    SettingsChanged { changes: Vec<String> },
+    DebugBuild,
+    NoisyMachine { percent: f64 },
+    Neighbours { percent: f64, processors: f64, has_server: bool },
+    Embedded,
+    SameHost,
+    NotDurable { mode: String, how: &'static str },
+}
+
+impl Surroundings {
+    fn words(self) -> Words {
+        match self {
+            Surroundings::SettingsChanged { changes } => Words {
+                id: "settings_changed",
+                severity: Severity::Warning,
+                text: format!(
+                    "Settings of the database changed between the beginning and the end of the \
+                     run: {}.",
+                    changes.join(", ")
+                ),
+            },
+            Surroundings::DebugBuild => Words {
+                id: "debug_build",
+                severity: Severity::Warning,
+                text: "dbdyno itself was built without optimisation: its own cost is part of the \
+                       figures."
+                    .to_owned(),
+            },
+            Surroundings::NoisyMachine { percent } => Words {
+                id: "noisy_machine",
+                severity: Severity::Warning,
+                text: format!(
+                    "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
+                ),
+            },
+            Surroundings::Neighbours { percent, processors, has_server } => Words {
+                id: "neighbours",
+                severity: Severity::Warning,
+                text: format!(
+                    "Other programs than {} took {percent:.0} % of this machine's CPU time \
+                     ({} of {processors} processors) in the measured phase.",
+                    if has_server { "generator and server" } else { "the generator" },
+                    significant(percent / 100.0 * processors, 2)
+                ),
+            },
+            Surroundings::Embedded => Words {
+                id: "same_host",
+                severity: Severity::Note,
+                text: "The database lives within the generator and shares its CPUs. The client's \
+                       CPU time contains the database's."
+                    .to_owned(),
+            },
+            Surroundings::SameHost => Words {
+                id: "same_host",
+                severity: Severity::Note,
+                text: "Generator and server share one host: they compete for its CPUs, and no \
+                       network is part of the figures."
+                    .to_owned(),
+            },
+            Surroundings::NotDurable { mode, how } => Words {
+                id: "not_durable",
+                severity: Severity::Note,
+                text: format!("{mode}: {how}."),
+            },
+        }
+    }
+}
+
+pub(super) fn look(tally: &Tally) -> Vec<Words> {
+    let debug = tally.fact("build", "profile") == Some("debug");
+    let steal = tally.fact("machine", "steal_percent").and_then(|text| text.parse().ok());
+    let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
+    let all = [
+        debug.then_some(Surroundings::DebugBuild),
+        noisy.map(|percent| Surroundings::NoisyMachine { percent }),
+        neighbours(tally),
+        host(tally),
+        not_durable(tally),
+        settings_changed(tally),
+    ];
+    all.into_iter().flatten().map(Surroundings::words).collect()
+}
+
+/// Where the server is, as its URL tells: a file, this host, or another one.
+fn host(tally: &Tally) -> Option<Surroundings> {
+    let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
+    let is_path = |name: &str| name.starts_with('/');
+    let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
+    match target.hosts.as_slice() {
+        _ if target.scheme == "sim" => None,
+        _ if target.scheme == "managed" || socket => Some(Surroundings::SameHost),
+        [] => Some(Surroundings::Embedded),
+        hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {
+            Some(Surroundings::SameHost)
+        }
+        _ => None,
+    }
+}
+
+/// What programs took of the machine's CPU time, without the generator and the server, over the
+/// seconds of which all of it is known and in which the plan did nothing else: what it does may be
+/// a program of its own. The kernel's time is left out, since interrupts and its threads work for
+/// our network and disks as well as for others'; so this is the least that others took. A server
+/// on this machine whose process is not seen would be taken for one of them.
+fn neighbours(tally: &Tally) -> Option<Surroundings> {
+    let processors = tally.fact("cpu", "logical")?.parse::<f64>().ok().filter(|n| *n > 0.0)?;
+    // Machines tell shares of all processors, processes of one.
+    let weight = |about: &str, name: &str| match (whose(about), name) {
+        ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some(1.0),
+        ("generator" | "server", "cpu_user") => Some(-1.0 / processors),
+        _ => None,
+    };
+    let has = |wanted: &str| {
+        let is_it =
+            |gauge: &model::Gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user";
+        tally.gauges.iter().any(is_it)
+    };
+    let has_server = has("server");
+    let is_known = has("machine") && has("generator");
+    let is_hidden = matches!(host(tally), Some(Surroundings::SameHost)) && !has_server;
+    if !is_known || is_hidden {
+        return None;
+    }
+    let measured = tally.seconds();
+    let (mut seconds, mut n_series) = (BTreeMap::<i64, (usize, f64)>::new(), 0);
+    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
+        let Some(weight) = weight(&gauge.about, &gauge.name) else { continue };
+        n_series += 1;
+        for (second, value) in points.into_iter().filter(|(s, _)| measured.contains(s)) {
+            let (count, sum) = seconds.entry(second).or_default();
+            *count += 1;
+            *sum += weight * value;
+        }
+    }
+    let is_whole = |(second, (count, _)): &(&i64, &(usize, f64))| {
+        *count == n_series && !is_disturbed(tally, **second)
+    };
+    let others: Vec<f64> = seconds.iter().filter(is_whole).map(|(_, (_, sum))| *sum).collect();
+    let percent = others.iter().sum::<f64>() / others.len() as f64;
+    (percent > OTHERS_PERCENT_MAX).then_some(Surroundings::Neighbours {
+        percent,
+        processors,
+        has_server,
+    })
+}
+
+/// Whether the plan did something to the database in a second, or may have.
+fn is_disturbed(tally: &Tally, second: i64) -> bool {
+    let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
+    let touches = |told: &model::DisturbanceTold| {
+        told.began_ns < from_ns + s && told.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
+    };
+    tally.disturbances.iter().any(touches)
+}
+
+fn settings_changed(tally: &Tally) -> Option<Surroundings> {
+    let changed = tally.facts.iter().filter(|fact| fact.about == "changed");
+    let mut changes: Vec<String> = changed.map(|f| format!("{} {}", f.name, f.value)).collect();
+    if changes.len() > CHANGES_SHOWN_MAX {
+        let more = changes.len() - CHANGES_SHOWN_MAX;
+        changes.truncate(CHANGES_SHOWN_MAX);
+        changes.push(format!("and {more} more"));
+    }
+    (!changes.is_empty()).then_some(Surroundings::SettingsChanged { changes })
+}
+
+fn not_durable(tally: &Tally) -> Option<Surroundings> {
+    // What lives in memory has no file to damage, and nobody expects it to last.
+    let target = tally.description.as_ref().and_then(|told| Target::parse(&told.target).ok());
+    if target.is_some_and(|target| target.path == ":memory:") {
+        return None;
+    }
+    let found = NOT_DURABLE.iter().find(|(name, value, _)| has_mode(tally, name, value));
+    if let Some((name, value, how)) = found {
+        return Some(Surroundings::NotDurable { mode: format!("{name}={value}"), how });
+    }
+    // https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode loses durability with it.
+    let wal = has_mode(tally, "journal_mode", "wal");
+    let lazy = wal && has_mode(tally, "synchronous", "normal");
+    let mode = "journal_mode=wal with synchronous=normal".to_owned();
+    let how = "a loss of power may lose the last commits";
+    lazy.then_some(Surroundings::NotDurable { mode, how })
+}
+
+/// Whether a mode is in force: as the description has it, or as a fact of the database.
+fn has_mode(tally: &Tally, name: &str, value: &str) -> bool {
+    let modes = tally.description.iter().flat_map(|told| &told.modes);
+    let mut told = modes.filter_map(|mode| mode.split_once('='));
+    let short = name.strip_suffix("_mode").unwrap_or(name);
+    let is =
+        |(key, of): (&str, &str)| (key == name || key == short) && of.eq_ignore_ascii_case(value);
+    let fact = tally.fact("database", name).or_else(|| tally.fact("mode", name));
+    told.any(is) || fact.is_some_and(|fact| fact.eq_ignore_ascii_case(value))
+}

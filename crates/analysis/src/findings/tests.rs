@@ -1,0 +1,681 @@
+//! Every finding has a made-up run that raises it, and a plain run raises none but notes.
+
+use model::finding_catalog::CATALOG;
+use model::{
+    ClientMoments, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, NS_PER_US, RefusalKind,
+    StopReason,
+};
+use stats::Histogram;
+
+use super::*;
+use crate::fixtures::{Made, check, second};
+
+fn ids(made: &Made) -> Vec<String> {
+    judge(&made.tally()).into_iter().map(|finding| finding.id).collect()
+}
+
+/// Changes a plain run so that it raises `id`, and only then.
+fn raises(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    from(Made::closed(), id, severity, change);
+}
+
+fn from(mut made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    assert!(!ids(&made).iter().any(|found| found == id), "{id} without a reason");
+    change(&mut made);
+    let findings = judge(&made.tally());
+    let found = findings.iter().find(|finding| finding.id == id);
+    let found = found.unwrap_or_else(|| panic!("no {id} in {:?}", ids(&made)));
+    assert_eq!(found.severity, severity, "{id}");
+    assert!(found.text.ends_with(['.', ')']) && !found.text.contains("  "), "{}", found.text);
+    let listed =
+        catalog_entry(id).unwrap_or_else(|| panic!("{id} is not in the list of all findings"));
+    let severities: Vec<&str> = listed.severity.split(", ").collect();
+    assert!(severities.contains(&severity.name()), "{id} is listed as {}", listed.severity);
+}
+
+#[test]
+fn the_list_of_all_findings_has_each_once_with_words_that_end() {
+    for (index, one) in CATALOG.iter().enumerate() {
+        assert!(CATALOG[..index].iter().all(|other| other.id != one.id), "{} twice", one.id);
+        assert!(one.advice.ends_with(['.', ')']) && !one.raised.ends_with('.'), "{}", one.id);
+        assert!(one.severity.split(", ").all(|name| Severity::by_name(name).is_some()));
+        assert_eq!(catalog_entry(one.id), Some(one));
+    }
+}
+
+/// Findings that others than [`judge`] make: their text is whole.
+const OF_MAKERS: [&str; 9] = [
+    "managed_server_ended",
+    "settings_lost",
+    "setting_differs",
+    "condition_not_met",
+    "checks_not_made",
+    "crosscheck_not_made",
+    "store_not_written",
+    "killed",
+    "points_not_interleaved",
+];
+
+#[test]
+fn every_finding_of_the_list_has_a_run_in_these_tests_that_raises_it() {
+    let tests = include_str!("tests.rs");
+    for one in CATALOG.iter().filter(|one| !OF_MAKERS.contains(&one.id)) {
+        let is_tried = tests.contains(&format!("\"{}\"", one.id));
+        assert!(is_tried, "no made-up run raises {}", one.id);
+    }
+}
+
+#[test]
+fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
+    let id = |order, n_points, repeats| judge_order(order, n_points, repeats).map(|of| of.id);
+    let found = Some("points_not_interleaved".to_owned());
+    assert_eq!(id(Order::Sequential, 2, 3), found);
+    assert_eq!(id(Order::Interleaved, 2, 3), None);
+    assert_eq!(id(Order::Random, 2, 3), None);
+    assert_eq!((id(Order::Sequential, 1, 3), id(Order::Sequential, 2, 1)), (None, None));
+}
+
+#[test]
+fn a_plain_run_raises_only_notes() {
+    assert_eq!(ids(&Made::closed()), ["same_host", "failed", "retried", "closed_load"]);
+    let severities = judge(&Made::closed().tally()).into_iter().map(|finding| finding.severity);
+    assert!(severities.into_iter().all(|severity| severity == Severity::Note));
+}
+
+/// A run of 30 s with `n` commits in each, but `slow` ones every ten seconds.
+fn every_ten_seconds(made: &mut Made, n: u64, slow: u64) {
+    made.measured_ns = 30 * NS_PER_S;
+    let of = |index| second(index, if index % 10 == 9 { slow } else { n + index as u64 % 7 });
+    made.seconds = (0..30).map(of).collect();
+}
+
+#[test]
+fn seconds_that_stand_out_are_found_with_their_period() {
+    raises("slow_seconds", Severity::Warning, |made| every_ten_seconds(made, 963, 520));
+    let mut made = Made::closed();
+    every_ten_seconds(&mut made, 963, 520);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
+                  median second has 965.5. They come back every 10 s.";
+    assert!(text.starts_with(expect), "{text}");
+    // As many commits, and slower answers.
+    raises("slow_seconds", Severity::Warning, |made| {
+        every_ten_seconds(made, 963, 963);
+        for second in made.seconds.iter_mut().filter(|second| second.second % 10 == 9) {
+            let mut slow = Histogram::default();
+            slow.record_n(50 * NS_PER_MS, 963);
+            second.kind(0).response = Some(slow);
+        }
+    });
+}
+
+#[test]
+fn a_beginning_that_differs_is_found_with_the_ramp_up_it_takes() {
+    let warm = |made: &mut Made| {
+        made.measured_ns = 60 * NS_PER_S;
+        let of = |index: i64| second(index, if index < 12 { 700 } else { 1000 } + index as u64 % 5);
+        made.seconds = (0..60).map(of).collect();
+    };
+    raises("warming_up", Severity::Warning, warm);
+    let mut made = Made::closed();
+    warm(&mut made);
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "warming_up").expect("raised").text;
+    let expect = "The first 12 seconds of the measured phase differ: 700.0 commits/s, 1,000 \
+                  afterwards. Use --ramp-up 20s.";
+    assert!(text.starts_with(expect), "{text}");
+    assert!(!findings.iter().any(|of| of.id == "drifting"), "the rest is steady");
+}
+
+#[test]
+fn a_late_generator_is_found() {
+    raises("generator_lag", Severity::Warning, |made| {
+        let mut lag = Histogram::default();
+        lag.record_n(3 * NS_PER_MS, 100_000);
+        made.seconds[5].lag = Some(lag);
+    });
+    raises("generator_stood_still", Severity::Warning, |made| {
+        made.fact("client", "pauses", "1");
+        made.fact("client", "longest_pause_s", "2.003");
+        made.fact("client", "longest_pause_at_s", "4.100");
+    });
+    raises("left_behind", Severity::Invalid, |made| made.fact("client", "left_behind", "2"));
+    raises("client_time_outside", Severity::Warning, |made| {
+        made.fact("client", "outside_percent", "61.0");
+    });
+    raises("generator_saturated", Severity::Warning, |made| {
+        made.fact("client", "run_delay_share_percent", "23.5");
+    });
+    raises("connect_failed", Severity::Warning, |made| made.connect_failed = 3);
+    raises("connects_retried", Severity::Note, |made| {
+        made.fact("client", "connects_retried", "7");
+    });
+    raises("idle_clients", Severity::Warning, |made| {
+        made.moments.truncate(7);
+        made.moments[0].count = 0;
+    });
+}
+
+#[test]
+fn clients_that_had_no_turn_yet_are_not_idle() {
+    let mut made = Made::closed();
+    made.description.groups[0].clients = 50_000;
+    assert!(!ids(&made).contains(&"idle_clients".to_owned()));
+}
+
+#[test]
+fn a_lag_of_a_few_microseconds_is_none_however_fast_the_database() {
+    let mut made = Made::closed();
+    made.seconds = (0..60).map(|index| second(index, 100)).collect();
+    for second in &mut made.seconds {
+        let kind = second.kind(0);
+        kind.response = None;
+        kind.response.get_or_insert_default().record_n(200_000, 100);
+    }
+    let mut lag = Histogram::default();
+    lag.record_n(50_000, 1000);
+    made.seconds[0].lag = Some(lag);
+    assert!(!ids(&made).contains(&"generator_lag".to_owned()));
+}
+
+#[test]
+fn what_was_offered_and_not_taken_is_found() {
+    let found = ids(&Made::open_overloaded());
+    for id in ["dropped_arrivals", "unfinished", "carried_in"] {
+        assert!(found.iter().any(|f| f == id), "{id} in {found:?}");
+    }
+    assert!(!found.contains(&"closed_load".to_owned()));
+    raises("dropped_arrivals", Severity::Warning, |made| made.kind(0).counts.dropped = 1);
+    raises("unfinished", Severity::Warning, |made| {
+        let kind = made.kind(0);
+        kind.counts.unfinished = 1;
+        kind.unfinished.get_or_insert_default().record(NS_PER_S);
+    });
+    let mut open = Made::open_overloaded();
+    open.seconds[4].kind(0).carried = 6;
+    from(open, "carried_in", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);
+    from(Made::open_overloaded(), "queue_too_small", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            for kind in &mut second.kinds {
+                let finished = kind.counts.finished();
+                kind.service = Some(Histogram::default());
+                kind.service.get_or_insert_default().record_n(NS_PER_MS, finished);
+            }
+        }
+    });
+    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            second.waiting = u64::try_from(second.second * 200).ok();
+        }
+    });
+    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+        for second in &mut made.seconds {
+            second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
+        }
+    });
+    let steady = || {
+        let mut made = Made::open_overloaded();
+        let kinds = made.seconds.iter_mut().map(|second| (&mut second.waiting, &mut second.kinds));
+        for (waiting, kinds) in kinds {
+            *waiting = Some(2);
+            kinds.iter_mut().for_each(|kind| kind.counts.dropped = 0);
+        }
+        made
+    };
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.iter_mut().rev().take(2).for_each(|second| second.waiting = Some(900));
+    });
+    // A window of a second began where the ramp-up ended.
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second < 1);
+        made.measured_ns = NS_PER_S;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    from(steady(), "queue_at_end", Severity::Warning, |made| {
+        made.seconds.retain(|second| second.second == 0);
+        made.measured_ns = NS_PER_S;
+        made.description.phases.ramp_up_ns = 0;
+        made.seconds.last_mut().expect("a second").waiting = Some(400);
+    });
+    let mut live = steady();
+    live.seconds.last_mut().expect("a second").waiting = Some(900);
+    live.reason = None;
+    assert!(!ids(&live).contains(&"queue_at_end".to_owned()));
+    from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
+        made.description.groups[0].load = model::Load::Closed;
+    });
+}
+
+#[test]
+fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
+    // They come later than the counts: of a run that goes on not yet, of a killed one never.
+    let late = |ended: bool| {
+        let mut made = Made::open_overloaded();
+        made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+            (kind.service, kind.wait) = (None, None);
+        });
+        made.reason = made.reason.filter(|_| ended);
+        made
+    };
+    for made in [late(false), late(true)] {
+        let findings = judge(&made.tally());
+        let of = |id: &str| findings.iter().find(|finding| finding.id == id);
+        assert!(of("queue_too_small").is_none(), "{:?}", of("queue_too_small"));
+        let dropped = of("dropped_arrivals").expect("it drops");
+        assert!(!dropped.text.contains("more than the system"), "{}", dropped.text);
+    }
+    // Clients that hang with what has not ended are at work.
+    let mut hangs = late(true);
+    hangs.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+        kind.counts.dropped += kind.counts.finished();
+        (kind.counts.committed, kind.counts.rolled_back, kind.response) = (0, 0, None);
+        (kind.counts.unfinished, kind.unfinished) = (0, None);
+    });
+    let first = hangs.kind(0);
+    first.counts.unfinished = 6;
+    first.unfinished.get_or_insert_default().record_n(70 * NS_PER_S, 6);
+    assert!(!ids(&hangs).contains(&"queue_too_small".to_owned()), "{:?}", ids(&hangs));
+}
+
+#[test]
+fn failures_matter_by_their_share() {
+    let fail = |made: &mut Made, n: u64| {
+        let kind = made.kind(1);
+        kind.counts.failed = n;
+        kind.failures = Some(Histogram::default());
+        kind.failures.get_or_insert_default().record_n(NS_PER_S, n);
+    };
+    let plain = || {
+        let mut made = Made::closed();
+        let second = made.seconds.iter_mut().find(|second| second.second == 17);
+        let kind = second.expect("second 17").kind(1);
+        (kind.counts.failed, kind.failures) = (0, None);
+        made
+    };
+    from(plain(), "failed", Severity::Note, |made| fail(made, 1));
+    from(plain(), "failed", Severity::Warning, |made| fail(made, 1_000));
+    from(plain(), "failed", Severity::Invalid, |made| fail(made, 50_000));
+    raises("unknown_commits", Severity::Warning, |made| {
+        made.kind(1).counts.unknown = 1;
+        made.kind(1).counts.failed = 1;
+        made.kind(1).failures.get_or_insert_default().record(NS_PER_S);
+    });
+    raises("nothing_finished", Severity::Invalid, |made| made.seconds.clear());
+    let mut calm = Made::closed();
+    calm.seconds.iter_mut().flat_map(|s| &mut s.kinds).for_each(|kind| kind.counts.retried = 0);
+    from(calm, "retried", Severity::Note, |made| made.kind(0).counts.retried = 1);
+}
+
+#[test]
+fn the_commonest_error_is_named_with_the_failures() {
+    let mut made = Made::closed();
+    let message = "Deadlock found".to_owned();
+    let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99_999 };
+    made.seconds[10].errors.push(error);
+    let told = |made: &Made| {
+        let findings = judge(&made.tally());
+        let failed = findings.into_iter().find(|finding| finding.id == "failed");
+        failed.expect("two failed").text
+    };
+    assert!(told(&made).contains(", mostly deadlock."), "{}", told(&made));
+    // Conflicts that another attempt overcame are not why anything failed.
+    made.seconds[10].kind(0).counts.retried += 99_999;
+    let message = "Lost connection".to_owned();
+    let error = ErrorCount { kind: RefusalKind::ConnectionLost, code: 2013, message, count: 2 };
+    made.seconds[10].errors.push(error);
+    assert!(told(&made).contains(", mostly connection_lost."), "{}", told(&made));
+}
+
+#[test]
+fn samples_are_enough_within_range_and_all_there() {
+    raises("few_samples", Severity::Note, |made| {
+        made.seconds.retain(|second| second.second < 3);
+    });
+    raises("overflow", Severity::Warning, |made| {
+        let kind = made.kind(0);
+        kind.counts.committed += 1;
+        kind.response.get_or_insert_default().record(7_200 * NS_PER_S);
+    });
+    raises("books_disagree", Severity::Invalid, |made| made.kind(0).counts.committed += 1);
+}
+
+#[test]
+fn data_that_break_their_rules_make_a_run_invalid() {
+    raises("checks_failed_before", Severity::Invalid, |made| {
+        made.before = Some(vec![check("3.3.2.1", 2), check("3.3.2.2", 0)]);
+    });
+    raises("checks_failed", Severity::Invalid, |made| {
+        made.after = Some(vec![check("3.3.2.1", 1)]);
+    });
+    raises("crosscheck_mismatch", Severity::Invalid, |made| {
+        let (change, committed) = (13_001, 13_000);
+        made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
+    });
+    raises("server_counts_fewer", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "xact_commit");
+        made.fact("commits", "server_change", "12999");
+        made.fact("commits", "ours", "13000");
+        made.fact("commits", "counts_single_statements", "true");
+    });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "xact_commit");
+        made.fact("commits", "server_change", "1762");
+        made.fact("commits", "ours", "2945");
+        made.fact("commits", "counts_single_statements", "true");
+        made.seconds[9].errors.push(ErrorCount {
+            kind: RefusalKind::ConnectionLost,
+            code: 0,
+            message: "closed".to_owned(),
+            count: 1,
+        });
+    });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("commits", "server_counter", "Com_commit");
+        made.fact("commits", "server_change", "-18961");
+        made.fact("commits", "ours", "6893");
+    });
+    raises("server_restarted", Severity::Warning, |made| {
+        made.fact("server", "restarted_ago_s", "21");
+    });
+    raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
+}
+
+#[test]
+fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
+    let with_change = |change: &str| {
+        let mut made = Made::closed();
+        made.fact("commits", "server_counter", "Com_commit");
+        made.fact("commits", "server_change", change);
+        made.fact("commits", "ours", "2945");
+        made.fact("commits", "counts_single_statements", "true");
+        made.seconds[9].errors.push(ErrorCount {
+            kind: RefusalKind::ConnectionLost,
+            code: 0,
+            message: "closed".to_owned(),
+            count: 1,
+        });
+        ids(&made).contains(&"server_restarted".to_owned())
+    };
+    assert!(with_change("1762") && !with_change("0"));
+}
+
+#[test]
+fn an_unknown_commit_may_have_happened() {
+    let mut made = Made::closed();
+    let (change, committed) = (13_001, 13_000);
+    made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 1 }];
+    assert!(!ids(&made).contains(&"crosscheck_mismatch".to_owned()));
+}
+
+#[test]
+fn a_run_that_did_not_go_as_planned_says_so() {
+    raises("run_failed", Severity::Invalid, |made| {
+        made.reason = Some(StopReason::Failed { why: "all connections were lost".to_owned() });
+    });
+    raises("queue_full", Severity::Warning, |made| made.reason = Some(StopReason::QueueFull));
+    raises("queue_full", Severity::Invalid, |made| {
+        (made.reason, made.measured_ns) = (Some(StopReason::QueueFull), 0);
+    });
+    raises("interrupted", Severity::Note, |made| made.reason = Some(StopReason::Interrupted));
+    raises("too_short", Severity::Invalid, |made| made.measured_ns = 900 * NS_PER_MS);
+    raises("too_short", Severity::Invalid, |made| made.measured_ns = 0);
+    raises("short", Severity::Note, |made| made.measured_ns = 9 * NS_PER_S);
+    raises("no_ramp_up", Severity::Note, |made| made.description.phases.ramp_up_ns = 0);
+    raises("short_ramp_up", Severity::Warning, |made| {
+        made.description.phases.ramp_up_ns = 2 * NS_PER_S;
+        made.fact("client", "connecting_s", "2.001");
+    });
+}
+
+#[test]
+fn a_queue_that_is_full_in_the_ramp_up_is_all_that_is_said_of_the_measured_phase() {
+    let mut made = Made::open_overloaded();
+    (made.reason, made.measured_ns) = (Some(StopReason::QueueFull), 0);
+    made.seconds.retain(|second| second.second < 0);
+    made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| kind.carried += 9);
+    let found = ids(&made);
+    assert!(found.contains(&"queue_full".to_owned()), "{found:?}");
+    for misleading in ["too_short", "nothing_finished", "carried_in", "unfinished"] {
+        assert!(!found.contains(&misleading.to_owned()), "{misleading} in {found:?}");
+    }
+}
+
+#[test]
+fn a_run_that_is_not_steady_says_so() {
+    raises("drifting", Severity::Warning, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400 - i.unsigned_abs() / 10 * 10)).collect();
+    });
+    raises("uneven", Severity::Warning, |made| {
+        let n = |i: i64| if i % 10 < 5 { 500 } else { 100 };
+        made.seconds = (0..60).map(|i| second(i, n(i))).collect();
+    });
+    raises("stalled", Severity::Note, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400)).collect();
+        made.seconds[30].commits_tenths[3..6].fill(0);
+    });
+    raises("stalled", Severity::Warning, |made| {
+        made.seconds = (0..60).map(|i| second(i, 400)).collect();
+        made.seconds.remove(30);
+    });
+}
+
+#[test]
+fn build_machine_and_durability_are_looked_at() {
+    raises("settings_changed", Severity::Warning, |made| {
+        made.fact("changed", "synchronous", "from full to off");
+    });
+    let mut made = Made::closed();
+    (0..20).for_each(|n| made.fact("changed", &format!("setting_{n}"), "from 1 to 2"));
+    let findings = judge(&made.tally());
+    let told = findings.iter().find(|finding| finding.id == "settings_changed").expect("raised");
+    assert!(told.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", told.text);
+    raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
+    raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
+    raises("not_durable", Severity::Note, |made| {
+        made.description.modes[1] = "synchronous=normal".to_owned();
+    });
+    raises("not_durable", Severity::Note, |made| {
+        made.description.modes = vec!["synchronous=OFF".to_owned()];
+    });
+    raises("not_durable", Severity::Note, |made| made.fact("database", "synchronous", "off"));
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
+    });
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "mariadb:///bench?socket=/run/mysqld.sock".to_owned();
+    });
+    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+        made.description.target = "sqlite:/tmp/a.sqlite".to_owned();
+    });
+}
+
+/// What programs take, in percent of the 4 processors of a machine and of one for processes.
+fn around(made: &mut Made, processes: &[(&str, f64)]) {
+    made.fact("cpu", "logical", "4");
+    let gauge = |about: &str, name: &str| model::Gauge {
+        about: about.to_owned(),
+        name: name.to_owned(),
+        unit: "%".to_owned(),
+        help: "CPU time.".to_owned(),
+    };
+    let all = processes.iter().map(|(about, _)| gauge(about, "cpu_user"));
+    made.more.push(Event::Gauges { gauges: all.collect() });
+    let values = (0..).zip(processes.iter().map(|(_, value)| *value));
+    let values: Vec<(u16, f64)> = values.collect();
+    let readings = |second| model::Readings { second, values: values.clone() };
+    made.more.extend((0..60).map(readings).map(Event::Readings));
+}
+
+#[test]
+fn programs_that_take_the_processors_from_generator_and_server_are_found() {
+    let remote = Made::open_overloaded;
+    let local = || {
+        let mut made = Made::open_overloaded();
+        made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
+        made
+    };
+    let neighbours = |mut made: Made, processes: &[(&str, f64)]| {
+        around(&mut made, processes);
+        let of = |finding: &Finding| finding.id == "neighbours";
+        judge(&made.tally()).into_iter().find(of).map(|finding| finding.text)
+    };
+    from(remote(), "neighbours", Severity::Warning, |made| {
+        around(made, &[("machine", 40.0), ("generator", 80.0)]);
+    });
+    // 60 % of 4 processors less 80 % and 40 % of one.
+    let all = [("machine", 60.0), ("generator", 80.0), ("server", 40.0)];
+    let text = neighbours(local(), &all).expect("30 %");
+    assert!(text.contains("server took 30 % of this machine's CPU time (1.2 of 4 "), "{text}");
+    let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
+    assert_eq!(neighbours(local(), &calm), None);
+    // Nodes of a cluster are servers; one that is not seen would be a neighbour.
+    let nodes = [("machine", 36.0), ("generator", 80.0), ("node 1/server", 20.0)];
+    assert_eq!(neighbours(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
+    assert_eq!(neighbours(local(), &all[..2]), None);
+    assert_eq!(neighbours(remote(), &[]), None);
+    assert_eq!(neighbours(remote(), &all[..1]), None);
+    // What the plan itself starts is none.
+    let mut planned = remote();
+    planned.disturbance(0, Some(60_000), Disturbed::Done);
+    assert_eq!(neighbours(planned, &all[..2]), None);
+}
+
+#[test]
+fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
+    let mut made = Made::closed();
+    let say = |id: &str| {
+        let text = "As the use-case saw it.".to_owned();
+        Event::Finding(Finding { id: id.to_owned(), severity: Severity::Warning, text })
+    };
+    made.more.extend([say("settings_changed"), say("closed_load")]);
+    let found = ids(&made);
+    assert_eq!(found[0], "settings_changed");
+    assert_eq!(found.iter().filter(|id| *id == "closed_load").count(), 1);
+}
+
+#[test]
+fn with_several_groups_a_finding_says_which() {
+    let mut made = Made::closed();
+    made.description.groups.push(made.description.groups[0].clone());
+    made.description.groups[1].name = "readers".to_owned();
+    let findings = judge(&made.tally());
+    let of = |id: &str| findings.iter().find(|finding| finding.id == id).map(|f| f.text.as_str());
+    assert!(of("retried").is_some_and(|text| text.starts_with("Group users: ")));
+    assert!(of("nothing_finished").is_some_and(|text| text.starts_with("Group readers: ")));
+}
+
+#[test]
+fn a_client_counts_once_however_many_kinds_it_did() {
+    let mut made = Made::closed();
+    let of_client_0: Vec<ClientMoments> =
+        (0..8).map(|kind| ClientMoments { kind, client: 0, ..made.moments[0] }).collect();
+    made.moments = of_client_0;
+    assert!(ids(&made).contains(&"idle_clients".to_owned()));
+}
+
+#[test]
+fn a_disturbance_that_was_not_done_as_planned_is_found() {
+    let why = || "no such table".to_owned();
+    let check = |id: &str, severity, outcome: Disturbed| {
+        raises(id, severity, |made| made.disturbance(42_000, Some(42_300), outcome));
+    };
+    check("disturbed", Severity::Note, Disturbed::Done);
+    check("disturbance_failed", Severity::Warning, Disturbed::Failed { why: why() });
+    check("disturbance_skipped", Severity::Warning, Disturbed::Skipped { why: why() });
+    check("disturbance_cut_off", Severity::Note, Disturbed::CutOff { why: why() });
+}
+
+/// What is said of a saturated generator; nothing where it is not.
+fn saturated(change: impl FnOnce(&mut Made)) -> Option<String> {
+    let mut made = Made::closed();
+    change(&mut made);
+    let found = judge(&made.tally()).into_iter().find(|one| one.id == "generator_saturated");
+    found.map(|finding| finding.text)
+}
+
+/// Heartbeats every 10 ms, of which the first was so late.
+fn heartbeats(latest_ms: u64) -> Event {
+    let mut lag = Histogram::default();
+    lag.record(latest_ms * NS_PER_MS);
+    lag.record_n(50_000, 5_999);
+    Event::Heartbeats { loop_index: 1, latest_at_ns: 3_200 * NS_PER_MS as i64, lag: Some(lag) }
+}
+
+fn replies_lay(made: &mut Made, us: u64, n: u64) {
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(us * NS_PER_US, n);
+}
+
+#[test]
+fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
+    let said = |change: &dyn Fn(&mut Made)| saturated(change).unwrap_or_default();
+    let text = said(&|made| {
+        made.fact("client", "loop_busy_percent", "41.0, 97.2");
+        made.fact("client", "loop_run_delay_percent", "0.3, 35.1");
+    });
+    assert!(text.starts_with("Event loop 1 of the generator was busy for 97 % of the time"));
+    assert!(text.contains(", 35 % without a CPU. Response times contain"), "{text}");
+    let text = said(&|made| made.fact("client", "run_delay_share_percent", "23.5"));
+    assert!(text.contains("threads waited for a CPU for 24 % of the service time"), "{text}");
+    let text = said(&|made| replies_lay(made, 900, 10_000));
+    assert!(text.starts_with("Replies lay in the generator's sockets for"), "{text}");
+    let text = said(&|made| made.more.push(heartbeats(52)));
+    assert!(
+        text.contains("Event loop 1 of the generator came up to 52 ms late, at 3.2 s"),
+        "{text}"
+    );
+    let text = said(&|made| {
+        replies_lay(made, 20, 10_000);
+        replies_lay(made, 50_100, 1);
+    });
+    assert!(text.contains("sockets for up to 50.1 ms"), "{text}");
+    // One that was not in the sample.
+    let text = said(&|made| {
+        replies_lay(made, 20, 10_000);
+        let late = made.seconds[6].late_replies.get_or_insert_default();
+        late.record_n(52 * NS_PER_MS, 1);
+    });
+    assert!(text.contains("sockets for up to 52 ms"), "{text}");
+}
+
+#[test]
+fn a_saturated_server_with_an_idle_generator_is_no_saturated_generator() {
+    let idle = |made: &mut Made| {
+        made.fact("client", "loop_busy_percent", "41.0, 37.2");
+        made.fact("client", "loop_run_delay_percent", "0.3, 1.1");
+        made.more.push(heartbeats(2));
+        replies_lay(made, 30, 10_000);
+        replies_lay(made, 8_000, 3);
+    };
+    assert_eq!(saturated(idle), None);
+    // Threads that are woken in 30 µs, ten thousand of them, of a server that takes its time.
+    let threads = |made: &mut Made| {
+        made.fact("client", "thread_busy_percent", "0.40");
+        made.fact("client", "thread_run_delay_percent", "0.20");
+        made.fact("client", "run_delay_share_percent", "0.21");
+        replies_lay(made, 30, 10_000);
+    };
+    assert_eq!(saturated(threads), None);
+    // A wake-up is a large share of a service time that is short, and no saturation.
+    assert_eq!(saturated(|made| replies_lay(made, 95, 10_000)), None);
+}
+
+#[test]
+fn runs_that_have_no_such_figures_are_judged_by_those_that_they_have() {
+    assert_eq!(saturated(|_| {}), None);
+    assert!(saturated(|made| made.fact("client", "run_delay_share_percent", "10.5")).is_some());
+    assert_eq!(saturated(|made| made.fact("client", "run_delay_share_percent", "9.5")), None);
+    let nonsense = |made: &mut Made| made.fact("client", "loop_busy_percent", "busy");
+    assert_eq!(saturated(nonsense), None);
+}
+
+#[test]
+fn a_pause_of_the_whole_generator_is_told_once() {
+    let paused = |made: &mut Made| {
+        made.more.push(heartbeats(2_000));
+        made.fact("client", "pauses", "1");
+        made.fact("client", "longest_pause_s", "2.003");
+        made.fact("client", "longest_pause_at_s", "4.100");
+    };
+    assert_eq!(saturated(paused), None);
+}

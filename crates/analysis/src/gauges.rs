@@ -1,0 +1,21 @@
+//! Gauges as they were read, by gauge.
+
+use model::{Gauge, Readings};
+
+/// What a gauge is about, whichever host or node of a cluster it was read on.
+pub(crate) fn whose(about: &str) -> &str {
+    about.rsplit('/').next().unwrap_or(about)
+}
+
+/// By gauge, what it stood at in which second.
+pub(crate) fn points(gauges: &[Gauge], readings: &[Readings]) -> Vec<Vec<(i64, f64)>> {
+    let mut points: Vec<Vec<(i64, f64)>> = vec![Vec::new(); gauges.len()];
+    for readings in readings {
+        for (place, value) in &readings.values {
+            if let Some(series) = points.get_mut(usize::from(*place)) {
+                series.push((readings.second, *value));
+            }
+        }
+    }
+    points
+}

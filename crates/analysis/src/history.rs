@@ -1,0 +1,857 @@
+//! A figure over the builds of what is measured: where its level has changed, and the last one.
+//!
+//! Runs that bear a label are put by its values, in an order. Each point has a series of its own,
+//! one figure a build: the geometric mean of its runs. Levels are found on logarithms
+//! (`stats::levels`), so that changes are ratios. Another machine or setting begins a series again,
+//! and only the last of these is judged. What is judged in all points is judged together: the more
+//! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
+//! (app), and how it looks (render).
+
+mod environment;
+mod judge;
+mod order;
+
+pub use model::Acknowledged;
+use serde::{Deserialize, Serialize};
+use stats::{Build, SERIES_MIN};
+
+use crate::comparison::{Difference, Judge, Side, SidePoint, matters, values_of};
+use crate::figures::{Figure, figure};
+use crate::report::{Named, Report};
+
+pub use environment::Start;
+pub use order::{Order, Ordered, commits_of};
+
+/// The schema of [`HistoryReport`].
+pub const SCHEMA: &str = "dbdyno.history/1";
+/// The chance that any point has a change of level told where there is none; and the same for a
+/// last build that is told to lie outside.
+pub const ERROR: f64 = 0.005;
+/// A running mean is of so many builds.
+const OF_LAST: usize = 10;
+/// Where the last build could be so much worse and still be as expected, that it is so says
+/// nothing: a tenth is more than most regressions that people look for. Not below the floor.
+const NOISY_FROM: f64 = 0.1;
+/// The present level is held against that of so many builds ago.
+const RECENT: usize = 10;
+/// A change may be placed this many builds from where it came, once more of them are known.
+const NEAR: usize = 2;
+/// Builds of a year: one on each working day.
+const YEAR: u32 = 250;
+
+/// What is asked of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// The label whose values are the builds.
+    pub by: String,
+    /// The figure, and from where on a change matters.
+    pub judge: Judge,
+    /// What orders the builds; decided by their names if nothing is said.
+    pub order: Option<Order>,
+    /// A build that the last one is held against besides.
+    pub baseline: Option<String>,
+    /// Changes that are no alarms.
+    pub acknowledged: Vec<Acknowledged>,
+}
+
+impl Question {
+    /// That of a label, and nothing besides.
+    pub fn of(by: impl Into<String>, judge: Judge) -> Question {
+        Question { by: by.into(), judge, order: None, baseline: None, acknowledged: Vec::new() }
+    }
+}
+
+/// The history of a label's values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The label whose values are the builds.
+    pub by: String,
+    /// What orders the builds.
+    #[serde(default)]
+    pub ordered: Ordered,
+    /// The figure.
+    pub figure: String,
+    /// The change from which on a change matters, as a share.
+    pub floor: f64,
+    /// How often there are alarms where nothing has changed.
+    #[serde(default)]
+    pub false_alarms: FalseAlarms,
+    /// The build that the last one is held against besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// A series for each point.
+    pub points: Vec<PointHistory>,
+    /// Builds of which no run counts, in the order of the builds.
+    pub left_out: Vec<LeftOut>,
+    /// Builds that the list of commits does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unlisted: Vec<String>,
+    /// Runs that are left out, since their reports are damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<String>,
+}
+
+/// How often there is an alarm, over all points together, where nothing has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FalseAlarms {
+    /// The share of builds with an alarm, at most.
+    pub share: f64,
+    /// Builds of a year.
+    pub builds: u32,
+    /// Alarms to be expected in these, at most.
+    pub expected: f64,
+}
+
+/// A build without a run that counts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The label's value.
+    pub build: String,
+    /// Its runs: not completed, found invalid, or damaged.
+    pub runs_not_counted: u64,
+    /// Whether all others are older: there is no telling how the last build does.
+    pub is_last: bool,
+}
+
+/// A series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointHistory {
+    /// Which point; empty where there is one.
+    pub values: Named<String>,
+    /// Its builds, in their order.
+    pub builds: Vec<BuildReport>,
+    /// Where a new series begins, on another machine or with other settings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Start>,
+    /// Where the level changed by as much as matters; null of a series that is too short.
+    pub changes: Option<Vec<Change>>,
+    /// The present level against that of ten builds ago, where it is worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fall: Option<Fall>,
+    /// The last build against the ones before it, of the same level where levels are known.
+    pub last: Option<Last>,
+    /// The last build against the pinned one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Last>,
+    /// The last of all builds, where it has no run that counts at this point.
+    pub lacks: Option<LeftOut>,
+    /// The last build is worse than it should be: a recent change for the worse, or outside of
+    /// what was expected; and nobody has acknowledged that.
+    pub has_regressed: bool,
+}
+
+/// A build at a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BuildReport {
+    /// The label's value.
+    pub build: String,
+    /// Its runs.
+    pub runs: Vec<String>,
+    /// The figure over its runs.
+    pub figure: Figure,
+    /// The geometric mean of its runs: its place in the series. A time that lost work has made
+    /// infinite has none; in JSON it is null.
+    pub value: f64,
+    /// The mean of it and up to nine before it, of the same series.
+    pub mean_of_ten: f64,
+}
+
+/// A change of level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// The first build of the new level.
+    pub build: String,
+    /// Its index in the series.
+    pub at: usize,
+    /// The level before.
+    pub before: f64,
+    /// The level from here on.
+    pub after: f64,
+    /// The new level over the old one.
+    pub ratio: f64,
+    /// Whether it is for the worse.
+    pub is_worse: bool,
+    /// The chance of as clear a change where there is none.
+    pub p: f64,
+    /// What else is different from the build before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Difference>,
+    /// Why it is no alarm, where somebody has acknowledged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
+}
+
+/// The present level, which is worse than that of ten builds ago.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fall {
+    /// The build whose level it is held against.
+    pub since: String,
+    /// The level there.
+    pub before: f64,
+    /// The present one.
+    pub now: f64,
+    /// It over the one before.
+    pub ratio: f64,
+    /// The chance that two levels lie as far apart if they are one.
+    pub p: f64,
+}
+
+/// The last build of a series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Last {
+    /// The geometric mean of the ones before, or the pinned build's.
+    pub before: f64,
+    /// Where it was to be expected, all points together, with 99.5 %.
+    pub expected: (f64, f64),
+    /// It over the mean before; in JSON null where it is infinite.
+    pub ratio: f64,
+    /// Whether it lies outside, by as much as matters.
+    pub is_outside: bool,
+    /// Whether it lies on the worse side.
+    pub is_worse: bool,
+    /// How much worse than the mean before it had to be to be told, as a share.
+    pub seen_from: f64,
+    /// Whether that is so much that a last build as expected says nothing.
+    pub is_noisy: bool,
+    /// Why it is no alarm, where somebody has acknowledged it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged: Option<String>,
+}
+
+impl PointHistory {
+    /// The index of the last build, if it lies outside of what was expected.
+    fn last_outside(&self) -> Option<usize> {
+        let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
+        if is_outside { self.builds.len().checked_sub(1) } else { None }
+    }
+}
+
+impl Last {
+    fn is_alarm(&self) -> bool {
+        self.is_outside && self.is_worse && self.acknowledged.is_none()
+    }
+}
+
+/// The builds of a point with all that is known of them, while they are judged.
+struct Series<'s> {
+    values: &'s Named<String>,
+    builds: Vec<(&'s str, &'s SidePoint)>,
+    reports: Vec<BuildReport>,
+    /// Of the builds that have a figure: index and logarithms.
+    finite: Vec<(usize, Build)>,
+    /// The last one, whether it has one or not.
+    newest: Build,
+    starts: Vec<Start>,
+    lacks: Option<LeftOut>,
+    /// Whether its last build is among the last of all.
+    is_recent: bool,
+}
+
+impl HistoryReport {
+    /// The history of builds that are given as sides, in whatever order. `bits` are random and
+    /// decide nothing but p-values. A `Err` says in a sentence why there is none.
+    pub fn new(
+        question: &Question,
+        builds: &[Side],
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<HistoryReport, String> {
+        let by = &question.by;
+        let all: Vec<&Report> = builds
+            .iter()
+            .flat_map(|build| &build.points)
+            .flat_map(|point| &point.reports)
+            .collect();
+        if all.is_empty() {
+            return Err(format!("no run with the label {by} counts: none completed and valid"));
+        }
+        let primary = question.judge.primary_of(&all);
+        let found = order::in_order(builds, question.order.as_ref());
+        if found.builds.is_empty() {
+            return Err(format!(
+                "the list of commits has none of the builds, such as {}: write it with 'git log \
+                 --reverse --format=%H'",
+                found.unlisted.first().map_or("", String::as_str)
+            ));
+        }
+        is_build(question, &found)?;
+        let mut points: Vec<&Named<String>> = Vec::new();
+        for point in builds.iter().flat_map(|build| &build.points) {
+            if !points.contains(&&point.values) {
+                points.push(&point.values);
+            }
+        }
+        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, &primary));
+        let mut all: Vec<Series<'_>> = all.collect();
+        if all.is_empty() {
+            return Err(format!("no run with the label {by} has the figure {primary}"));
+        }
+        follow(&mut all, &found.builds);
+        let points = judge::judged(all, question, &primary, bits);
+        let n_judged = if question.baseline.is_some() { 3.0 } else { 2.0 };
+        let share = n_judged * ERROR;
+        Ok(HistoryReport {
+            schema: SCHEMA.to_owned(),
+            by: by.clone(),
+            ordered: found.ordered,
+            figure: primary,
+            floor: question.judge.floor,
+            false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
+            baseline: question.baseline.clone(),
+            points,
+            left_out: left_out(&found.builds),
+            unlisted: found.unlisted,
+            damaged: Vec::new(),
+        })
+    }
+
+    /// Whether the last build is worse than it should be at some point, or has no run that counts
+    /// although it was tried: everywhere, or at a point that builds before had.
+    pub fn has_regressed(&self) -> bool {
+        let is_lost = |point: &PointHistory| {
+            point.lacks.as_ref().is_some_and(|build| build.runs_not_counted > 0)
+        };
+        self.points.iter().any(|point| point.has_regressed || is_lost(point))
+            || self.left_out.iter().any(|build| build.is_last)
+    }
+
+    /// The points as they are written, such as `clients=8`; an empty one where there is one.
+    pub fn point_names(&self) -> Vec<String> {
+        self.points.iter().map(|point| point.values.pairs(" ")).collect()
+    }
+
+    /// The builds with a change at a point, or at any if that is empty: those where a level begins,
+    /// and the last one if it lies outside of what was expected.
+    pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
+        let all = self.points_at(point).flat_map(|point| {
+            let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
+            let newest = point.last_outside().map(|at| point.builds[at].build.as_str());
+            begun.chain(newest)
+        });
+        let mut changed: Vec<&str> = Vec::new();
+        for build in all {
+            if !changed.contains(&build) {
+                changed.push(build);
+            }
+        }
+        changed
+    }
+
+    /// Whether there is a change at a build, or so near to it that acknowledging the build
+    /// acknowledges the change.
+    pub fn has_change_at(&self, build: &str, point: &str) -> bool {
+        self.points_at(point).any(|point| {
+            let at = point.builds.iter().position(|known| known.build == build);
+            at.is_some_and(|at| {
+                let mut begun = point.changes.iter().flatten().map(|change| change.at);
+                begun.any(|change| change.abs_diff(at) <= NEAR)
+                    || point.last_outside().is_some_and(|last| last - at <= NEAR)
+            })
+        })
+    }
+
+    fn points_at<'h>(&'h self, point: &'h str) -> impl Iterator<Item = &'h PointHistory> {
+        let is_here = move |one: &&PointHistory| point.is_empty() || one.values.pairs(" ") == point;
+        self.points.iter().filter(is_here)
+    }
+
+    /// With which chance the last build lies where it was to be expected, as a share.
+    pub fn confidence(&self) -> f64 {
+        1.0 - ERROR
+    }
+}
+
+/// Refuses builds by name that there are not.
+fn is_build(question: &Question, found: &order::InOrder<'_>) -> Result<(), String> {
+    let Some(name) = &question.baseline else { return Ok(()) };
+    if found.builds.iter().any(|build| build.name == *name) {
+        return Ok(());
+    }
+    let (by, last) = (&question.by, found.builds.last().map_or("", |build| &build.name));
+    Err(match found.unlisted.contains(name) {
+        true => format!(
+            "the baseline {name} is not among these commits: list it too, or compare with one of \
+             them (--baseline {last})"
+        ),
+        false => format!("no run has the label {by}={name}: name a build such as {last}"),
+    })
+}
+
+impl<'s> Series<'s> {
+    /// The builds that have the figure at a point; none where no build has.
+    fn of(values: &'s Named<String>, all: &[&'s Side], primary: &str) -> Option<Series<'s>> {
+        let at = |build: &&'s Side| {
+            let point = build.points.iter().find(|point| point.values == *values)?;
+            let figures = values_of(&point.reports, primary);
+            let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
+            is_known.then_some((build.name.as_str(), point, figures))
+        };
+        let known: Vec<(&str, &SidePoint, Vec<f64>)> = all.iter().filter_map(at).collect();
+        let first_runs: Vec<(&str, &Report)> = known
+            .iter()
+            .filter_map(|(name, point, _)| Some((*name, point.reports.first()?)))
+            .collect();
+        let starts = environment::starts(&first_runs);
+        let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
+        let mut newest = None;
+        for (index, (build, point, figures)) in known.iter().enumerate() {
+            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
+            let of_build = Build::of(&logarithms);
+            if of_build.mean.is_finite() {
+                finite.push((index, of_build));
+            }
+            newest = Some(of_build);
+            let value = of_build.mean.exp();
+            let start = starts.iter().map(|start| start.at).rfind(|at| *at <= index).unwrap_or(0);
+            let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
+            let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
+            reports.push(BuildReport {
+                build: (*build).to_owned(),
+                runs: point.reports.iter().map(|report| report.run_id.clone()).collect(),
+                figure: figure(figures)?,
+                value,
+                mean_of_ten: sum / (before.len() + 1) as f64,
+            });
+        }
+        let last = known.last()?.0;
+        let from_end = all.iter().rev().position(|build| build.name == last)?;
+        let lacks = lacks(last, all.last());
+        let builds = known.into_iter().map(|(name, point, _)| (name, point)).collect();
+        let is_recent = from_end < RECENT;
+        Some(Series { values, builds, reports, finite, newest: newest?, starts, lacks, is_recent })
+    }
+
+    /// Its present series: from which index of `finite` on it goes.
+    fn from(&self) -> usize {
+        let start = self.starts.last().map_or(0, |start| start.at);
+        self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())
+    }
+
+    fn finite_before_last(&self) -> usize {
+        self.finite.len() - usize::from(self.newest.mean.is_finite())
+    }
+}
+
+/// Where a point begins that follows on another one, which has ended before: what it differs in
+/// begins a new series.
+fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
+    let place = |name: &str| builds.iter().position(|build| build.name == name);
+    let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
+        .iter()
+        .map(|series| {
+            let end = |one: Option<&(&str, &SidePoint)>| one.and_then(|(name, _)| place(name));
+            (end(series.builds.first()), end(series.builds.last()), series.values.clone())
+        })
+        .collect();
+    for (series, (first, _, values)) in all.iter_mut().zip(&ends) {
+        let before = ends.iter().filter(|(_, last, _)| last < first);
+        let differing = |other: &Named<String>| -> Vec<Difference> {
+            let pairs = values.iter().zip(other.iter()).filter(|(a, b)| a != b);
+            let one =
+                |((name, after), (_, before)): ((&str, &String), (&str, &String))| Difference {
+                    about: "plan".to_owned(),
+                    name: name.to_owned(),
+                    values: vec![Some(before.clone()), Some(after.clone())],
+                };
+            pairs.map(one).collect()
+        };
+        let nearest = before
+            .map(|(_, last, other)| (differing(other), *last))
+            .min_by_key(|(changed, last)| (changed.len(), std::cmp::Reverse(*last)));
+        if let (Some((changed, _)), Some((name, _))) = (nearest, series.builds.first()) {
+            series.starts.insert(0, Start { build: (*name).to_owned(), at: 0, changed });
+        }
+    }
+}
+
+/// The builds of which no run counts, of all in their order.
+fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
+    let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
+    lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
+}
+
+/// The last of all builds, if it has runs that count, and none at a point.
+fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
+    let newest = newest.filter(|newest| !newest.points.is_empty())?;
+    (last_here != newest.name).then(|| left_out_of(newest, true))
+}
+
+fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
+    LeftOut { build: build.name.clone(), runs_not_counted: build.not_counted.len() as u64, is_last }
+}
+
+/// Why a series has no levels, in a sentence.
+pub fn too_short(n_builds: usize) -> String {
+    format!("{n_builds} of the {SERIES_MIN} builds that it takes to find changes of level")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Dice, Stream};
+
+    use super::*;
+    use crate::fixtures::sides;
+
+    fn builds(figures: &[(&str, &[f64])]) -> Vec<Side> {
+        figures.iter().map(|(name, tps)| sides::side(name, &[("8", *tps, 0)])).collect()
+    }
+
+    fn history(sides: &[Side]) -> HistoryReport {
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: None, floor: 0.02 };
+        let question = Question::of("build", judge);
+        HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
+    }
+
+    #[test]
+    fn builds_stand_in_the_order_of_versions() {
+        let sides = builds(&[
+            ("1.10", &[110.0]),
+            ("1.9", &[109.0]),
+            ("1.10-rc1", &[108.0]),
+            ("1.2", &[100.0, 121.0]),
+        ]);
+        let told = history(&sides);
+        let series = &told.points[0].builds;
+        let names: Vec<&str> = series.iter().map(|build| build.build.as_str()).collect();
+        assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10"]);
+        assert!((series[0].value - 110.0).abs() < 1e-9, "the geometric mean");
+        assert!((series[1].mean_of_ten - 109.5).abs() < 1e-9);
+    }
+
+    /// Builds `1.0` to `1.n`, from the one at `from` on a tenth slower.
+    fn long(n_builds: usize, from: usize) -> Vec<Side> {
+        let tps = |n: usize| {
+            let level = if n < from { 1000.0 } else { 900.0 };
+            level * (1.0 + 0.01 * [0.3, -0.7, 0.9, -0.2, -0.4, 0.6][n % 6])
+        };
+        let side = |n: usize| sides::side(&format!("1.{n}"), &[("8", &[tps(n)], n)]);
+        (0..n_builds).map(side).collect()
+    }
+
+    #[test]
+    fn a_recent_change_for_the_worse_is_a_regression_and_an_old_one_is_not() {
+        let told = history(&long(30, 24));
+        let changes = told.points[0].changes.as_ref().expect("long enough");
+        let [change] = &changes[..] else { panic!("{changes:?}") };
+        assert_eq!((change.build.as_str(), change.is_worse), ("1.24", true));
+        assert!((change.ratio - 0.9).abs() < 0.01 && told.points[0].has_regressed);
+        let old = history(&long(40, 20));
+        assert_eq!(old.points[0].changes.as_ref().map(Vec::len), Some(1));
+        assert!(!old.points[0].has_regressed);
+        assert_eq!(history(&long(30, 30)).points[0].changes, Some(Vec::new()));
+    }
+
+    fn series(tps: impl IntoIterator<Item = f64>) -> Vec<Side> {
+        let side = |(n, tps): (usize, f64)| {
+            sides::side(&format!("1.{n}"), &[("8", &[tps * (1.0 + wobble(n))], n)])
+        };
+        tps.into_iter().enumerate().map(side).collect()
+    }
+
+    /// One percent of noise, without a pattern that ends.
+    fn wobble(n: usize) -> f64 {
+        let bits = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        0.035 * ((bits >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
+    }
+
+    fn levels(parts: &[(usize, f64)]) -> Vec<f64> {
+        parts.iter().flat_map(|(n, level)| vec![*level; *n]).collect()
+    }
+
+    fn ack(build: &str, point: &str) -> Acknowledged {
+        Acknowledged { build: build.into(), point: point.into(), reason: "known".into() }
+    }
+
+    #[test]
+    fn a_regression_that_is_mended_in_part_is_one() {
+        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (5, 880.0)])));
+        let point = &told.points[0];
+        let fall = point.fall.as_ref().expect("it is worse than ten builds ago");
+        assert_eq!(fall.since, "1.29");
+        assert!((fall.ratio - 0.88).abs() < 0.02 && told.has_regressed(), "{fall:?}");
+        let places: Vec<usize> = point.changes.iter().flatten().map(|change| change.at).collect();
+        assert_eq!(places, [30, 35]);
+        // Mended in whole it is history, and told.
+        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
+        assert!(!told.has_regressed(), "{:?}", told.points[0]);
+        assert_eq!(told.points[0].changes.as_ref().map(Vec::len), Some(2));
+    }
+
+    #[test]
+    fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
+        let sides = builds(&[("deadbeef", &[100.0]), ("f00dbab1", &[100.0])]);
+        let why = |baseline: &str| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let question = Question {
+                baseline: Some(baseline.to_owned()),
+                order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
+                ..Question::of("build", judge)
+            };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, &sides, &mut || dice.bits()).expect_err("it is refused")
+        };
+        let lacking = why("deadbeef");
+        assert!(
+            lacking.starts_with("the baseline deadbeef is not among these commits"),
+            "{lacking}"
+        );
+        let unknown = why("9.9");
+        assert!(unknown.starts_with("no run has the label build=9.9"), "{unknown}");
+    }
+
+    #[test]
+    fn builds_with_a_change_are_those_that_can_be_acknowledged() {
+        let told = history(&series(levels(&[(30, 1000.0), (6, 880.0)])));
+        assert_eq!(told.changed(""), ["1.30"]);
+        assert_eq!(told.point_names(), ["clients=8"]);
+        let check = |build: &str, point: &str, expect: bool| {
+            assert_eq!(told.has_change_at(build, point), expect, "{build} {point}");
+        };
+        check("1.30", "", true);
+        check("1.30", "clients=8", true);
+        check("1.32", "", true);
+        check("1.30", "clients=64", false);
+        check("1.12", "", false);
+        check("9.9", "", false);
+        // The last build is outside before there is a level.
+        let told = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
+        assert_eq!(told.changed(""), ["1.30"]);
+        assert!(told.has_change_at("1.30", "") && !told.has_change_at("1.20", ""));
+        assert_eq!(history(&series(levels(&[(30, 1000.0)]))).changed(""), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
+        let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let question = Question { acknowledged, ..Question::of("build", judge) };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
+        };
+        let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
+        assert!(of(&sides, Vec::new()).has_regressed());
+        let told = of(&sides, vec![ack("1.30", "")]);
+        assert!(!told.has_regressed(), "{told:?}");
+        let [change] = &told.points[0].changes.as_ref().expect("long enough")[..] else {
+            panic!("{told:?}")
+        };
+        assert_eq!(change.acknowledged.as_deref(), Some("known"));
+        assert!(!of(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
+        assert!(of(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
+        assert!(of(&sides, vec![ack("1.12", "")]).has_regressed());
+        let worse = series(levels(&[(30, 1000.0), (6, 880.0), (4, 800.0)]));
+        let told = of(&worse, vec![ack("1.30", "")]);
+        assert!(told.has_regressed(), "{told:#?}");
+        // Before there is a level: the build itself, and the next ones that are as slow.
+        for n in 1..3 {
+            let sides = series(levels(&[(30, 1000.0), (n, 880.0)]));
+            assert!(of(&sides, Vec::new()).has_regressed(), "{n}");
+            assert!(!of(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
+        }
+        let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
+        let told = of(&worse, vec![ack("1.30", "")]);
+        assert!(told.has_regressed(), "{:#?} {:?}", told.points[0].last, told.points[0].changes);
+    }
+
+    #[test]
+    fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
+        let of = |baseline: Option<&str>| {
+            let judge = Judge { primary: None, floor: 0.02 };
+            let baseline = baseline.map(str::to_owned);
+            let question = Question { baseline, ..Question::of("build", judge) };
+            let mut dice = Dice::new(1, Stream::Order, 0);
+            let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
+            HistoryReport::new(&question, &sides, &mut || dice.bits())
+        };
+        assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
+        let told = of(Some("1.5")).expect("runs");
+        let held = told.points[0].baseline.as_ref().expect("it is there");
+        assert!(held.is_outside && held.is_worse && told.has_regressed(), "{held:?}");
+        assert!(!of(Some("1.20")).expect("runs").has_regressed());
+        assert!(of(Some("7")).expect_err("there is none").contains("build=7"));
+    }
+
+    #[test]
+    fn another_machine_or_setting_begins_a_series_and_another_version_does_not() {
+        let with = |from: usize, change: &dyn Fn(&mut Report)| {
+            let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+            for side in &mut sides[from..] {
+                side.points[0].reports.iter_mut().for_each(change);
+            }
+            let told = history(&sides);
+            (told.has_regressed(), told.points[0].starts.clone())
+        };
+        let fact = |run: &mut Report, about: &str, name: &str, value: &str| {
+            let facts = run.facts.entry(about.to_owned()).or_default();
+            facts.insert(name.to_owned(), value.to_owned());
+        };
+        let machine = |run: &mut Report| fact(run, "cpu", "model", "another");
+        let (has_regressed, starts) = with(20, &machine);
+        let [start] = &starts[..] else { panic!("{starts:?}") };
+        assert_eq!((has_regressed, start.build.as_str(), start.at), (false, "1.20", 20));
+        assert_eq!(start.changed[0].values[1].as_deref(), Some("another"));
+        let kernel = |run: &mut Report| {
+            let release = run.facts.get("os").and_then(|os| os.get("kernel_release")).cloned();
+            fact(run, "os", "kernel_release", &format!("{}-2", release.unwrap_or_default()));
+        };
+        assert_eq!(with(20, &kernel), (true, Vec::new()), "a small step of the kernel is none");
+        let version = |run: &mut Report| run.database = "MariaDB 99".to_owned();
+        assert_eq!(with(20, &version), (true, Vec::new()));
+        let old = |run: &mut Report| machine(run);
+        let (has_regressed, starts) = with(10, &old);
+        assert!(has_regressed && starts.len() == 1, "the fall is in the new series");
+    }
+
+    #[test]
+    fn settings_begin_a_series_unless_a_version_brings_them() {
+        let of = |is_newer: bool| {
+            let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+            for (n, side) in sides.iter_mut().enumerate() {
+                let run = &mut side.points[0].reports[0];
+                let size = if n < 20 { "134217728" } else { "1073741824" };
+                run.settings.push("innodb_buffer_pool_size", size.to_owned());
+                run.settings.push("pid_file", format!("/tmp/{n}"));
+                if is_newer && n >= 20 {
+                    run.database = "MariaDB 99".to_owned();
+                }
+            }
+            history(&sides)
+        };
+        let told = of(false);
+        let starts = &told.points[0].starts;
+        assert_eq!((starts.len(), starts[0].changed.len(), told.has_regressed()), (1, 1, false));
+        assert_eq!(starts[0].changed[0].name, "innodb_buffer_pool_size");
+        let first = &starts[0];
+        let values: Vec<_> = first.changed[0].values.iter().map(Option::as_deref).collect();
+        assert_eq!((&*first.build, values), ("1.20", vec![Some("134217728"), Some("1073741824")]));
+        // A new version is what is tested; what it brings stands beside the change.
+        let told = of(true);
+        assert!(told.points[0].starts.is_empty() && told.has_regressed());
+        let changes = told.points[0].changes.as_ref().expect("long enough");
+        assert!(changes[0].changed.iter().any(|one| one.name == "innodb_buffer_pool_size"));
+    }
+
+    #[test]
+    fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
+        let mut dice = Dice::new(7, Stream::Order, 0);
+        // The sum of twelve even figures is nearly normal.
+        let mut noise = || {
+            let all = (0..12).map(|_| (dice.bits() >> 11) as f64 / (1_u64 << 53) as f64);
+            0.02 * (all.sum::<f64>() - 6.0)
+        };
+        let mut n_alarms = 0;
+        for _ in 0..200 {
+            let mut build = |n: usize| {
+                let tps: Vec<f64> =
+                    (0..if n < 20 { 5 } else { 1 }).map(|_| 1000.0 * (1.0 + noise())).collect();
+                sides::side(&format!("1.{n}"), &[("8", &tps, n)])
+            };
+            let sides: Vec<Side> = (0..21).map(&mut build).collect();
+            n_alarms += usize::from(history(&sides).has_regressed());
+        }
+        assert!(n_alarms <= 2, "{n_alarms} of 200");
+    }
+
+    fn last_of(newest: f64, level: &[f64], figure: &str, floor: f64) -> Option<Last> {
+        let sides: Vec<Side> = level
+            .iter()
+            .chain([&newest])
+            .enumerate()
+            .map(|(n, value)| sides::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
+            .collect();
+        let judge = Judge { primary: Some(figure.to_owned()), floor };
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || dice.bits());
+        told.expect("they have runs").points.swap_remove(0).last
+    }
+
+    #[test]
+    fn the_last_build_of_a_long_series_is_held_against_its_level() {
+        // One alone makes no level.
+        let point = history(&long(40, 39)).points.swap_remove(0);
+        assert_eq!(point.changes.as_deref(), Some(&[][..]));
+        assert!(point.has_regressed, "{:?}", point.last);
+        // A second one is not held against the first.
+        let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 6.5, 6.51];
+        let last = last_of(6.5, &level, "tps", 0.02).expect("six before");
+        assert!(last.is_outside && last.is_worse && (last.before.ln() - 7.0).abs() < 0.01);
+        level.truncate(6);
+        assert!(last_of(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
+        let steady = history(&long(40, 40)).points.swap_remove(0);
+        assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
+    }
+
+    #[test]
+    fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
+        let last = |spread: f64, figure: &str, floor: f64| {
+            let level = [7.0, 7.0 + spread, 7.0 - spread, 7.0, 7.0 + spread, 7.0 - spread, 7.0];
+            last_of(7.0, &level, figure, floor).expect("six before")
+        };
+        let quiet = last(0.01, "tps", 0.01);
+        assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
+        let noisy = last(0.1, "tps", 0.01);
+        assert!(noisy.is_noisy && !noisy.is_outside, "{noisy:?}");
+        // A rate falls to its lower end, a time rises to its upper one, which is farther.
+        assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
+        assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
+        // What is told from a floor on cannot be seen below it, and nobody asked for it.
+        assert_eq!(last(0.01, "tps", 0.2).seen_from, 0.2);
+        assert!(!last(0.01, "tps", 0.2).is_noisy);
+    }
+
+    #[test]
+    fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
+        let mut sides = long(8, 8);
+        for report in &mut sides[7].points[0].reports {
+            report.block.offered_ms.p99 = None;
+            report.block.offered_ms.infinite = vec!["p99".to_owned()];
+        }
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02 };
+        let mut of = |sides: &[Side]| {
+            let question = Question::of("build", judge.clone());
+            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("runs")
+        };
+        let told = of(&sides);
+        let point = &told.points[0];
+        assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
+        assert!(point.has_regressed && told.has_regressed() && told.left_out.is_empty());
+        // Only the last of those that are left out stands in the way.
+        sides[7].points.clear();
+        sides[7].not_counted = sides::lost(5);
+        let told = of(&sides);
+        assert!(
+            told.left_out[0].is_last && told.has_regressed() && told.points[0].builds.len() == 7
+        );
+        sides.push(sides::side("2.0", &[("8", &[1000.0], 9)]));
+        let told = of(&sides);
+        assert!(!told.left_out[0].is_last && !told.has_regressed());
+        // At a point that the last build has lost, too.
+        let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
+        sides.iter_mut().take(7).for_each(|build| *build = sides::side(&build.name, &both));
+        sides[8].not_counted = sides::lost(3);
+        let told = of(&sides);
+        let lacks: Vec<bool> = told.points.iter().map(|point| point.lacks.is_some()).collect();
+        assert_eq!((lacks, told.has_regressed()), (vec![false, true], true));
+        sides[8].not_counted = sides::lost(0);
+        assert!(!of(&sides).has_regressed());
+        // A figure that no run has is no series.
+        let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };
+        let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || dice.bits());
+        assert!(none.expect_err("no new orders").contains("has the figure"));
+    }
+
+    #[test]
+    fn the_last_build_of_a_short_series_is_held_against_the_ones_before() {
+        let told = history(&long(9, 8));
+        let point = &told.points[0];
+        assert_eq!(point.changes, None);
+        let last = point.last.as_ref().expect("eight before");
+        assert!(last.is_outside && point.has_regressed && (last.ratio - 0.9).abs() < 0.02);
+        assert!(!history(&long(9, 9)).points[0].has_regressed);
+        assert_eq!(history(&long(3, 3)).points[0].last, None);
+    }
+}

@@ -1,0 +1,299 @@
+//! What is to be thought of series: of all points together.
+
+use model::Acknowledged;
+use stats::{Build, Held, Levels, Newcomer, NotDivided, SERIES_MAX, levels, newcomers};
+
+use super::{
+    Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
+};
+use crate::comparison::{between, is_worse};
+use crate::figures::is_time;
+use crate::report::Report;
+
+/// So many builds show how much builds vary.
+const BEFORE_MIN: usize = 3;
+
+/// Judges all series together.
+pub(super) fn judged(
+    all: Vec<Series<'_>>,
+    question: &Question,
+    primary: &str,
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<PointHistory> {
+    let present: Vec<Present<'_, '_>> =
+        of_all(&all, bits).into_iter().zip(&all).map(|(found, of)| Present { of, found }).collect();
+    let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
+    let held: Vec<Held> = present.iter().map(Present::held).collect();
+    let last = newcomers(&held, ERROR);
+    let pinned = question.baseline.as_ref().map(|name| {
+        let pinned = |present: &Present<'_, '_>| {
+            let (_, build) = present.of.finite.iter().find(|(index, _)| {
+                let build = &present.of.reports[*index];
+                build.build == *name
+            })?;
+            Some(*build)
+        };
+        let pinned: Vec<Option<Build>> = present.iter().map(pinned).collect();
+        let known = held.iter().zip(&pinned).filter(|(_, pinned)| pinned.is_some());
+        let known: Vec<Held> =
+            known.map(|(held, pinned)| Held { pinned: *pinned, ..held.clone() }).collect();
+        let mut judged = newcomers(&known, ERROR).into_iter();
+        pinned.iter().map(|pinned| pinned.and_then(|_| judged.next()?)).collect::<Vec<_>>()
+    });
+    let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
+    let judge = Said { question, primary };
+    let told = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
+    let points: Vec<Judged> = told
+        .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
+        .collect();
+    all.into_iter().zip(points).map(|(series, point)| point.of(series)).collect()
+}
+
+/// The present series of each point, its levels.
+fn of_all(
+    all: &[Series<'_>],
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<(usize, Result<Levels, NotDivided>)> {
+    let from = |series: &Series<'_>| {
+        // What came before the last so many is history.
+        series.from().max(series.finite.len().saturating_sub(SERIES_MAX))
+    };
+    let figures = |series: &Series<'_>| -> Vec<Build> {
+        series.finite[from(series)..].iter().map(|(_, build)| *build).collect()
+    };
+    let figures: Vec<Vec<Build>> = all.iter().map(figures).collect();
+    all.iter().map(from).zip(levels(&figures, ERROR, bits)).collect()
+}
+
+/// The changes in the series before the present ones, which raise no alarm: with their places
+/// among the figures of the point.
+fn earlier(
+    all: &[Series<'_>],
+    bits: &mut dyn FnMut() -> u64,
+) -> Vec<Vec<(usize, stats::ChangePoint)>> {
+    let mut places: Vec<(usize, usize)> = Vec::new();
+    let mut figures: Vec<Vec<Build>> = Vec::new();
+    for (point, series) in all.iter().enumerate() {
+        let mut ends: Vec<usize> = series.starts.iter().map(|start| start.at).collect();
+        ends.retain(|at| *at > 0);
+        let mut from = 0;
+        for end in ends {
+            let n_before = series.finite.iter().filter(|(index, _)| *index < end).count();
+            places.push((point, from));
+            figures.push(series.finite[from..n_before].iter().map(|(_, one)| *one).collect());
+            from = n_before;
+        }
+    }
+    let mut found: Vec<Vec<(usize, stats::ChangePoint)>> = all.iter().map(|_| Vec::new()).collect();
+    for ((point, from), levels) in places.into_iter().zip(levels(&figures, ERROR, bits)) {
+        let changes = levels.map(|levels| levels.changes).unwrap_or_default();
+        found[point].extend(changes.into_iter().map(|change| (from + change.at, change)));
+    }
+    found
+}
+
+/// The present series of a point: from which of its figures on, and its levels.
+struct Present<'a, 's> {
+    of: &'a Series<'s>,
+    found: (usize, Result<Levels, NotDivided>),
+}
+
+impl Present<'_, '_> {
+    /// The last build with those of its level before it; of a level that has only begun with those
+    /// of the one before, too.
+    fn held(&self) -> Held {
+        let (from, levels) = &self.found;
+        let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
+        let end = self.of.finite_before_last();
+        let begun = [0].into_iter().chain(changes.iter().map(|change| change.at));
+        let starts: Vec<usize> = begun.map(|at| from + at).collect();
+        let is_long = |start: &&usize| **start + BEFORE_MIN <= end;
+        let start = starts.iter().rev().find(is_long).copied().unwrap_or(*from).min(end);
+        let builds = |from: usize, to: usize| -> Vec<Build> {
+            self.of.finite[from..to].iter().map(|(_, build)| *build).collect()
+        };
+        let before = builds(start, end);
+        let levels = starts.windows(2).filter(|two| two[1] <= start);
+        let earlier = levels.map(|two| builds(two[0], two[1]));
+        Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
+    }
+
+    /// The present series' figure of a build, by its index.
+    fn place(&self, index: usize) -> Option<usize> {
+        let (from, _) = self.found;
+        self.of.finite[from..].iter().position(|(known, _)| *known == index)
+    }
+}
+
+/// What was found of a point, without its builds.
+struct Judged {
+    changes: Option<Vec<Change>>,
+    fall: Option<Fall>,
+    last: Option<Last>,
+    baseline: Option<Last>,
+    has_regressed: bool,
+}
+
+impl Judged {
+    fn of(self, series: Series<'_>) -> PointHistory {
+        PointHistory {
+            values: series.values.clone(),
+            builds: series.reports,
+            starts: series.starts,
+            changes: self.changes,
+            fall: self.fall,
+            last: self.last,
+            baseline: self.baseline,
+            lacks: series.lacks,
+            has_regressed: self.has_regressed,
+        }
+    }
+}
+
+/// How it is judged.
+struct Said<'q> {
+    question: &'q Question,
+    primary: &'q str,
+}
+
+impl Said<'_> {
+    fn point(
+        &self,
+        present: &Present<'_, '_>,
+        earlier: Vec<(usize, stats::ChangePoint)>,
+        last: Option<Newcomer>,
+        pinned: Option<Newcomer>,
+    ) -> Judged {
+        let (from, levels) = &present.found;
+        let accepted = self.accepted(present.of);
+        let found = levels.as_ref().ok().map(|levels| {
+            let now = levels.changes.iter().map(|change| (from + change.at, *change));
+            let all = earlier.iter().copied().chain(now);
+            all.map(|(at, change)| self.change(present.of, at, &change, &accepted))
+        });
+        let floor = self.question.judge.floor;
+        let changes =
+            found.map(|changes| changes.filter(|change| matters(change.ratio, floor)).collect());
+        let newest = present.of.newest;
+        let mut last = last.map(|last| self.last(&last, newest.mean));
+        if let Some(last) = &mut last {
+            last.acknowledged = self.accepts_last(present.of, last, &accepted);
+        }
+        let baseline = pinned.map(|pinned| self.last(&pinned, newest.mean));
+        let fall = levels.as_ref().ok().and_then(|levels| self.fall(present, levels, &accepted));
+        let is_alarm = fall.is_some()
+            || last.as_ref().is_some_and(Last::is_alarm)
+            || baseline.as_ref().is_some_and(Last::is_alarm);
+        let has_regressed = is_alarm && present.of.is_recent;
+        Judged { changes, fall, last, baseline, has_regressed }
+    }
+
+    /// What is acknowledged at a point: the indices of builds, with the reasons.
+    fn accepted(&self, series: &Series<'_>) -> Vec<(usize, String)> {
+        let at = series.values.pairs(" ");
+        let is_here = |one: &&Acknowledged| one.point.is_empty() || one.point == at;
+        let index = |one: &Acknowledged| {
+            let index = series.reports.iter().position(|build| build.build == one.build)?;
+            Some((index, one.reason.clone()))
+        };
+        self.question.acknowledged.iter().filter(is_here).filter_map(index).collect()
+    }
+
+    fn change(
+        &self,
+        series: &Series<'_>,
+        at: usize,
+        found: &stats::ChangePoint,
+        accepted: &[(usize, String)],
+    ) -> Change {
+        let ratio = (found.after - found.before).exp();
+        let at = series.finite[at].0;
+        let runs =
+            |index: usize| -> Vec<&Report> { series.builds[index].1.reports.iter().collect() };
+        let changed = match at {
+            0 => Vec::new(),
+            at => between(&[runs(at - 1), runs(at)]),
+        };
+        Change {
+            build: series.reports[at].build.clone(),
+            at,
+            before: found.before.exp(),
+            after: found.after.exp(),
+            ratio,
+            is_worse: is_worse(self.primary, ratio),
+            p: found.p,
+            changed,
+            acknowledged: accepted
+                .iter()
+                .find(|(index, _)| index.abs_diff(at) <= NEAR)
+                .map(|(_, reason)| reason.clone()),
+        }
+    }
+
+    /// The present level against that of ten builds ago, or against the last one that somebody has
+    /// accepted since.
+    fn fall(
+        &self,
+        present: &Present<'_, '_>,
+        levels: &Levels,
+        accepted: &[(usize, String)],
+    ) -> Option<Fall> {
+        let (from, _) = present.found;
+        let n_builds = present.of.finite.len() - from;
+        let now = n_builds - 1;
+        let accepted = accepted.iter().filter_map(|(index, _)| present.place(*index)).max();
+        // Of a level that was accepted a little before it began.
+        let begun = |at: usize| {
+            let places = levels.changes.iter().map(|change| change.at);
+            places.filter(|place| (at..=at + NEAR).contains(place)).max().unwrap_or(at)
+        };
+        let ago = now.saturating_sub(RECENT).max(accepted.map_or(0, begun));
+        let ratio = (levels.mean_at(now) - levels.mean_at(ago)).exp();
+        let p = levels.p_between(ago, now);
+        let is_fall = p < levels.error
+            && is_worse(self.primary, ratio)
+            && matters(ratio, self.question.judge.floor);
+        is_fall.then(|| Fall {
+            since: present.of.reports[present.of.finite[from + ago].0].build.clone(),
+            before: levels.mean_at(ago).exp(),
+            now: levels.mean_at(now).exp(),
+            ratio,
+            p,
+        })
+    }
+
+    /// The last build, by its logarithm, against what it is held against.
+    fn last(&self, known: &Newcomer, newest: f64) -> Last {
+        let floor = self.question.judge.floor;
+        let ratio = (newest - known.before).exp();
+        // A rise of times, a fall of rates.
+        let worst = if is_time(self.primary) { known.expected.1 } else { known.expected.0 };
+        let seen_from = (worst - known.before).exp_m1().abs().max(floor);
+        Last {
+            before: known.before.exp(),
+            expected: (known.expected.0.exp(), known.expected.1.exp()),
+            ratio,
+            is_outside: known.is_outside && matters(ratio, floor),
+            is_worse: is_worse(self.primary, ratio),
+            seen_from,
+            is_noisy: seen_from > NOISY_FROM.max(floor),
+            acknowledged: None,
+        }
+    }
+
+    /// Why a last build that is worse is accepted: it is one that was, or comes right after one
+    /// and is no worse than that by as much as would be seen.
+    fn accepts_last(
+        &self,
+        series: &Series<'_>,
+        last: &Last,
+        accepted: &[(usize, String)],
+    ) -> Option<String> {
+        let newest = series.reports.len() - 1;
+        let (index, reason) = accepted.iter().max_by_key(|(index, _)| *index)?;
+        let value = series.reports[*index].value;
+        let ratio = series.newest.mean.exp() / value;
+        let is_no_worse = !is_worse(self.primary, ratio) || !matters(ratio, last.seen_from);
+        (newest - index <= NEAR && (newest == *index || is_no_worse)).then(|| reason.clone())
+    }
+}

@@ -1,0 +1,157 @@
+//! In which order builds stand. Not here: what makes a build.
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::Side;
+
+/// What orders builds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Their names, as packagers compare versions; equal ones stand by time.
+    Version,
+    /// When their first run began.
+    Time,
+    /// These commits, the oldest first: `git log --reverse --format=%H`.
+    Commits(Vec<String>),
+}
+
+/// How builds are ordered, as it is reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ordered {
+    /// By version.
+    #[default]
+    Version,
+    /// By time, as asked.
+    Time,
+    /// By time, since their names are hashes of commits, which are no versions.
+    TimeOfHashes,
+    /// By a list of commits.
+    Commit,
+}
+
+impl Ordered {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ordered::Version => "version",
+            Ordered::Time | Ordered::TimeOfHashes => "time of the first run",
+            Ordered::Commit => "commit",
+        }
+    }
+}
+
+/// Builds in order, how they are ordered, and those that a list of commits does not have.
+pub(super) struct InOrder<'s> {
+    pub(super) builds: Vec<&'s Side>,
+    pub(super) ordered: Ordered,
+    pub(super) unlisted: Vec<String>,
+}
+
+/// Orders builds as asked; where nothing is asked, by version, and by time where most names are
+/// hashes of commits.
+pub(super) fn in_order<'s>(builds: &'s [Side], asked: Option<&Order>) -> InOrder<'s> {
+    let mut all: Vec<&Side> = builds.iter().collect();
+    let mut unlisted = Vec::new();
+    let by_time = |a: &&Side, b: &&Side| first_run(a).cmp(&first_run(b));
+    let ordered = match asked {
+        Some(Order::Version) => Ordered::Version,
+        Some(Order::Time) => Ordered::Time,
+        Some(Order::Commits(_)) => Ordered::Commit,
+        None if are_hashes(&all) => Ordered::TimeOfHashes,
+        None => Ordered::Version,
+    };
+    match asked {
+        Some(Order::Commits(commits)) => {
+            let place = |side: &Side| commits.iter().position(|commit| is_of(commit, &side.name));
+            let (mut listed, lost): (Vec<&Side>, Vec<&Side>) =
+                all.into_iter().partition(|side| place(side).is_some());
+            listed.sort_by_key(|side| place(side));
+            unlisted.extend(lost.into_iter().map(|side| side.name.clone()));
+            all = listed;
+        }
+        _ if ordered == Ordered::Version => all.sort_by(|a, b| {
+            libversion::version_compare2(&a.name, &b.name).then_with(|| by_time(a, b))
+        }),
+        _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name.cmp(&b.name))),
+    }
+    InOrder { builds: all, ordered, unlisted }
+}
+
+/// When its first run began; one without a report stands where its name puts it: last.
+fn first_run(build: &Side) -> (bool, &str) {
+    let all = build.points.iter().flat_map(|point| &point.reports);
+    let first = all.map(|report| report.started.as_str()).min();
+    (first.is_none(), first.unwrap_or_default())
+}
+
+/// Whether a name is that of a commit: either may be cut short.
+fn is_of(commit: &str, name: &str) -> bool {
+    let least = commit.len().min(name.len());
+    least >= HASH_MIN && commit.as_bytes()[..least].eq_ignore_ascii_case(&name.as_bytes()[..least])
+        || commit == name
+}
+
+/// Git shows at least so many digits of a hash.
+const HASH_MIN: usize = 7;
+/// SHA-1 has so many.
+const HASH_MAX: usize = 40;
+
+/// Whether most names can be nothing but hashes: a date is of digits alone, too.
+fn are_hashes(builds: &[&Side]) -> bool {
+    let is_hex = |name: &str| {
+        (HASH_MIN..=HASH_MAX).contains(&name.len())
+            && name.bytes().all(|letter| letter.is_ascii_hexdigit())
+    };
+    let has_letter = |name: &str| name.bytes().any(|letter| letter.is_ascii_alphabetic());
+    let n_hashes = builds.iter().filter(|build| is_hex(&build.name)).count();
+    let n_with_letters =
+        builds.iter().filter(|build| is_hex(&build.name) && has_letter(&build.name)).count();
+    // Of hashes of seven digits one in 27 has no letter.
+    2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
+}
+
+/// The commits of a list, one in a line, with whatever stands behind each.
+pub fn commits_of(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::sides;
+
+    fn check(names: &[&str], asked: Option<Order>, expected: (&[&str], Ordered)) {
+        let side = |(minute, name): (usize, &&str)| sides::side(name, &[("8", &[1e3], minute)]);
+        let sides: Vec<Side> = names.iter().enumerate().map(side).collect();
+        let found = in_order(&sides, asked.as_ref());
+        let names: Vec<&str> = found.builds.iter().map(|side| side.name.as_str()).collect();
+        assert_eq!((&names[..], found.ordered), expected);
+    }
+
+    #[test]
+    fn hashes_stand_by_time_and_versions_and_dates_do_not() {
+        let hashes = ["f00dbab", "1234567", "0a1b2c3", "deadbeef00"];
+        check(&hashes, None, (&hashes, Ordered::TimeOfHashes));
+        check(&["1.10", "1.9"], None, (&["1.9", "1.10"], Ordered::Version));
+        let dates = ["20261102", "20261101"];
+        check(&dates, None, (&["20261101", "20261102"], Ordered::Version));
+        check(&["1.10", "1.9"], Some(Order::Time), (&["1.10", "1.9"], Ordered::Time));
+        let described = ["1.2-14-gabcdef0", "1.2-9-g0123abc"];
+        check(&described, None, (&["1.2-9-g0123abc", "1.2-14-gabcdef0"], Ordered::Version));
+    }
+
+    #[test]
+    fn commits_stand_as_they_are_listed_whole_or_short() {
+        let text = "deadbeef00112233 a subject\n0a1b2c3\n\nf00dbab0123 more\n";
+        let commits = Order::Commits(commits_of(text));
+        let names = ["f00dbab", "0a1b2c3d4e", "deadbeef00"];
+        let sides: Vec<Side> = names.map(|name| sides::side(name, &[("8", &[1e3], 1)])).into();
+        let lost = sides::side("9999999", &[("8", &[1e3], 1)]);
+        let sides = [&sides[..], &[lost]].concat();
+        let found = in_order(&sides, Some(&commits));
+        let names: Vec<&str> = found.builds.iter().map(|side| side.name.as_str()).collect();
+        assert_eq!(names, ["deadbeef00", "0a1b2c3d4e", "f00dbab"]);
+        assert_eq!(found.unlisted, ["9999999"]);
+    }
+}

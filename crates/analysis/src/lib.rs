@@ -1,0 +1,28 @@
+//! What the events of a run mean: the tally, the report and its findings, and what several runs
+//! say together (experiments, searches, comparisons, histories).
+//!
+//! All of it is pure functions of events. Not here: where runs are kept (store), how results look
+//! (render), or how a run is made (engine, app).
+
+pub mod comparison;
+mod conclude;
+pub mod condition;
+pub mod experiment;
+pub mod figures;
+pub mod findings;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+mod gauges;
+pub mod history;
+pub mod repeats;
+pub mod report;
+pub mod seek;
+pub mod tally;
+pub mod trials;
+
+pub use comparison::ComparisonReport;
+pub use experiment::ExperimentReport;
+pub use history::HistoryReport;
+pub use report::Report;
+pub use seek::SeekReport;
+pub use tally::Tally;

@@ -1,0 +1,700 @@
+//! From a tally to its report. Pure: the same tally gives the same report.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use model::{
+    CheckResult, Counts, Description, ErrorCount, Gauge, GroupDescription, KindIndex, KindSecond,
+    MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
+};
+use stats::{Histogram, Offered, TooFewSlots, enough, within_run};
+
+use super::times::{Order, known, ms, too_few};
+use super::{
+    Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
+    CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
+    LoopReport, MeasureReport, Named, PerTransaction, PhasesReport, ReplyLagReport, Report, SCHEMA,
+    SecondReport, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+};
+use crate::Tally;
+use crate::tally::{
+    Crosscheck, GroupTally, InTime, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times,
+};
+
+/// What a report may have beyond what it always has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What each client did: as many rows as clients and kinds.
+    pub per_client: bool,
+}
+
+impl Report {
+    /// What was measured in a run, without findings.
+    pub(crate) fn measured(tally: &Tally, options: Options) -> Report {
+        let described = tally.description.as_deref().cloned();
+        let told = described.unwrap_or_else(undescribed);
+        let (status, reason) = status(tally);
+        let all: Vec<usize> = (0..tally.groups.len()).collect();
+        let load = told.groups.first().map(|first| first.load.clone());
+        Report {
+            schema: SCHEMA.to_owned(),
+            run_id: tally.run.as_ref().map(|run| run.0.clone()).unwrap_or_default(),
+            name: told.name,
+            status,
+            reason,
+            workload: workloads(&told.groups),
+            target: told.target,
+            database: told.database,
+            modes: told.modes,
+            seed: told.seed,
+            clients: told.groups.iter().map(|group| group.clients).sum(),
+            placement: told.placement.name().to_owned(),
+            load: load.filter(|load| told.groups.iter().all(|group| group.load == *load)),
+            started: started(told.started_unix_ms),
+            dbdyno: told.dbdyno,
+            phases: phases(told.phases),
+            measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
+            elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
+            block: Block::of(tally, &all, options),
+            loops: tally.heartbeats.iter().map(loop_report).collect(),
+            client: client_cost(tally),
+            checks: checks(tally),
+            crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
+            seconds: seconds(tally),
+            probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
+            disturbances: super::disturbances::disturbances(tally),
+            gauges: super::gauges::gauges(tally),
+            settings: Named(tally.settings.clone()),
+            facts: facts(tally),
+            findings: Vec::new(),
+            declarations: declarations(&told.groups),
+            disclosures: super::disclosure::disclosures(tally),
+            plan: tally.plan.clone(),
+            groups: groups(tally, &told.groups, options),
+            output: tally.output.clone(),
+        }
+    }
+}
+
+impl Report {
+    /// As it is kept beside the run's events: without what grows with each second of each gauge,
+    /// of which the events have all.
+    pub fn without_points(mut self) -> Report {
+        self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
+        self
+    }
+
+    /// With it again, as the run's events have it.
+    pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
+        super::gauges::fill(&mut self.gauges, gauges, readings);
+        self
+    }
+}
+
+/// What stands for a run whose beginning was not seen.
+fn undescribed() -> Description {
+    Description {
+        name: String::new(),
+        seed: 0,
+        target: String::new(),
+        database: "an unknown database".to_owned(),
+        modes: Vec::new(),
+        placement: Placement::Thread,
+        phases: Phases { ramp_up_ns: 0, measure_ns: 0, drain_ns: 0 },
+        groups: Vec::new(),
+        dbdyno: String::new(),
+        started_unix_ms: 0,
+        trial: None,
+        probe_seconds: model::PROBE_SECONDS,
+        window_seconds: 10,
+    }
+}
+
+fn status(tally: &Tally) -> (Status, Option<String>) {
+    match tally.ended.as_ref().map(|ended| &ended.reason) {
+        None => (Status::Running, None),
+        Some(StopReason::Completed) => (Status::Completed, None),
+        Some(StopReason::Interrupted) => (Status::Interrupted, None),
+        Some(StopReason::QueueFull) => (Status::QueueFull, None),
+        Some(StopReason::Failed { why }) => (Status::Failed, Some(why.clone())),
+    }
+}
+
+fn workloads(groups: &[GroupDescription]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for group in groups {
+        if !names.contains(&group.workload.as_str()) {
+            names.push(&group.workload);
+        }
+    }
+    names.join(" + ")
+}
+
+fn declarations(groups: &[GroupDescription]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for declaration in groups.iter().flat_map(|group| &group.declarations) {
+        if !all.contains(declaration) {
+            all.push(declaration.clone());
+        }
+    }
+    all
+}
+
+fn started(unix_ms: i64) -> String {
+    Timestamp::from_millisecond(unix_ms).map(|instant| instant.to_string()).unwrap_or_default()
+}
+
+fn phases(phases: Phases) -> PhasesReport {
+    let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
+    PhasesReport {
+        ramp_up_s: seconds(phases.ramp_up_ns),
+        measure_s: seconds(phases.measure_ns),
+        drain_s: seconds(phases.drain_ns),
+    }
+}
+
+fn facts(tally: &Tally) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut facts: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for fact in &tally.facts {
+        facts.entry(fact.about.clone()).or_default().insert(fact.name.clone(), fact.value.clone());
+    }
+    facts
+}
+
+fn groups(tally: &Tally, told: &[GroupDescription], options: Options) -> Vec<GroupReport> {
+    let several = told.len() > 1;
+    let each = told.iter().enumerate();
+    let report = |(index, group): (usize, &GroupDescription)| GroupReport {
+        name: group.name.clone(),
+        workload: group.workload.clone(),
+        clients: group.clients,
+        load: group.load.clone(),
+        until: group.until,
+        parameters: Named(group.parameters.clone()),
+        closed_form: group.closed_form.clone(),
+        block: several.then(|| Block::of(tally, &[index], options)),
+    };
+    each.map(report).collect()
+}
+
+/// The name of a kind, as it is a key in `transactions`.
+fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
+    let told = tally.told(group);
+    let name = told.and_then(|told| told.kinds.get(usize::from(kind)));
+    let name = name.map_or_else(|| format!("kind_{kind}"), |kind| kind.name.clone());
+    in_group(tally, group, name)
+}
+
+/// A name of a group's, made different from those of other groups where there are any.
+fn in_group(tally: &Tally, group: usize, name: String) -> String {
+    match tally.told(group) {
+        Some(told) if tally.groups.len() > 1 => format!("{}.{name}", told.name),
+        _ => name,
+    }
+}
+
+impl Block {
+    fn of(tally: &Tally, groups: &[usize], options: Options) -> Block {
+        let sum = Sum::of(tally, groups);
+        let counts = counts_of(&sum, carried_in(tally, groups));
+        let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
+        let commits: u64 = tally.commits_per_second(groups, tally.seconds()).iter().sum();
+        let (tps_ci95, tps_ci95_reason) = interval(tally, groups);
+        let traffic = traffic(tally, groups);
+        let per_s = |count: u64| known(count as f64 / seconds);
+        let headlines = headlines(tally, groups);
+        let headline = |name| headlines.get(name).and_then(|headline| headline.value);
+        let lost = counts.failed + counts.dropped;
+        let offered = Offered { finished: &sum.response, unfinished: &sum.unfinished, lost };
+        let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
+        let closed = groups.iter().all(|index| tally.is_closed(*index));
+        let in_time = |times| tally.in_time(groups, None, times);
+        let all = in_time(Times::Response);
+        let finished = all.clone().map(InTime::finished);
+        let note = |words: &str| closed.then(|| words.to_owned());
+        let service_note = note("closed load: service is response less lag, reconnecting included");
+        let wait_note = note("closed load: nobody waits for a free client");
+        Block {
+            tps: per_s(commits),
+            tps_ci95,
+            tps_ci95_reason,
+            qps: per_s(traffic.queries()),
+            reads_per_second: per_s(traffic.reads),
+            writes_per_second: per_s(traffic.writes),
+            others_per_second: per_s(traffic.others),
+            nopm: headline("nopm"),
+            tpm: headline("tpm"),
+            headlines,
+            ramp_up_counts: ramp_up_counts(tally, groups),
+            backlog_at_start_max_ms: backlog_max_ns(tally, groups).map(|ns| ns as f64 / 1e6),
+            response_ms: Latency::whole(&sum.response, order(&finished)),
+            service_ms: Latency {
+                note: service_note,
+                ..Latency::whole(&sum.service, order(&in_time(Times::Service)))
+            },
+            wait_ms: Latency {
+                note: wait_note,
+                ..Latency::of(&sum.wait, order(&in_time(Times::Wait)))
+            },
+            offered_ms: Latency::offered(&offered, &counts, order(&all)),
+            failed_ms: Latency::of(&sum.failures, Order::Unknown(FAILED_ORDER)),
+            counts,
+            lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
+            reply_lag_us: ReplyLagReport::of(tally, groups),
+            connect_ms: connect(within()),
+            per_transaction: per_transaction(tally, groups),
+            transactions: transactions(tally, groups),
+            per_client: options.per_client.then(|| per_client(tally, groups)),
+            measures: measures(tally, groups),
+            errors: errors(within().map(|group| &group.measured)),
+            ramp_up_errors: errors(within().map(|group| &group.ramp_up)),
+            stability: steadiness(tally, groups),
+        }
+    }
+}
+
+/// Why times of failed transactions have no intervals.
+const FAILED_ORDER: &str = "the order of failures in time is not kept";
+
+/// Why times of connecting have none.
+const CONNECT_ORDER: &str = "clients connect all at once";
+
+/// In which order times came; unknown where groups of a run record them in different stretches.
+fn order(in_time: &Option<InTime>) -> Order<'_> {
+    let unknown = Order::Unknown("groups of different loads have no common intervals of time");
+    in_time.as_ref().map_or(unknown, Order::Known)
+}
+
+fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
+    LoopReport {
+        heartbeat_lag_us: LagTimes::of(Some(&of_loop.lag)),
+        latest_at_s: of_loop.latest_at_ns as f64 / NS_PER_S as f64,
+    }
+}
+
+pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
+    let mut sum: Option<Histogram> = None;
+    for part in parts.flatten() {
+        match &mut sum {
+            Some(sum) => sum.add(part),
+            None => sum = Some(part.clone()),
+        }
+    }
+    sum
+}
+
+fn carried_in(tally: &Tally, groups: &[usize]) -> u64 {
+    let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
+    groups.map(GroupTally::carried_in).sum()
+}
+
+fn backlog_max_ns(tally: &Tally, groups: &[usize]) -> Option<u64> {
+    let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
+    groups.map(GroupTally::carried_in_max_ns).max().filter(|ns| *ns > 0)
+}
+
+fn counts_of(sum: &Sum, carried_in: u64) -> CountsReport {
+    CountsReport { carried_in, ..counts(&sum.counts) }
+}
+
+fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
+    let mut sum = Counts::default();
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        sum.add(&group.ramp_up.counts());
+    }
+    counts(&sum)
+}
+
+pub(super) fn counts(counts: &Counts) -> CountsReport {
+    let report = CountsReport {
+        offered: counts.offered(),
+        finished: counts.finished(),
+        committed: counts.committed,
+        rolled_back: counts.rolled_back,
+        failed: counts.failed,
+        dropped: counts.dropped,
+        unfinished: counts.unfinished,
+        retried: counts.retried,
+        unknown: counts.unknown,
+        carried_in: 0,
+    };
+    let parts = report.finished + report.failed + report.dropped + report.unfinished;
+    assert_eq!(
+        report.offered, parts,
+        "what was offered is finished, failed, dropped or unfinished"
+    );
+    report
+}
+
+/// The error of the rate of commits, or why there is none.
+fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
+    ci95(&tally.commits_100ms(groups))
+}
+
+/// The error of the rate of slots of 100 ms, or why there is none.
+pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
+    if slots.iter().all(|n| *n == 0) {
+        return (None, Some("nothing was committed".to_owned()));
+    }
+    let rate = within_run(slots, SLOT_NS);
+    match rate.half_width {
+        Ok(half_width) => {
+            let note = "within-run: repeat the run to see how much runs differ".to_owned();
+            let relative = half_width / rate.per_s;
+            let run_s = slots.len() as f64 * SLOT_NS as f64 / NS_PER_S as f64;
+            let half_width = known(half_width).unwrap_or_default();
+            let n_effective = known(rate.n_effective).unwrap_or_default();
+            let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
+            (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
+        }
+        Err(few) => (None, Some(too_short(few, SLOT_NS))),
+    }
+}
+
+/// Why a rate has no error.
+fn too_short(few: TooFewSlots, slot_ns: u64) -> String {
+    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
+    let (needed, have) = (seconds(few.needed), seconds(few.have));
+    format!(
+        "commits vary too slowly to tell within {have:.1} s: it takes at least {:.1} s",
+        needed.max(have + 0.1)
+    )
+}
+
+/// What was moved within the measured window.
+fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
+    let mut sum = Traffic::default();
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        sum += group.traffic(tally.seconds());
+    }
+    sum
+}
+
+/// Every headline of the groups; equal names are added up, second by second.
+fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
+    let mut names: Vec<(&str, &str, u64)> = Vec::new();
+    for told in groups.iter().filter_map(|index| tally.told(*index)) {
+        for headline in &told.headlines {
+            if names.iter().all(|(name, ..)| *name != headline.name) {
+                names.push((&headline.name, &headline.title, headline.per_ns));
+            }
+        }
+    }
+    let mut all = Named::default();
+    for (name, title, per_ns) in names {
+        let commits = commits_of_headline(tally, groups, name);
+        let sum: u64 = commits.iter().sum();
+        let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
+        let rate = within_run(&commits[..whole.min(commits.len())], NS_PER_S);
+        let per_second = per_ns as f64 / NS_PER_S as f64;
+        let report = HeadlineReport {
+            title: title.to_owned(),
+            value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
+            half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
+            reason: rate.half_width.err().map(|few| too_short(few, NS_PER_S)),
+        };
+        all.push(name, report);
+    }
+    all
+}
+
+/// The commits that a headline counts, in each second that the measured window touches.
+fn commits_of_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
+    let mut commits = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
+    for index in groups {
+        let (Some(told), Some(group)) = (tally.told(*index), tally.groups.get(*index)) else {
+            continue;
+        };
+        for headline in told.headlines.iter().filter(|headline| headline.name == name) {
+            for (second, of) in group.series.iter() {
+                let Some(sum) = usize::try_from(second).ok().and_then(|s| commits.get_mut(s))
+                else {
+                    continue;
+                };
+                let of_kind = |kind: &KindIndex| of.commits_by_kind.get(usize::from(*kind));
+                *sum += headline.kinds.iter().filter_map(of_kind).sum::<u64>();
+            }
+        }
+    }
+    commits
+}
+
+fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {
+    let times = merged(groups.clone().map(|group| &group.connect)).unwrap_or_default();
+    let failed = groups.map(|group| u64::from(group.connect_failed)).sum();
+    ConnectTimes { times: Latency::of(&times, Order::Unknown(CONNECT_ORDER)), failed }
+}
+
+fn transactions(tally: &Tally, groups: &[usize]) -> Named<TransactionReport> {
+    let mut all = Named::default();
+    for &index in groups {
+        let Some(group) = tally.groups.get(index) else { continue };
+        let told = tally.told(index).map_or(0, |told| told.kinds.len());
+        let seen = group.measured.kinds.last().map_or(0, |kind| usize::from(kind.kind) + 1);
+        for kind in 0..told.max(seen) {
+            let Ok(kind) = KindIndex::try_from(kind) else { break };
+            all.push(kind_name(tally, index, kind), transaction(tally, index, group, kind));
+        }
+    }
+    let total: f64 = all.0.iter().map(|(_, kind): &(_, TransactionReport)| kind.total_ms).sum();
+    for (_, kind) in &mut all.0 {
+        kind.ratio_percent = known(100.0 * kind.total_ms / total);
+    }
+    all
+}
+
+fn transaction(
+    tally: &Tally,
+    index: usize,
+    group: &GroupTally,
+    kind: KindIndex,
+) -> TransactionReport {
+    let mut sum = Sum::default();
+    if let Some(measured) = group.kind(kind) {
+        sum.add(measured, tally.is_closed(index));
+    }
+    let counts = counts(&sum.counts);
+    let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
+    let commits = group.commits_of(kind, tally.seconds());
+    let (traffic, ended) = moved(group.ramp_up_kind(kind), group.kind(kind));
+    let each = |count: u64| known(count as f64 / ended as f64);
+    let in_time = tally.in_time(&[index], Some(kind), Times::Response).map(InTime::finished);
+    TransactionReport {
+        calls: counts.finished + counts.failed,
+        finished: counts.finished,
+        failed: counts.failed,
+        dropped: counts.dropped,
+        unfinished: counts.unfinished,
+        retried: counts.retried,
+        tps: known(commits as f64 / seconds),
+        total_ms: known(sum.service.sum() as f64 / model::NS_PER_MS as f64).unwrap_or_default(),
+        ratio_percent: None,
+        round_trips: each(traffic.round_trips),
+        reads: each(traffic.reads),
+        writes: each(traffic.writes),
+        others: each(traffic.others),
+        response_ms: Latency::of(&sum.response, order(&in_time)),
+    }
+}
+
+/// What a transaction takes on average, over all kinds.
+pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+    let (mut traffic, mut ended) = (Traffic::default(), 0);
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
+        let last = kinds.into_iter().flatten().map(|kind| kind.kind).max();
+        for kind in last.into_iter().flat_map(|last| 0..=last) {
+            let (of_kind, ended_of_kind) = moved(group.ramp_up_kind(kind), group.kind(kind));
+            traffic += of_kind;
+            ended += ended_of_kind;
+        }
+    }
+    let each = |count: u64| known(count as f64 / ended as f64);
+    PerTransaction {
+        round_trips: each(traffic.round_trips),
+        statements: each(traffic.queries()),
+        reads: each(traffic.reads),
+        writes: each(traffic.writes),
+        others: each(traffic.others),
+    }
+}
+
+/// What was moved over both phases, and by how many transactions: those that ended in the window.
+/// Traffic belongs to the second of the finish and counts to that of the intended instant, so
+/// only over both phases are they of the same transactions.
+fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
+    let (mut traffic, mut ended) = (Traffic::default(), 0);
+    for kind in [ramp_up, measured].into_iter().flatten() {
+        traffic += kind.traffic;
+        ended += kind.counts.finished() + kind.counts.failed;
+    }
+    // Carried out of the window: unfinished, or ended in the drain.
+    let drained = measured.map_or(0, |kind| kind.carried.saturating_sub(kind.counts.unfinished));
+    (traffic, ended.saturating_sub(drained))
+}
+
+fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
+    let mut clients: BTreeMap<u32, Named<ClientTransaction>> = BTreeMap::new();
+    for &index in groups {
+        let Some(group) = tally.groups.get(index) else { continue };
+        let mut moments = group.clients.clone();
+        moments.sort_by_key(|moments| (moments.client, moments.kind));
+        for of in moments {
+            let n = of.count as f64;
+            let around_mean = of.sum_sq_ns2 - (of.sum_ns as f64).powi(2) / n;
+            let sd_ns = (around_mean.max(0.0) / (n - 1.0)).sqrt();
+            let any = of.count > 0;
+            let transaction = ClientTransaction {
+                calls: of.count + of.failed,
+                failed: of.failed,
+                min_ms: any.then(|| ms(of.min_ns)),
+                mean_ms: known(of.sum_ns as f64 / n / model::NS_PER_MS as f64),
+                max_ms: any.then(|| ms(of.max_ns)),
+                total_ms: ms(of.sum_ns),
+                sd_ms: known(sd_ns / model::NS_PER_MS as f64),
+            };
+            let name = kind_name(tally, index, of.kind);
+            clients.entry(of.client).or_default().push(name, transaction);
+        }
+    }
+    let report = |(client, transactions)| ClientReport { client, transactions };
+    clients.into_iter().map(report).collect()
+}
+
+fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
+    let mut all = Named::default();
+    for &index in groups {
+        let (Some(told), Some(group)) = (tally.told(index), tally.groups.get(index)) else {
+            continue;
+        };
+        for (place, measure) in told.measures.iter().enumerate() {
+            let of = group.measured.measures.iter().find(|m| usize::from(m.measure) == place);
+            let (count, sum) = of.map_or((0, 0), |of| (of.count, of.sum));
+            let mut report = MeasureReport {
+                unit: measure.unit.clone(),
+                count,
+                sum,
+                mean: known(sum as f64 / count as f64),
+                p50: None,
+                p99: None,
+                max: None,
+                reasons: Named::default(),
+            };
+            if measure.kind == MeasureKind::Histogram {
+                let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
+                add_quantiles(&mut report, &histogram);
+            }
+            all.push(in_group(tally, index, measure.name.clone()), report);
+        }
+    }
+    all
+}
+
+fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram) {
+    let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
+        Ok(_) => histogram.quantile(q).map(|value| value as f64),
+        Err(few) => {
+            report.reasons.push(name, too_few(few));
+            None
+        }
+    };
+    (report.p50, report.p99) = (quantile("p50", 0.50), quantile("p99", 0.99));
+    report.max = (!histogram.is_empty()).then(|| histogram.max() as f64);
+}
+
+fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {
+    let mut sum: Vec<ErrorCount> = Vec::new();
+    for error in phases.flat_map(|phase| &phase.errors) {
+        ErrorCount::add_to(&mut sum, error);
+    }
+    sum.sort_by_key(|error| std::cmp::Reverse(error.count));
+    let report = |error: ErrorCount| ErrorReport {
+        kind: error.kind.name().to_owned(),
+        code: error.code,
+        message: error.message,
+        count: error.count,
+    };
+    sum.into_iter().map(report).collect()
+}
+
+fn steadiness(tally: &Tally, groups: &[usize]) -> StabilityReport {
+    let found = tally.stability(groups);
+    let stall = |stall: &stats::Stall| StallReport {
+        at_s: stall.start_index as f64 * SLOT_NS as f64 / NS_PER_S as f64,
+        ms: ms(stall.length_slots as u64 * SLOT_NS),
+    };
+    let slowest = |second: stats::SlowestSecond| SlowestSecond {
+        second: i64::try_from(second.index).unwrap_or(i64::MAX),
+        tps: second.per_s as f64,
+    };
+    StabilityReport {
+        cv: known(found.cv),
+        slowest_second: found.slowest_second.map(slowest),
+        stalls: found.n_stalls as u64,
+        longest_stall_ms: ms(found.longest_stall_ns),
+        stalled_ms: ms(found.stalled_ns),
+        median_tps: known(found.median_per_s),
+        longest_stalls: found.stalls.iter().map(stall).collect(),
+    }
+}
+
+fn client_cost(tally: &Tally) -> Option<ClientCost> {
+    let ended = tally.ended.as_ref()?;
+    let mut traffic = Traffic::default();
+    let measured = tally.groups.iter().flat_map(|group| &group.measured.kinds);
+    measured.for_each(|kind| traffic += kind.traffic);
+    let queries = traffic.queries();
+    Some(ClientCost {
+        cpu_seconds: ended.cpu_ns as f64 / NS_PER_S as f64,
+        cpu_us_per_query: known(ended.cpu_ns as f64 / 1e3 / queries as f64),
+        queries,
+        max_rss_bytes: ended.max_rss_bytes,
+        bytes_in: traffic.bytes_in,
+        bytes_out: traffic.bytes_out,
+    })
+}
+
+fn checks(tally: &Tally) -> Checks {
+    let report = |check: &CheckResult| CheckReport {
+        id: check.id.clone(),
+        title: check.title.clone(),
+        failed: check.n_failed,
+        examples: check.examples.clone(),
+    };
+    let all = |results: &Option<Vec<CheckResult>>| {
+        results.as_ref().map(|results| results.iter().map(report).collect())
+    };
+    Checks { before: all(&tally.checked_before), after: all(&tally.checked_after) }
+}
+
+fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
+    CrosscheckReport {
+        transaction: kind_name(tally, usize::from(check.group), check.kind),
+        change: check.change,
+        committed: check.committed,
+        unknown: check.unknown,
+        matches: check.matches(),
+    }
+}
+
+/// Every second, those too in which nothing happened: a standstill is what one looks for.
+fn seconds(tally: &Tally) -> Vec<SecondReport> {
+    let mut all = Vec::new();
+    let nothing = SecondTally::default();
+    for (index, group) in tally.groups.iter().enumerate() {
+        let name = tally.name_of(index);
+        let first = group.series.first().unwrap_or(0).min(0);
+        for second in first..tally.seconds().end {
+            let of = group.series.get(second).unwrap_or(&nothing);
+            all.push(second_of(tally, &name, second, of));
+        }
+    }
+    all.sort_by_key(|row| row.second);
+    all
+}
+
+fn second_of(tally: &Tally, group: &str, second: i64, of: &SecondTally) -> SecondReport {
+    let begins_ns = u64::try_from(second).unwrap_or(0) * NS_PER_S;
+    let part_ns = tally.measured_ns().saturating_sub(begins_ns);
+    let length_ns = if second < 0 { NS_PER_S } else { part_ns.min(NS_PER_S) };
+    let quantiles = of.quantiles();
+    let tps = of.commits() as f64 * NS_PER_S as f64 / length_ns as f64;
+    SecondReport {
+        second,
+        group: group.to_owned(),
+        offered: of.counts.offered(),
+        finished: of.counts.finished(),
+        failed: of.counts.failed,
+        dropped: of.counts.dropped,
+        commits: of.commits(),
+        tps: known(tps).unwrap_or_default(),
+        p50_ms: quantiles.map(|q| ms(q.p50_ns)),
+        p95_ms: quantiles.map(|q| ms(q.p95_ns)),
+        p99_ms: quantiles.map(|q| ms(q.p99_ns)),
+        max_ms: (of.counts.finished() > 0).then(|| ms(of.max_ns)),
+        reads: of.traffic.reads,
+        writes: of.traffic.writes,
+        others: of.traffic.others,
+        waiting: of.waiting,
+    }
+}

@@ -1,0 +1,406 @@
+//! What a standard requires of a run, held against what was measured: a pure function of the
+//! tally and of the requirements that the run carries.
+//!
+//! A share is held against the clause's limit as it is, without slack for chance, as the standard
+//! says; where the limits are narrower than chance makes a share of so few, the reason says so.
+//! Not here: which requirements there are (workloads), and how they look (render).
+
+use model::numbers::significant;
+use model::{
+    GroupDescription, KindIndex, Load, NS_PER_S, Requirement, RequirementFigure as Figure,
+};
+use serde::{Deserialize, Serialize};
+
+use super::times::{Latency, Order};
+use crate::tally::{GroupTally, Sum, Tally};
+
+/// Counters by which servers tell their checkpoints, as rates; PostgreSQL's, of both its views.
+const CHECKPOINT_COUNTERS: [&str; 4] = [
+    "checkpointer_num_timed",
+    "checkpointer_num_requested",
+    "bgwriter_checkpoints_timed",
+    "bgwriter_checkpoints_req",
+];
+
+const NS_PER_MINUTE: f64 = 60.0 * NS_PER_S as f64;
+
+/// How a requirement stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// It does not.
+    Fail,
+    /// It does not apply to this workload or run; the reason says why.
+    NotApplicable,
+    /// It is not known whether it holds; the reason says why.
+    NotKnown,
+}
+
+impl Verdict {
+    /// As people read it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "FAIL",
+            Verdict::NotApplicable => "not applicable",
+            Verdict::NotKnown => "not known",
+        }
+    }
+}
+
+/// One requirement, and what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequirementReport {
+    /// The clause of the standard.
+    pub clause: String,
+    /// What is required, without the limits.
+    pub title: String,
+    /// The limits, in words.
+    pub required: String,
+    /// What was measured; null where it is not known.
+    pub measured: Option<f64>,
+    /// The unit of both.
+    pub unit: String,
+    /// What was measured, in words, where it is more than that number: pauses by type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_times: Option<String>,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// Why it is not known or does not apply, or what else must be known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The requirements of a group's standard, judged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disclosure {
+    /// The group.
+    pub group: String,
+    /// The standard and its revision.
+    pub standard: String,
+    /// What this is not.
+    pub note: String,
+    /// How many hold.
+    pub passed: u64,
+    /// How many do not.
+    pub failed: u64,
+    /// Each, in the workload's order.
+    pub requirements: Vec<RequirementReport>,
+}
+
+/// The disclosures of all groups that have a standard.
+pub(super) fn disclosures(tally: &Tally) -> Vec<Disclosure> {
+    let Some(description) = &tally.description else { return Vec::new() };
+    let groups = description.groups.iter().zip(&tally.groups);
+    groups.filter_map(|(told, group)| disclosure(tally, told, group)).collect()
+}
+
+fn disclosure(tally: &Tally, told: &GroupDescription, group: &GroupTally) -> Option<Disclosure> {
+    let standard = told.standard.as_ref()?;
+    let scene = Scene { tally, told, group };
+    let requirements: Vec<RequirementReport> =
+        standard.requirements.iter().map(|one| scene.judge(one)).collect();
+    let count = |verdict| requirements.iter().filter(|one| one.verdict == verdict).count() as u64;
+    Some(Disclosure {
+        group: told.name.clone(),
+        standard: standard.name.clone(),
+        note: standard.note.clone(),
+        passed: count(Verdict::Pass),
+        failed: count(Verdict::Fail),
+        requirements,
+    })
+}
+
+/// What was measured, and of how many it is a share.
+struct Measured {
+    value: f64,
+    /// How often what is counted happened.
+    count: u64,
+    /// Of how many; none where it is no share that chance decides.
+    of: Option<u64>,
+}
+
+impl RequirementReport {
+    /// What was measured, with its unit; none where nothing was.
+    pub fn measured_words(&self) -> Option<String> {
+        self.measured_to(5)
+    }
+
+    fn measured_to(&self, digits: usize) -> Option<String> {
+        let number =
+            self.measured.map(|value| format!("{} {}", significant(value, digits), self.unit));
+        self.measured_times.clone().or(number)
+    }
+
+    /// `p90 of Payment 6.1 s, required < 5 s (5.2.5.3)`.
+    fn in_words(&self) -> String {
+        let measured = self.measured_to(3).map(|measured| format!(" {measured}"));
+        let measured = measured.unwrap_or_default();
+        let (title, required, clause) = (&self.title, &self.required, &self.clause);
+        format!("{title}{}, required {required} ({clause})", measured.trim_end())
+    }
+}
+
+impl Disclosure {
+    /// How it stands, in a sentence: how many requirements hold, and which do not.
+    pub fn summary(&self) -> String {
+        let judged = self.passed + self.failed;
+        let is_failed = |one: &&RequirementReport| one.verdict == Verdict::Fail;
+        let failed: Vec<String> =
+            self.requirements.iter().filter(is_failed).map(RequirementReport::in_words).collect();
+        let failed = match failed.is_empty() {
+            true => String::new(),
+            false => format!("; failed: {}", failed.join(", ")),
+        };
+        let others = self.requirements.len() as u64 - judged;
+        let others = match others {
+            0 => String::new(),
+            n => format!("; {n} not applicable or not known"),
+        };
+        let (passed, standard) = (self.passed, &self.standard);
+        format!("{passed} of {judged} of {standard}'s own requirements hold{failed}{others}")
+    }
+}
+
+impl Measured {
+    fn plain(value: f64) -> Measured {
+        Measured { value, count: u64::MAX, of: None }
+    }
+
+    fn share(count: u64, of: u64, what: &str) -> Result<Measured, Unknown> {
+        match of {
+            0 => Err(Unknown::NotKnown(format!("no {what} finished"))),
+            _ => Ok(Measured { value: count as f64 / of as f64 * 100.0, count, of: Some(of) }),
+        }
+    }
+}
+
+/// Why there is nothing to be judged.
+enum Unknown {
+    NotKnown(String),
+    /// It is not there at all, which the standard does not allow.
+    Absent(String),
+}
+
+/// One group of a run.
+struct Scene<'a> {
+    tally: &'a Tally,
+    told: &'a GroupDescription,
+    group: &'a GroupTally,
+}
+
+impl Scene<'_> {
+    fn judge(&self, requirement: &Requirement) -> RequirementReport {
+        let report = |measured, verdict, reason| RequirementReport {
+            clause: requirement.clause.clone(),
+            title: requirement.title.clone(),
+            required: required(requirement),
+            measured,
+            unit: requirement.figure.unit().to_owned(),
+            measured_times: self.pauses(requirement),
+            verdict,
+            reason,
+        };
+        if let Some(why) = &requirement.not_applicable {
+            return report(None, Verdict::NotApplicable, Some(why.clone()));
+        }
+        let measured = match self.measure(requirement.figure) {
+            Ok(measured) => measured,
+            Err(Unknown::NotKnown(why)) => return report(None, Verdict::NotKnown, Some(why)),
+            Err(Unknown::Absent(why)) => return report(None, Verdict::Fail, Some(why)),
+        };
+        let value = measured.value.is_finite().then_some(measured.value);
+        if holds(requirement, &measured) {
+            return report(value, Verdict::Pass, None);
+        }
+        let reason = match value {
+            None => Some("it falls among what failed or never ended".to_owned()),
+            Some(_) => chance(requirement, &measured),
+        };
+        report(value, Verdict::Fail, reason)
+    }
+
+    /// The pauses of each type as they were, in words.
+    fn pauses(&self, requirement: &Requirement) -> Option<String> {
+        let pauses = &requirement.pauses_ns;
+        match self.told.load {
+            Load::KeyThink { scale } if !pauses.is_empty() => {
+                Some(seconds(pauses.iter().map(|(planned, _)| *planned as f64 * scale)))
+            }
+            _ => None,
+        }
+    }
+
+    fn measure(&self, figure: Figure) -> Result<Measured, Unknown> {
+        match figure {
+            Figure::Nothing => Err(Unknown::NotKnown("nothing measures it".to_owned())),
+            Figure::ResponseTimeP90 { kind } => self.p90(kind),
+            Figure::KindShare { kind } => {
+                let all = self.group.measured.counts().finished();
+                let share = Measured::share(self.finished(kind), all, "transaction")?;
+                // Cards of decks, not draws: chance has no part in it.
+                Ok(Measured { of: None, ..share })
+            }
+            Figure::RolledBackShare { kind } => {
+                let counts = self.group.kind(kind).map(|it| it.counts).unwrap_or_default();
+                Measured::share(counts.rolled_back, counts.finished(), self.name(kind))
+            }
+            Figure::CounterOfKind { counter, kind } => {
+                Measured::share(self.counter(counter)?, self.finished(kind), self.name(kind))
+            }
+            Figure::CounterOfCounter { counter, of } => {
+                let what = self.told.measures.get(usize::from(of));
+                let what = what.map_or("transaction", |measure| &measure.name);
+                Measured::share(self.counter(counter)?, self.counter(of)?, what)
+            }
+            Figure::CounterMean { counter, kind } => {
+                let share =
+                    Measured::share(self.counter(counter)?, self.finished(kind), self.name(kind))?;
+                Ok(Measured::plain(share.value / 100.0))
+            }
+            Figure::FinishedPerMinute { kind, scale } => self.rate(kind, scale),
+            Figure::ClientsPer { scale } => {
+                Ok(Measured::plain(f64::from(self.told.clients) / scale.max(1) as f64))
+            }
+            Figure::Pauses { percent } => match self.told.load {
+                Load::KeyThink { scale } => Ok(Measured::plain(percent * scale)),
+                Load::Closed | Load::Open { .. } => {
+                    Err(Unknown::Absent("clients neither key nor think in this load".to_owned()))
+                }
+            },
+            Figure::MeasuredMinutes => {
+                Ok(Measured::plain(self.tally.measured_ns() as f64 / NS_PER_MINUTE))
+            }
+            Figure::Checkpoints => self.checkpoints(),
+        }
+    }
+
+    fn name(&self, kind: KindIndex) -> &str {
+        self.told.kinds.get(usize::from(kind)).map_or("transaction", |kind| &kind.name)
+    }
+
+    fn finished(&self, kind: KindIndex) -> u64 {
+        self.group.kind(kind).map_or(0, |kind| kind.counts.finished())
+    }
+
+    /// The sum of a counter; not known in a run of before it was counted.
+    fn counter(&self, place: u16) -> Result<u64, Unknown> {
+        if usize::from(place) >= self.told.measures.len() {
+            return Err(Unknown::NotKnown("this run has not counted it".to_owned()));
+        }
+        let found = self.group.measured.measures.iter().find(|it| it.measure == place);
+        Ok(found.map_or(0, |it| it.sum))
+    }
+
+    /// Of all that was offered of a kind: what failed or was dropped never ended.
+    fn p90(&self, kind: KindIndex) -> Result<Measured, Unknown> {
+        let mut sum = Sum::default();
+        let closed = self.told.load == Load::Closed;
+        self.group.kind(kind).into_iter().for_each(|kind| sum.add(kind, closed));
+        let lost = sum.counts.failed + sum.counts.dropped;
+        let (finished, unfinished) = (&sum.response, &sum.unfinished);
+        let offered = stats::Offered { finished, unfinished, lost };
+        let order = Order::Unknown("the limit is one of the percentile alone");
+        let times = Latency::offered(&offered, &super::build::counts(&sum.counts), order);
+        if let Some(p90_ms) = times.p90 {
+            return Ok(Measured::plain(p90_ms / 1e3));
+        }
+        if times.infinite.iter().any(|name| name == "p90") {
+            return Ok(Measured::plain(f64::INFINITY));
+        }
+        let why = times.reasons.get("p90").map_or("no samples", String::as_str);
+        Err(Unknown::NotKnown(why.to_owned()))
+    }
+
+    /// Commits that finished in the window, and what was rolled back by design (TPC-C 5.4.2).
+    fn rate(&self, kind: KindIndex, scale: u64) -> Result<Measured, Unknown> {
+        let minutes = self.tally.measured_ns() as f64 / NS_PER_MINUTE;
+        if minutes == 0.0 {
+            return Err(Unknown::NotKnown("nothing was measured".to_owned()));
+        }
+        let commits = self.group.commits_of(kind, self.tally.seconds());
+        let rolled_back = self.group.kind(kind).map_or(0, |kind| kind.counts.rolled_back);
+        Ok(Measured::plain((commits + rolled_back) as f64 / minutes / scale.max(1) as f64))
+    }
+
+    /// Rates of the server's own counters, a second each, added up over the measured phase.
+    fn checkpoints(&self) -> Result<Measured, Unknown> {
+        let is_counter = |name: &str| CHECKPOINT_COUNTERS.contains(&name);
+        let gauges = self.tally.gauges.iter().zip(0u16..);
+        let places: Vec<u16> =
+            gauges.filter(|(gauge, _)| is_counter(&gauge.name)).map(|(_, place)| place).collect();
+        let seconds = self.tally.seconds();
+        let within = self.tally.readings.iter().filter(|it| seconds.contains(&it.second));
+        let values = within.flat_map(|readings| &readings.values);
+        let read: Vec<f64> =
+            values.filter(|(place, _)| places.contains(place)).map(|(_, rate)| *rate).collect();
+        if read.is_empty() {
+            let why = "no counter of checkpoints was read at this server";
+            return Err(Unknown::NotKnown(why.to_owned()));
+        }
+        Ok(Measured::plain(read.iter().sum::<f64>().round()))
+    }
+}
+
+fn holds(requirement: &Requirement, measured: &Measured) -> bool {
+    if requirement.or_count > 0 && measured.count <= requirement.or_count {
+        return true;
+    }
+    let is_enough = requirement.min.is_none_or(|min| measured.value >= min);
+    let is_no_more = requirement.max.is_none_or(|max| match requirement.is_below {
+        true => measured.value < max,
+        false => measured.value <= max,
+    });
+    is_enough && is_no_more
+}
+
+/// Times in seconds, one of each type: `18/3/2/2/2 s`.
+fn seconds(times_ns: impl Iterator<Item = f64>) -> String {
+    // To a microsecond: what a factor leaves below that is rounding.
+    let number = |ns: f64| ((ns / 1e3).round() / 1e6).to_string();
+    let all: Vec<String> = times_ns.map(number).collect();
+    format!("{} s", all.join("/"))
+}
+
+/// The limits in words: `0.9 to 1.1 %`, `< 5 s`, `≤ 1 % or one`, `≥ 18/3/2/2/2 s`.
+fn required(requirement: &Requirement) -> String {
+    if !requirement.pauses_ns.is_empty() {
+        let required = requirement.pauses_ns.iter().map(|(_, required)| *required as f64);
+        return format!("≥ {}", seconds(required));
+    }
+    let unit = requirement.figure.unit();
+    let gap = if unit.is_empty() { "" } else { " " };
+    // As the clause has them.
+    let number = |value: f64| value.to_string();
+    match (requirement.min, requirement.max) {
+        (Some(min), Some(max)) if min == max => format!("{}{gap}{unit}", number(min)),
+        (Some(min), Some(max)) => format!("{} to {}{gap}{unit}", number(min), number(max)),
+        (Some(min), None) => format!("≥ {}{gap}{unit}", number(min)),
+        (None, Some(max)) => {
+            let sign = if requirement.is_below { "<" } else { "≤" };
+            let or = if requirement.or_count == 1 { ", or one" } else { "" };
+            format!("{sign} {}{gap}{unit}{or}", number(max))
+        }
+        (None, None) => String::new(),
+    }
+}
+
+/// Where the limits lie closer around their middle than two standard deviations of a share of so
+/// few (binomial), a miss says little.
+fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
+    let (min, max, of) = (requirement.min?, requirement.max?, measured.of?);
+    let middle = (min + max) / 200.0;
+    let deviation = (middle * (1.0 - middle) / of as f64).sqrt() * 100.0;
+    (2.0 * deviation > (max - min) / 2.0).then(|| {
+        format!(
+            "of {} chance alone makes ± {} % (two standard deviations)",
+            model::format_count(of),
+            significant(2.0 * deviation, 2)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

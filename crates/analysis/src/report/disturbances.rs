@@ -1,0 +1,290 @@
+//! What disturbances did: response times and rates before, during and after each, and when the
+//! rate was back.
+
+use std::ops::Range;
+
+use model::{Counts, DisturbanceTold, Disturbed, NS_PER_S};
+use serde::{Deserialize, Serialize};
+use stats::{Recovery, recovery, windows};
+
+use super::build::{ci95, counts};
+use super::times::{Order, known};
+use super::{Ci95, CountsReport, Latency, Named};
+use crate::Tally;
+use crate::tally::SLOT_NS;
+
+/// The share of the rate before at which it counts as back.
+const BACK: f64 = 0.9;
+
+const NOTHING_BEFORE: &str = "the measured phase has no whole second before it to compare with";
+const STILL_BEFORE: &str = "nothing was committed in the seconds before it, so nothing could fall";
+const NO_FALL: &str = "no second fell below 90 % by more than the seconds before scatter";
+
+/// A disturbance and what it did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DisturbanceReport {
+    /// Its name.
+    pub name: String,
+    /// What was done, in one short line.
+    pub what: String,
+    /// Which time it was done, from 0.
+    pub nth: u32,
+    /// When it began, in seconds of the measured phase; when it was due, if it was skipped.
+    pub began_s: f64,
+    /// When it ended; null while it is under way, or if it was skipped.
+    pub ended_s: Option<f64>,
+    /// `running`, `done`, `failed`, `cut_off` or `skipped`.
+    pub outcome: String,
+    /// Why it failed, was cut off or skipped.
+    pub why: Option<String>,
+    /// The last of what it said.
+    pub output: String,
+    /// As long as it lasted and at least 5 s, without the second right before it; null if the
+    /// measured phase has no such seconds.
+    pub before: Option<WindowReport>,
+    /// All seconds that it touched.
+    pub during: Option<WindowReport>,
+    /// As long as before.
+    pub after: Option<WindowReport>,
+    /// Whether the commits of a second fell below 90 % of the mean before, by more than chance;
+    /// null if there is nothing to compare with.
+    pub fell: Option<bool>,
+    /// From its beginning until they were back at 90 %, to the second; null if they did not fall
+    /// or were not back.
+    pub recovery_s: Option<f64>,
+    /// Why `recovery_s` is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery_s_reason: Option<String>,
+    /// Other disturbances in the same windows, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<String>,
+}
+
+/// Whole seconds of a run, all groups together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WindowReport {
+    /// The first second.
+    pub from_s: i64,
+    /// The one after the last.
+    pub to_s: i64,
+    /// The first second of `counts` and `response_ms`. In `during` it is the one right before: what
+    /// was under way when the disturbance began is what it hits first.
+    pub intended_from_s: i64,
+    /// Commits that finished in them, per second.
+    pub tps: Option<f64>,
+    /// Its error within them.
+    pub tps_ci95: Option<Ci95>,
+    /// Why `tps_ci95` is null.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tps_ci95_reason: Option<String>,
+    /// What became of what was intended from `intended_from_s` on.
+    pub counts: CountsReport,
+    /// Response times of what was intended from `intended_from_s` on and finished.
+    pub response_ms: Latency,
+}
+
+/// All of a run.
+pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
+    let seconds = tally.whole_seconds();
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let commits = tally.commits_per_second(&groups, seconds.clone());
+    let slots = tally.commits_100ms(&groups);
+    let look = Look { tally, n_seconds: seconds.end, commits, slots };
+    let mut all: Vec<&DisturbanceTold> = tally.disturbances.iter().collect();
+    all.sort_by_key(|told| (told.began_ns, told.index));
+    all.into_iter().map(|told| look.at(told)).collect()
+}
+
+/// A run as disturbances are looked for in it.
+struct Look<'a> {
+    tally: &'a Tally,
+    n_seconds: i64,
+    /// Of each whole second.
+    commits: Vec<u64>,
+    slots: Vec<u64>,
+}
+
+impl Look<'_> {
+    fn at(&self, told: &DisturbanceTold) -> DisturbanceReport {
+        let (outcome, why) = outcome(&told.outcome);
+        let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
+        let mut report = DisturbanceReport {
+            name: told.name.clone(),
+            what: told.what.clone(),
+            nth: told.nth,
+            began_s: seconds(told.began_ns),
+            ended_s: told.ended_ns.map(seconds),
+            outcome: outcome.to_owned(),
+            why,
+            output: told.output.clone(),
+            before: None,
+            during: None,
+            after: None,
+            fell: None,
+            recovery_s: None,
+            recovery_s_reason: None,
+            overlaps: Vec::new(),
+        };
+        if matches!(told.outcome, Disturbed::Skipped { .. }) {
+            report.recovery_s_reason = Some("it was never begun".to_owned());
+            return report;
+        }
+        let now_ns = self.n_seconds * NS_PER_S as i64;
+        let ended_ns = told.ended_ns.unwrap_or(now_ns).max(told.began_ns);
+        let found = windows(told.began_ns, ended_ns, self.n_seconds);
+        report.overlaps = self.overlaps(told, found.before.start..found.after.end);
+        self.recovery(&found, told.began_ns, &mut report);
+        let hit_from = (found.during.start - 1).max(0);
+        report.before = self.window(found.before.clone(), found.before.start);
+        report.during = self.window(found.during, hit_from);
+        report.after = self.window(found.after.clone(), found.after.start);
+        report
+    }
+
+    /// Commits in each of these seconds, as far as they are whole.
+    fn commits_in(&self, seconds: Range<i64>) -> &[u64] {
+        let index = |second: i64| usize::try_from(second).unwrap_or(0).min(self.commits.len());
+        &self.commits[index(seconds.start)..index(seconds.end)]
+    }
+
+    fn recovery(&self, found: &stats::Windows, began_ns: i64, report: &mut DisturbanceReport) {
+        let since = self.commits_in(found.during.start..self.n_seconds);
+        let n_look = self.commits_in(found.during.start..found.after.end).len();
+        let mut no = |fell: Option<bool>, why: &str| {
+            (report.fell, report.recovery_s_reason) = (fell, Some(why.to_owned()));
+        };
+        match recovery(self.commits_in(found.before.clone()), since, n_look, BACK) {
+            Recovery::Unknown if found.before.is_empty() => no(None, NOTHING_BEFORE),
+            Recovery::Unknown => no(None, STILL_BEFORE),
+            Recovery::NeverFell => no(Some(false), NO_FALL),
+            Recovery::NotWithin => no(Some(true), "not within the run"),
+            Recovery::Back { second } => {
+                let back_s = found.during.start + second as i64;
+                let back_s = back_s as f64 - began_ns as f64 / NS_PER_S as f64;
+                (report.fell, report.recovery_s) = (Some(true), known(back_s.max(0.0)));
+            }
+        }
+    }
+
+    /// The names of others that were under way in `seconds`.
+    fn overlaps(&self, told: &DisturbanceTold, seconds: Range<i64>) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for other in &self.tally.disturbances {
+            let is_same = (other.index, other.nth) == (told.index, told.nth);
+            let is_skipped = matches!(other.outcome, Disturbed::Skipped { .. });
+            let second = |ns: i64| ns.div_euclid(NS_PER_S as i64);
+            let ended = other.ended_ns.map_or(i64::MAX, second);
+            let is_within = second(other.began_ns) < seconds.end && ended >= seconds.start;
+            if !is_same && !is_skipped && is_within && !names.contains(&other.name) {
+                names.push(other.name.clone());
+            }
+        }
+        names
+    }
+
+    fn window(&self, seconds: Range<i64>, intended_from_s: i64) -> Option<WindowReport> {
+        if seconds.is_empty() {
+            return None;
+        }
+        let span = self.tally.span(intended_from_s..seconds.end);
+        let slot = |second: i64| {
+            let slot = second as u64 * (NS_PER_S / SLOT_NS);
+            usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots.len())
+        };
+        let commits: u64 = self.commits_in(seconds.clone()).iter().sum();
+        let length_s = (seconds.end - seconds.start) as f64;
+        let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slot(seconds.start)..slot(seconds.end)]);
+        Some(WindowReport {
+            from_s: seconds.start,
+            to_s: seconds.end,
+            intended_from_s,
+            tps: known(commits as f64 / length_s),
+            tps_ci95,
+            tps_ci95_reason,
+            counts: counts(&span.counts),
+            response_ms: match span.is_whole {
+                true => Latency::of(
+                    &span.response,
+                    Order::Known(&self.tally.seconds_in_time(intended_from_s..seconds.end)),
+                ),
+                false => no_longer_kept(&span.counts),
+            },
+        })
+    }
+}
+
+/// Seconds of long ago have no distributions any more.
+fn no_longer_kept(counts: &Counts) -> Latency {
+    let mut reasons = Named::default();
+    for name in ["p50", "p90", "p95", "p99", "p999"] {
+        reasons.push(name, "response times of seconds are kept for half an hour".to_owned());
+    }
+    Latency { count: counts.finished(), reasons, ..Latency::default() }
+}
+
+fn outcome(outcome: &Disturbed) -> (&'static str, Option<String>) {
+    match outcome {
+        Disturbed::Running => ("running", None),
+        Disturbed::Done => ("done", None),
+        Disturbed::Failed { why } => ("failed", Some(why.clone())),
+        Disturbed::CutOff { why } => ("cut_off", Some(why.clone())),
+        Disturbed::Skipped { why } => ("skipped", Some(why.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::Made;
+
+    fn of(began_ms: i64, ended_ms: Option<i64>, outcome: Disturbed) -> DisturbanceReport {
+        let mut made = Made::closed();
+        made.disturbance(began_ms, ended_ms, outcome);
+        disturbances(&made.tally()).pop().expect("there is one")
+    }
+
+    #[test]
+    fn a_disturbance_is_compared_with_the_seconds_around_it() {
+        let one = of(42_000, Some(42_300), Disturbed::Done);
+        let ends = |of: &Option<WindowReport>| of.as_ref().map(|of| (of.from_s, of.to_s));
+        assert_eq!(
+            [ends(&one.before), ends(&one.during), ends(&one.after)],
+            [Some((36, 41)), Some((42, 43)), Some((43, 48))]
+        );
+        let during = one.during.expect("a window");
+        assert_eq!((during.tps, during.intended_from_s), (Some(307.0), 41));
+        assert!(during.counts.offered > 700, "{:?}", during.counts);
+        assert!(during.response_ms.p99.is_some());
+        assert!(during.tps_ci95.is_none() && during.tps_ci95_reason.is_some());
+        assert_eq!((one.fell, one.recovery_s), (Some(true), Some(1.0)));
+    }
+
+    #[test]
+    fn a_disturbance_without_anything_to_compare_with_says_what_is_missing() {
+        let reason = |one: DisturbanceReport| (one.fell, one.recovery_s_reason.expect("a reason"));
+        let first = of(0, Some(100), Disturbed::Done);
+        assert!(first.before.is_none());
+        assert_eq!(reason(first), (None, NOTHING_BEFORE.to_owned()));
+        let mut made = Made::closed();
+        made.disturbance(20_500, Some(20_600), Disturbed::Done);
+        // Seconds that nobody tells of had no commits.
+        made.seconds.retain(|second| !(10..20).contains(&second.second));
+        let in_a_stall = disturbances(&made.tally()).pop().expect("there is one");
+        assert!(in_a_stall.before.is_some());
+        assert_eq!(reason(in_a_stall), (None, STILL_BEFORE.to_owned()));
+    }
+
+    #[test]
+    fn a_disturbance_without_a_trace_has_no_recovery() {
+        let one = of(20_500, Some(20_600), Disturbed::Done);
+        let why = NO_FALL.to_owned();
+        assert_eq!(
+            (one.fell, one.recovery_s, one.recovery_s_reason),
+            (Some(false), None, Some(why))
+        );
+        let skipped = of(20_500, None, Disturbed::Skipped { why: "late".to_owned() });
+        assert!(skipped.before.is_none() && skipped.fell.is_none());
+        let running = of(58_500, None, Disturbed::Running);
+        assert_eq!(running.during.map(|during| (during.from_s, during.to_s)), Some((58, 60)));
+    }
+}

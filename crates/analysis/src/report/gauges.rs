@@ -1,0 +1,79 @@
+//! What was read around a run once a second: each gauge with its series and its figures over the
+//! measured window.
+//!
+//! Not here: who reads (app), and how it is drawn (charts).
+
+use model::{Gauge, Readings};
+use serde::{Deserialize, Serialize};
+
+use crate::gauges::{points, whose};
+use crate::tally::Tally;
+
+/// One gauge over the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GaugeReport {
+    /// Whose: `machine`, `generator`, `server`, `database`, with a host's name before where an
+    /// agent read it.
+    pub about: String,
+    /// What, as in [`model::Gauge`].
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it means.
+    pub help: String,
+    /// The mean of the readings of the measured window; null if there are none.
+    pub mean: Option<f64>,
+    /// The smallest of them.
+    pub min: Option<f64>,
+    /// The largest of them.
+    pub max: Option<f64>,
+    /// Second and number; the ramp-up's seconds are negative. A second that could not be read is
+    /// not there. Empty in a report as it is kept beside its events, which have them.
+    #[serde(default)]
+    pub points: Vec<(i64, f64)>,
+}
+
+/// All gauges that were ever read: those of the machine first, then generator, server, database,
+/// each in the order in which they were declared.
+pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
+    let measured = tally.seconds();
+    let mut reports = Vec::new();
+    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
+        if points.is_empty() {
+            continue;
+        }
+        let within =
+            || points.iter().filter(|(s, _)| measured.contains(s)).map(|(_, value)| *value);
+        let count = within().count();
+        reports.push(GaugeReport {
+            about: gauge.about.clone(),
+            name: gauge.name.clone(),
+            unit: gauge.unit.clone(),
+            help: gauge.help.clone(),
+            mean: (count > 0).then(|| within().sum::<f64>() / count as f64),
+            min: within().reduce(f64::min),
+            max: within().reduce(f64::max),
+            points,
+        });
+    }
+    reports.sort_by_key(|report| rank(&report.about));
+    reports
+}
+
+/// By whose they are, whichever host they were read on.
+fn rank(about: &str) -> usize {
+    let whose = whose(about);
+    let order = ["machine", "generator", "server", "database"];
+    order.iter().position(|known| *known == whose).unwrap_or(order.len())
+}
+
+/// Gives the gauges of a kept report their points again, which its events have.
+pub(super) fn fill(reports: &mut [GaugeReport], gauges: &[Gauge], readings: &[Readings]) {
+    for (gauge, points) in gauges.iter().zip(points(gauges, readings)) {
+        let is_it =
+            |report: &&mut GaugeReport| report.about == gauge.about && report.name == gauge.name;
+        if let Some(report) = reports.iter_mut().find(is_it) {
+            report.points = points;
+        }
+    }
+}

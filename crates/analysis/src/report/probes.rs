@@ -1,0 +1,164 @@
+//! A run in stretches of some seconds: what a user of an open load watches while it goes on.
+//!
+//! Times are those of all that was intended in the stretch; what was lost counts as infinite.
+//! Not here: seconds (build), and whole phases (times).
+
+use model::NS_PER_S;
+use serde::{Deserialize, Serialize};
+use stats::rank;
+
+use super::times::ms;
+use crate::tally::{Span, Tally};
+
+/// One stretch of the measured phase, all groups together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Where it begins, in seconds from the beginning of the measured phase.
+    pub from_s: f64,
+    /// Where it ends.
+    pub to_s: f64,
+    /// Transactions intended in it, per second.
+    pub offered_per_second: f64,
+    /// Commits that finished in it, per second.
+    pub tps: f64,
+    /// Half of what was offered was answered within this; null if it is among what was lost, or
+    /// times of so long ago are not kept.
+    pub p50_ms: Option<f64>,
+    /// The same of 95 %.
+    pub p95_ms: Option<f64>,
+    /// The same of 99 %.
+    pub p99_ms: Option<f64>,
+    /// The share of waiting for a free client in the times of what finished; null in closed load,
+    /// and where stretches are not made of whole windows, as of older runs.
+    pub wait_percent: Option<f64>,
+    /// How many waited for a free client, on average over what was read at the ends of its
+    /// seconds. Null where nobody waits, in closed and key/think load, in older runs, and where
+    /// it was not read for a while, as of a generator that stood still.
+    pub queue_mean: Option<f64>,
+    /// Refused after all attempts.
+    pub failed: u64,
+    /// Never begun, since the queue was full.
+    pub dropped: u64,
+    /// Not ended when the run was.
+    pub unfinished: u64,
+}
+
+/// The stretches of `seconds` each; the last may be shorter.
+pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
+    let measured = tally.seconds();
+    let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
+    starts.map(|from| probe(tally, from, (from + seconds).min(measured.end))).collect()
+}
+
+/// How many waited on average over some seconds, from what is known of their beginnings and ends.
+/// What nobody read of a second makes the whole not known: the others would tell of themselves.
+fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
+    let over = |second: i64| match (tally.waiting(second - 1), tally.waiting(second)) {
+        (Some(before), Some(after)) => Some(f64::midpoint(before as f64, after as f64)),
+        (one, other) => one.or(other).map(|n| n as f64),
+    };
+    let known: Vec<f64> = (from..to).map(over).collect::<Option<_>>()?;
+    Some(known.iter().sum::<f64>() / known.len() as f64)
+}
+
+fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
+    let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
+    let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
+    let Span { counts, commits, response, is_whole } = tally.span(from..to);
+    let (mut wait_ns, mut service_ns, mut has_windows) = (0u128, 0u128, true);
+    let window = tally
+        .description
+        .as_ref()
+        .map_or(model::WINDOW_SECONDS, |told| i64::from(told.window_seconds.max(1)));
+    for group in &tally.groups {
+        match group.series.windows(from, to, window) {
+            Some((wait, service)) => {
+                wait_ns += wait;
+                service_ns += service;
+            }
+            None => has_windows = false,
+        }
+    }
+    let quantile = |q: f64| {
+        let rank = rank(q, counts.offered().max(1));
+        let value = (rank <= response.count()).then(|| response.value_at_rank(rank)).flatten();
+        value.filter(|_| is_whole).map(ms)
+    };
+    let all_ns = wait_ns + service_ns;
+    let has_windows = has_windows && all_ns > 0;
+    ProbeReport {
+        from_s: from as f64,
+        to_s: end_ns as f64 / NS_PER_S as f64,
+        offered_per_second: counts.offered() as f64 / length_s,
+        tps: commits as f64 / length_s,
+        p50_ms: quantile(0.50),
+        p95_ms: quantile(0.95),
+        p99_ms: quantile(0.99),
+        wait_percent: has_windows.then(|| wait_ns as f64 / all_ns as f64 * 100.0),
+        queue_mean: queue_mean(tally, from, to),
+        failed: counts.failed,
+        dropped: counts.dropped,
+        unfinished: counts.unfinished,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures;
+
+    #[test]
+    fn a_queue_that_grows_is_told_as_it_stands() {
+        // 500 a second come and 400 can be taken; the queue is full at 1,000.
+        let tally = fixtures::Made::open_overloaded().tally();
+        for seconds in [1, 3, 10] {
+            for probe in probes(&tally, seconds) {
+                let queue = probe.queue_mean.expect("an open load has a queue");
+                let is_full = probe.from_s >= 10.0;
+                assert!(queue == 1000.0 || (!is_full && queue < 1000.0), "{probe:?}");
+                let is_whole = seconds == 10 || probe.to_s >= 60.0;
+                assert!(is_whole || probe.wait_percent.is_none(), "{probe:?}");
+            }
+        }
+        let mut finer = fixtures::Made::open_overloaded();
+        finer.description.window_seconds = 1;
+        let finer = finer.tally();
+        for seconds in [1, 3, 10] {
+            assert!(probes(&finer, seconds).iter().all(|probe| probe.wait_percent.is_some()));
+        }
+        let mut paused = fixtures::Made::open_overloaded();
+        for second in &mut paused.seconds {
+            second.waiting = second.waiting.filter(|_| !(24..37).contains(&second.second));
+        }
+        let known = probes(&paused.tally(), 5)
+            .iter()
+            .map(|probe| probe.queue_mean.is_some())
+            .collect::<Vec<_>>();
+        // Of seconds 20 to 25 the last is known by its beginning.
+        assert_eq!(
+            known,
+            [true, true, true, true, true, false, false, false, true, true, true, true]
+        );
+        let closed = fixtures::Made::closed().tally();
+        assert!(probes(&closed, 10).iter().all(|probe| probe.queue_mean.is_none()));
+    }
+
+    #[test]
+    fn stretches_add_up_to_the_run() {
+        let tally = fixtures::Made::open_overloaded().tally();
+        let all = probes(&tally, 10);
+        let offered: f64 =
+            all.iter().map(|probe| probe.offered_per_second * (probe.to_s - probe.from_s)).sum();
+        let within: u64 = tally
+            .seconds()
+            .flat_map(|second| tally.groups.iter().filter_map(move |g| g.series.get(second)))
+            .map(|second| second.counts.offered())
+            .sum();
+        assert!((offered - within as f64).abs() < 1e-6 * offered, "{offered} and {within}");
+        assert!(all.iter().any(|probe| probe.dropped > 0));
+        // Where more than 1 % is dropped, nobody knows a p99.
+        let hopeless =
+            all.iter().find(|probe| probe.dropped as f64 > 0.2 * probe.offered_per_second);
+        assert!(hopeless.is_some_and(|probe| probe.p99_ms.is_none()));
+    }
+}

@@ -1,0 +1,453 @@
+//! Distributions of times as they are reported: a quantile only where the samples suffice for
+//! it, and otherwise the reason why there is none.
+
+use model::{NS_PER_MS, NS_PER_US, numbers};
+use serde::{Deserialize, Serialize};
+use stats::{
+    Histogram, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew, dependent_ranks,
+    enough,
+};
+
+use super::{CountsReport, Named};
+use crate::tally::InTime;
+
+/// The quantiles of a [`Latency`], by the names of their fields.
+const QUANTILES: [(&str, f64); 5] =
+    [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+
+const CONFIDENCE: f64 = 0.95;
+
+/// How finely a distribution is told, and to which share at most: one in 10^8.
+const STEPS_PER_TENFOLD: usize = 8;
+const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
+
+/// A distribution of times in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How many samples.
+    pub count: u64,
+    /// The shortest.
+    pub min: Option<f64>,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The standard deviation.
+    pub sd: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 90 % are at or below it.
+    pub p90: Option<f64>,
+    /// 95 % are at or below it.
+    pub p95: Option<f64>,
+    /// 99 % are at or below it.
+    pub p99: Option<f64>,
+    /// 99.9 % are at or below it.
+    pub p999: Option<f64>,
+    /// The longest, exact.
+    pub max: Option<f64>,
+    /// The 95 % interval of each quantile: the error within this run, which knows how strongly
+    /// samples depend on each other; between runs it is larger. An upper end among what was lost,
+    /// or had not ended, is none, and a quantile whose lower end is there too has no interval.
+    pub intervals: Named<(f64, Option<f64>)>,
+    /// Why a quantile that is known has no interval, by its name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub interval_reasons: Named<String>,
+    /// The whole distribution, where it is told: percents of the samples, rising, and what they
+    /// are at or below.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub distribution: Vec<(f64, f64)>,
+    /// Samples above the range of the histogram; a quantile among them is given as the maximum.
+    pub overflow: u64,
+    /// Lower bounds of quantiles that are null.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub at_least: Named<f64>,
+    /// Quantiles that are null because they fall among lost work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub infinite: Vec<String>,
+    /// Why a field is null, by its name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+    /// What else must be known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The generator's own lateness in microseconds: from when a transaction was due and its client
+/// free until its first request went out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LagTimes {
+    /// How many samples.
+    pub count: u64,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 99 % are at or below it.
+    pub p99: Option<f64>,
+    /// The longest.
+    pub max: Option<f64>,
+}
+
+/// How long connecting took, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConnectTimes {
+    /// Of those that succeeded.
+    #[serde(flatten)]
+    pub times: Latency,
+    /// How many did not.
+    pub failed: u64,
+}
+
+/// Nanoseconds as milliseconds.
+pub(super) fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS as f64
+}
+
+/// Nanoseconds as microseconds.
+pub(super) fn us(ns: u64) -> f64 {
+    ns as f64 / NS_PER_US as f64
+}
+
+/// A number to six decimals, or nothing where it does not exist.
+pub(super) fn known(value: f64) -> Option<f64> {
+    value.is_finite().then(|| (value * 1e6).round() / 1e6)
+}
+
+/// Why there is no quantile.
+pub(crate) fn too_few(few: TooFew) -> String {
+    let (needed, have) = (model::format_count(few.needed), model::format_count(few.have));
+    match few.have {
+        0 => "no samples".to_owned(),
+        1 => format!("n too small: needs at least {needed} samples, has one"),
+        _ => format!("n too small: needs at least {needed} samples, has {have}"),
+    }
+}
+
+/// In which order times came.
+#[derive(Clone, Copy, Debug)]
+pub enum Order<'a> {
+    /// These stretches of them one after the other.
+    Known(&'a InTime),
+    /// It is not kept, for this reason, so that nobody knows how they depend on each other.
+    Unknown(&'static str),
+}
+
+/// Why a quantile has no interval, and how long a run has one.
+fn no_interval(why: NoInterval, in_time: &InTime) -> String {
+    let run_s = in_time.stretches.len() as f64 * in_time.width_s as f64;
+    match why {
+        NoInterval::TooFew(few) => too_few(few),
+        NoInterval::TooShort { needed, .. } => {
+            let needed_s = needed as f64 * in_time.width_s as f64;
+            format!("too short: an interval takes at least {}", numbers::seconds(needed_s))
+        }
+        NoInterval::TooDependent { times_as_long } => {
+            let needed_s = numbers::rounded_up(run_s * times_as_long);
+            let needed = numbers::seconds(needed_s);
+            format!(
+                "the slow transactions came in a few episodes: an interval takes about {needed}"
+            )
+        }
+    }
+}
+
+impl Latency {
+    /// Whether a quantile lies among what was lost.
+    pub fn is_infinite(&self, name: &str) -> bool {
+        self.infinite.iter().any(|lost| lost == name)
+    }
+
+    /// Whether a quantile lies among what was lost, or had not ended when the run was: nobody knows
+    /// how long that would have taken, and it is above every time that was seen.
+    pub fn is_among_lost(&self, name: &str) -> bool {
+        self.at_least.get(name).is_some() || self.is_infinite(name)
+    }
+
+    /// The distribution of times that were all seen to end.
+    pub fn of(histogram: &Histogram, order: Order) -> Latency {
+        let mut latency = Latency::extremes(histogram);
+        for (name, q) in QUANTILES {
+            let enough = enough(histogram.count(), q, CONFIDENCE);
+            match (enough, histogram.quantile(q)) {
+                (Ok(_), Some(value)) => latency.set(name, ms(value)),
+                (Err(few), _) => latency.reasons.push(name, too_few(few)),
+                (Ok(_), None) => latency.reasons.push(name, "no samples".to_owned()),
+            }
+        }
+        let unfinished = Histogram::default();
+        let all = Offered { finished: histogram, unfinished: &unfinished, lost: 0 };
+        latency.add_intervals(&all, order);
+        latency
+    }
+
+    /// The intervals of the quantiles that are known.
+    fn add_intervals(&mut self, all: &Offered, order: Order) {
+        let is_known = |(name, _): &&(&str, f64)| {
+            self.get(name).is_some() || self.at_least.get(name).is_some()
+        };
+        let known: Vec<(&str, f64)> = QUANTILES.iter().filter(is_known).copied().collect();
+        let in_time = match order {
+            Order::Known(in_time) => in_time,
+            Order::Unknown(why) => {
+                let reasons = known.iter().map(|(name, _)| (*name, why.to_owned()));
+                reasons.for_each(|(name, why)| self.interval_reasons.push(name, why));
+                return;
+            }
+        };
+        let quantiles: Vec<f64> = known.iter().map(|(_, q)| *q).collect();
+        let found = dependent_ranks(&in_time.stretches, &quantiles, CONFIDENCE);
+        for ((name, _), ranks) in known.into_iter().zip(found) {
+            match ranks.map(|ranks| all.between(ranks)) {
+                Ok(OfferedInterval { low: Some(low), high }) => {
+                    self.intervals.push(name, (ms(low), high.map(ms)));
+                }
+                Ok(OfferedInterval { low: None, .. }) => {
+                    let why = "both ends lie among what was lost".to_owned();
+                    self.interval_reasons.push(name, why);
+                }
+                Err(why) => self.interval_reasons.push(name, no_interval(why, in_time)),
+            }
+        }
+    }
+
+    /// The same with all percentiles that there are.
+    pub fn whole(histogram: &Histogram, order: Order) -> Latency {
+        Latency::of(histogram, order).with_distribution(|q| histogram.quantile(q))
+    }
+
+    /// The distribution of times of all that was offered, with all percentiles that are known.
+    pub fn offered(offered: &Offered, counts: &CountsReport, order: Order) -> Latency {
+        let mut latency = Latency::extremes(offered.finished);
+        latency.count = offered.count();
+        if offered.count() > offered.finished.count() {
+            let lost = "not known: not all that was offered has finished";
+            latency.mean = None;
+            latency.sd = None;
+            latency.max = None;
+            for name in ["mean", "sd", "max"] {
+                latency.reasons.push(name, lost.to_owned());
+            }
+        }
+        for (name, q) in QUANTILES {
+            if let Err(few) = enough(offered.count(), q, CONFIDENCE) {
+                latency.reasons.push(name, too_few(few));
+                continue;
+            }
+            match offered.quantile(q) {
+                OfferedQuantile::Exact(ns) => latency.set(name, ms(ns)),
+                OfferedQuantile::AtLeast(ns) => {
+                    let unfinished = transactions(counts.unfinished);
+                    let reason = format!(">= {}: {unfinished} unfinished", ms(ns));
+                    latency.at_least.push(name, ms(ns));
+                    latency.reasons.push(name, reason);
+                }
+                OfferedQuantile::Infinite => {
+                    latency.infinite.push(name.to_owned());
+                    latency.reasons.push(name, infinite(counts));
+                }
+                OfferedQuantile::Empty => latency.reasons.push(name, "no samples".to_owned()),
+            }
+        }
+        latency.add_intervals(offered, order);
+        latency.with_distribution(|q| match offered.quantile(q) {
+            OfferedQuantile::Exact(ns) => Some(ns),
+            _ => None,
+        })
+    }
+
+    /// All but the quantiles.
+    fn extremes(histogram: &Histogram) -> Latency {
+        let any = !histogram.is_empty();
+        Latency {
+            count: histogram.count(),
+            min: any.then(|| ms(histogram.min())),
+            mean: known(histogram.mean() / NS_PER_MS as f64),
+            sd: known(histogram.sd() / NS_PER_MS as f64),
+            max: any.then(|| ms(histogram.max())),
+            overflow: histogram.overflow(),
+            ..Latency::default()
+        }
+    }
+
+    /// The same with its distribution: eight percentiles for each tenfold of 1 / (1 - q), to the
+    /// last sample, as far as `quantile` (ns) knows them.
+    fn with_distribution(self, quantile: impl Fn(f64) -> Option<u64>) -> Latency {
+        let steps = (0..=DISTRIBUTION_MOST).map(|step| step as f64 / STEPS_PER_TENFOLD as f64);
+        let told = steps
+            .map(|step| 10_f64.powf(step))
+            .take_while(|one_in| *one_in <= self.count as f64)
+            .filter_map(|one_in| {
+                let q = 1.0 - 1.0 / one_in;
+                Some((known(q * 100.0)?, ms(quantile(q)?)))
+            });
+        Latency { distribution: told.collect(), ..self }
+    }
+
+    fn set(&mut self, name: &str, value: f64) {
+        let field = match name {
+            "p50" => &mut self.p50,
+            "p90" => &mut self.p90,
+            "p95" => &mut self.p95,
+            "p99" => &mut self.p99,
+            "p999" => &mut self.p999,
+            _ => unreachable!("{name} is not in QUANTILES"),
+        };
+        *field = Some(value);
+    }
+
+    /// A quantile by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        match name {
+            "p50" => self.p50,
+            "p90" => self.p90,
+            "p95" => self.p95,
+            "p99" => self.p99,
+            "p999" => self.p999,
+            _ => None,
+        }
+    }
+}
+
+fn infinite(counts: &CountsReport) -> String {
+    let lost = counts.failed + counts.dropped;
+    let (lost, offered) = (model::format_count(lost), transactions(counts.offered));
+    format!("infinite: {lost} of {offered} were dropped or failed")
+}
+
+fn transactions(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} transaction{plural}", model::format_count(count))
+}
+
+impl LagTimes {
+    /// The distribution of lags.
+    pub fn of(histogram: Option<&Histogram>) -> LagTimes {
+        let Some(lag) = histogram else { return LagTimes::default() };
+        let quantile = |q| {
+            let is_enough = enough(lag.count(), q, CONFIDENCE).is_ok();
+            lag.quantile(q).filter(|_| is_enough).map(us)
+        };
+        LagTimes {
+            count: lag.count(),
+            p50: quantile(0.50),
+            p99: quantile(0.99),
+            max: (!lag.is_empty()).then(|| us(lag.max())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values_ms: impl IntoIterator<Item = u64>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values_ms.into_iter().for_each(|value| histogram.record(value * NS_PER_MS));
+        histogram
+    }
+
+    /// So many stretches that all have the times of `histogram`, in the same shares.
+    fn alike(histogram: &Histogram, offered: u64) -> InTime {
+        let n = 20;
+        let mut stretches = vec![stats::Stretch::default(); n];
+        let values = histogram.recorded().flat_map(|(v, n)| std::iter::repeat_n(v, n as usize));
+        for (index, value) in values.enumerate() {
+            stretches[7 * index % n].finished.record(value);
+        }
+        let add = |(index, stretch): (usize, &mut stats::Stretch)| {
+            stretch.offered = offered / n as u64 + u64::from((index as u64) < offered % n as u64);
+        };
+        stretches.iter_mut().enumerate().for_each(add);
+        InTime { stretches, width_s: 1 }
+    }
+
+    fn in_any_order(histogram: &Histogram) -> Latency {
+        Latency::of(histogram, Order::Known(&alike(histogram, histogram.count())))
+    }
+
+    fn of_offered(offered: &Offered, counts: &CountsReport) -> Latency {
+        let in_time = alike(offered.finished, offered.count());
+        Latency::offered(offered, counts, Order::Known(&in_time))
+    }
+
+    #[test]
+    fn a_quantile_without_an_interval_says_how_long_a_run_has_one() {
+        let times = of(1..=5000);
+        let latency = Latency::of(&times, Order::Unknown("nobody knows"));
+        assert_eq!(latency.interval_reasons.get("p99").map(String::as_str), Some("nobody knows"));
+        let mut in_time = alike(&times, 5000);
+        in_time.stretches.truncate(6);
+        let latency = Latency::of(&times, Order::Known(&in_time));
+        let reason = latency.interval_reasons.get("p50").map(String::as_str);
+        assert_eq!(reason, Some("too short: an interval takes at least 10 s"));
+        // All that is slow in one second of a minute.
+        let mut in_time = alike(&times, 5000);
+        in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));
+        in_time.stretches[7].finished = of(1..=250);
+        let latency = Latency::of(&times, Order::Known(&in_time));
+        let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
+        assert!(reason.starts_with("the slow transactions came in a few episodes"), "{reason}");
+    }
+
+    #[test]
+    fn a_quantile_without_enough_samples_is_a_reason() {
+        let latency = in_any_order(&of(1..=3000));
+        assert!(latency.p99.is_some() && latency.p999.is_none());
+        let reason = latency.reasons.get("p999").map(String::as_str);
+        assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 3,000"));
+        assert_eq!(latency.max, Some(3000.0));
+        let (low, high) = *latency.intervals.get("p99").expect("enough samples");
+        let p99 = latency.p99.expect("enough samples");
+        assert!(low < p99 && high.is_some_and(|high| p99 < high), "{low} {p99} {high:?}");
+    }
+
+    #[test]
+    fn nothing_has_no_figures_and_says_so() {
+        let latency = in_any_order(&Histogram::default());
+        assert_eq!((latency.count, latency.min, latency.mean), (0, None, None));
+        assert!(latency.reasons.iter().all(|(_, why)| why == "no samples"));
+        assert_eq!(latency.reasons.iter().count(), QUANTILES.len());
+    }
+
+    #[test]
+    fn offered_quantiles_tell_the_truth_about_loss() {
+        let finished = of(std::iter::repeat_n(10, 9_000));
+        let unfinished = of(std::iter::repeat_n(500, 800));
+        let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 200 };
+        let counts =
+            CountsReport { offered: 10_000, unfinished: 800, dropped: 200, ..Default::default() };
+        let latency = of_offered(&offered, &counts);
+        assert!(latency.p50.is_some_and(|p50| (p50 - 10.0).abs() < 0.1));
+        assert_eq!((latency.p95, latency.p99, latency.max), (None, None, None));
+        assert!(latency.at_least.get("p95").is_some_and(|p95| (p95 - 500.0).abs() < 1.0));
+        let reason = |name| latency.reasons.get(name).map(String::as_str).unwrap_or_default();
+        assert!(reason("p95").ends_with(": 800 transactions unfinished"), "{}", reason("p95"));
+        assert_eq!(reason("p99"), "infinite: 200 of 10,000 transactions were dropped or failed");
+        assert_eq!(latency.infinite, ["p99", "p999"]);
+        // The lower end of p95 is the age of what had not ended; its upper end is not known, and
+        // nothing is known of p99 and beyond, where at least 170 of the 200 lost ones are.
+        let close = |value: f64, expect: f64| (value / expect - 1.0).abs() < 0.01;
+        let p50 = latency.intervals.get("p50").copied();
+        assert!(p50.is_some_and(
+            |(low, high)| close(low, 10.0) && high.is_some_and(|high| close(high, 10.0))
+        ));
+        let p95 = latency.intervals.get("p95").copied();
+        assert!(p95.is_some_and(|(low, high)| close(low, 500.0) && high.is_none()), "{p95:?}");
+        assert_eq!(latency.intervals.get("p99"), None);
+    }
+
+    #[test]
+    fn intervals_of_all_that_was_offered_are_those_of_the_finished_where_nothing_was_lost() {
+        let finished = of((1..=5000).map(|n| n * n % 700));
+        let unfinished = Histogram::default();
+        let offered = Offered { finished: &finished, unfinished: &unfinished, lost: 0 };
+        let latency = of_offered(&offered, &CountsReport::default());
+        assert_eq!(latency.intervals, in_any_order(&finished).intervals);
+        // One in fifty was lost: p95 is known, and p99 is infinite from its lower end on.
+        let offered = Offered { lost: 102, ..offered };
+        let latency = of_offered(&offered, &CountsReport::default());
+        let p95 = latency.intervals.get("p95").copied().expect("enough samples");
+        assert!(p95.0 <= latency.p95.expect("known") && p95.1 >= latency.p95, "{p95:?}");
+        assert_eq!((latency.is_infinite("p99"), latency.intervals.get("p99")), (true, None));
+        let json = serde_json::to_string(&latency).expect("numbers and names");
+        let again: Latency = serde_json::from_str(&json).expect("what was written is read");
+        assert_eq!(again, latency);
+    }
+}

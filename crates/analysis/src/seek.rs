@@ -1,0 +1,635 @@
+//! What a probe says of objectives, and what came of seeking the highest rate at which they hold.
+//!
+//! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
+//! share allowed, in which lost work is beyond every time; beside the objectives it must have
+//! finished what was offered while it was, without a queue that grew over the window. Not here:
+//! where the next probe goes, and what follows from all (app), and how it looks (render).
+
+mod late;
+
+use model::{Bound, Comparison, Load, Metric, Objective};
+use serde::{Deserialize, Serialize};
+use stats::{binomial_interval, students_t};
+
+use crate::figures;
+use crate::report::{Named, Report};
+use crate::trials::{counts, is_settled};
+
+pub use late::Late;
+
+/// The schema of [`SeekReport`].
+pub const SCHEMA: &str = "dbdyno.seek/1";
+/// The method by which a search looks, scores and concludes: each has its number, since probes that
+/// are stored are where that method has asked for them.
+pub const METHOD: u32 = 2;
+/// Of all intervals of a search.
+pub const CONFIDENCE: f64 = 0.90;
+/// What must be finished within the window at least, as a share of what was offered in it, unless
+/// an objective says otherwise.
+const ACHIEVED_LEAST: f64 = 0.99;
+/// What may be lost at most where an objective is of the mean, which knows no time of what was
+/// lost, unless one of errors says otherwise.
+const LOST_MOST: f64 = 0.01;
+/// How far off a ratio may be where a window is too short to tell.
+const UNKNOWN_HALF_WIDTH: f64 = 0.5;
+/// Degrees of freedom of an error that batches of one window tell.
+const FREEDOM_WITHIN: usize = 18;
+
+/// What a probe says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every objective holds, with its whole interval.
+    Meets,
+    /// One is broken, with its whole interval.
+    Fails,
+    /// The interval of the one that is nearest to its bound contains the bound.
+    Undecided,
+}
+
+impl Verdict {
+    /// Its name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Meets => "meets",
+            Verdict::Fails => "fails",
+            Verdict::Undecided => "undecided",
+        }
+    }
+
+    /// Of what is 0 at its bound, and half its interval.
+    pub fn of(score: f64, half_width: f64) -> Verdict {
+        match (score + half_width < 0.0, score - half_width > 0.0) {
+            (true, _) => Verdict::Meets,
+            (_, true) => Verdict::Fails,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// A probe against its objectives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// What it says by itself.
+    pub verdict: Verdict,
+    /// The logarithm of the worst time over its bound: below 0 every time meets its own. Null
+    /// where no objective is of a time, or the worst is not finite.
+    pub score: Option<f64>,
+    /// Half the 90 % interval of the score, of the offered times as the score is; null where an end
+    /// is not known.
+    pub half_width: Option<f64>,
+    /// What the probe is scored by, for each objective of a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beyond: Vec<Beyond>,
+    /// Whether it fails for more than a time that is too long: then its times tell nothing of a
+    /// neighbouring rate's.
+    pub is_broken: bool,
+    /// What is not known for want of samples, in words: then it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
+    /// Which objectives are not met, or are undecided, in words.
+    pub reasons: Vec<String>,
+}
+
+/// How much of a probe is beyond an objective of a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beyond {
+    /// The objective.
+    pub objective: Objective,
+    /// Of a percentile the share of offered requests above its bound, over the share allowed there;
+    /// of the mean and the longest that time over its bound. 1 is the bound itself.
+    pub ratio: f64,
+    /// The standard error of the ratio, from batches of the window; null where it is too short.
+    pub error: Option<f64>,
+    /// How many independent requests tell as much of the mean as those of the window, which depend
+    /// on each other; null where that is not known.
+    pub independent: Option<f64>,
+}
+
+impl Beyond {
+    /// The share allowed at the bound; 0 of what is no percentile.
+    pub fn allowed(&self) -> f64 {
+        self.objective.metric.allowed_beyond().unwrap_or(0.0)
+    }
+
+    /// The standard error that a ratio of 1 would have in this window. Late requests come together
+    /// for as long as requests resemble each other; where hardly any were seen this knows better
+    /// what might have been.
+    pub fn error_at_bound(&self) -> Option<f64> {
+        let allowed = self.objective.metric.allowed_beyond()?;
+        Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
+    }
+
+    /// Whether the objective is broken, by the best guess. A percentile is at its bound where the
+    /// allowed share lies beyond, and on which side a time at the bound counts is in that share;
+    /// a mean or longest time at its bound is broken if it must be below.
+    pub fn is_late(&self) -> bool {
+        match self.objective.metric.allowed_beyond() {
+            Some(_) => self.ratio > 1.0,
+            None => !self.objective.comparison.holds(self.ratio, 1.0),
+        }
+    }
+
+    /// What it says where its ratio is known to within `half_width`.
+    pub fn verdict(&self, half_width: f64) -> Verdict {
+        match half_width {
+            0.0 if self.is_late() => Verdict::Fails,
+            0.0 => Verdict::Meets,
+            _ => Verdict::of(self.ratio - 1.0, half_width),
+        }
+    }
+
+    fn half_width(&self) -> f64 {
+        let known = [self.error, self.error_at_bound()].into_iter().flatten();
+        let error = known.reduce(f64::max);
+        error.map_or(UNKNOWN_HALF_WIDTH, |error| {
+            error * students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, FREEDOM_WITHIN)
+        })
+    }
+}
+
+/// Where a probe belongs in a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// A short one, to find the neighbourhood.
+    Bracket,
+    /// A long one near the boundary.
+    Refine,
+    /// A fresh one at the answer.
+    Confirm,
+}
+
+impl Stage {
+    /// Its name on the page.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Bracket => "bracket",
+            Stage::Refine => "refine",
+            Stage::Confirm => "confirm",
+        }
+    }
+}
+
+/// A probe in the report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProbeReport {
+    /// Where on the axis.
+    pub at: f64,
+    /// How long it was measured.
+    pub measure_s: f64,
+    /// What it was for.
+    pub stage: Stage,
+    /// Its run.
+    pub run: String,
+    /// What it says, with the error between probes once that is known.
+    pub verdict: Verdict,
+    /// What it says by itself.
+    pub judged: Judged,
+    /// What was measured, by name; lost percentiles are null, as JSON has no infinity.
+    pub figures: Named<Option<f64>>,
+    /// Why a time is null, by its name: there may be too few samples.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub reasons: Named<String>,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Answer {
+    /// The times cross their bound here, with the 90 % interval.
+    Found {
+        /// The highest value at which objectives hold.
+        value: f64,
+        /// The interval's lower end.
+        low: f64,
+        /// Its upper end.
+        high: f64,
+    },
+    /// They hold at one value and are broken at the other, with no slope between that a line
+    /// could follow.
+    Between {
+        /// The highest value at which they held.
+        low: f64,
+        /// The lowest at which they were broken.
+        high: f64,
+    },
+    /// Times do not discernibly depend on the value here, and lie too near to their bound.
+    Flat {
+        /// From here.
+        low: f64,
+        /// To here.
+        high: f64,
+    },
+    /// Requests depend on each other for too long for probes of this length to tell.
+    TooShort {
+        /// From here.
+        low: f64,
+        /// To here.
+        high: f64,
+    },
+    /// Even the lowest value fails.
+    LowestFails {
+        /// That value.
+        value: f64,
+    },
+    /// Even the highest value meets them.
+    HighestMeets {
+        /// That value.
+        value: f64,
+    },
+    /// There are too few probes yet.
+    Unfinished,
+}
+
+impl Answer {
+    /// The value that is recommended: the lower end of what is known, where objectives hold.
+    pub fn recommended(self) -> Option<f64> {
+        match self {
+            Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
+            Answer::HighestMeets { value } => Some(value),
+            Answer::Flat { .. } | Answer::TooShort { .. } => None,
+            Answer::LowestFails { .. } | Answer::Unfinished => None,
+        }
+    }
+}
+
+/// A place on the curve: all probes of one value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// Where on the axis.
+    pub at: f64,
+    /// How many probes.
+    pub probes: u64,
+    /// Their mean figures, by name; null where one is lost.
+    pub figures: Named<Option<f64>>,
+}
+
+/// The report of a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeekReport {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Its experiment's id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// When it was begun, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// Whether its probes are being made, and how that ended; null where that is not known.
+    #[serde(default)]
+    pub status: Option<model::Status>,
+    /// What was sought, within what, and with what objectives.
+    pub seek: model::Seek,
+    /// What was found.
+    pub answer: Answer,
+    /// Of the answer's interval.
+    pub confidence: f64,
+    /// The value to run with: the lower end of the interval, where fresh probes were made.
+    #[serde(default)]
+    pub recommended: Option<f64>,
+    /// Whether fresh probes show that objectives hold at the recommended value (of an answer that
+    /// even the lowest fails: that they do not); null before they were made.
+    pub confirmed: Option<bool>,
+    /// Of searches by the first method: the standard deviation between long probes.
+    pub residual: Option<f64>,
+    /// Of searches by the first method: by how many percent times grew for one of the axis.
+    pub elasticity: Option<f64>,
+    /// The standard deviation that the ratio of a long probe has at the bound.
+    #[serde(default)]
+    pub noise: Option<f64>,
+    /// By how many percent the ratio grows where the axis grows by one, at the answer.
+    #[serde(default)]
+    pub steepness: Option<f64>,
+    /// The probes, in the order in which they were made.
+    pub probes: Vec<ProbeReport>,
+    /// Times over the axis.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// What a probe's run says of objectives; `late` has taken in all of its seconds.
+pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
+    let mut judged = Judged {
+        verdict: Verdict::Meets,
+        score: None,
+        half_width: None,
+        beyond: Vec::new(),
+        is_broken: false,
+        lacks: None,
+        reasons: Vec::new(),
+    };
+    if is_settled(report) {
+        judged.breaks("the queue was full, and the run stopped".to_owned());
+        return judged;
+    }
+    if !counts(report) {
+        judged.breaks("it does not count as a run".to_owned());
+    }
+    for objective in objectives {
+        judged.look(report, objective, late);
+    }
+    // Who is late already says so by that: it is scored, and not broken.
+    if !judged.is_late() {
+        judged.look_at_queue(report, objectives);
+    }
+    judged
+}
+
+impl Judged {
+    /// Whether more is beyond some time than is allowed.
+    pub fn is_late(&self) -> bool {
+        self.beyond.iter().any(Beyond::is_late)
+    }
+
+    fn breaks(&mut self, why: String) {
+        self.verdict = Verdict::Fails;
+        self.is_broken = true;
+        self.reasons.push(why);
+    }
+
+    fn look_at_queue(&mut self, report: &Report, objectives: &[Objective]) {
+        let is_open = matches!(report.load, Some(Load::Open { .. }));
+        if is_open && !objectives.iter().any(|objective| objective.metric == Metric::Achieved) {
+            let bound = Bound::Share(ACHIEVED_LEAST);
+            self.look_at_achieved(report, Comparison::AtLeast, bound);
+        }
+        if report.findings.iter().any(|finding| finding.id == "queue_grew") {
+            self.breaks("the queue grew over the window".to_owned());
+        }
+    }
+
+    fn look(&mut self, report: &Report, objective: &Objective, late: &Late) {
+        match objective.bound {
+            Bound::Share(bound) if objective.metric == Metric::Errors => {
+                self.look_at_errors(report, objective, bound);
+            }
+            Bound::Share(_) => {
+                self.look_at_achieved(report, objective.comparison, objective.bound);
+            }
+            Bound::Time(bound_ns) => self.look_at_time(report, objective, bound_ns, late),
+        }
+    }
+
+    fn look_at_achieved(&mut self, report: &Report, comparison: Comparison, bound: Bound) {
+        let Bound::Share(bound) = bound else { return };
+        match achieved(report) {
+            Some(share) if comparison.holds(share + under_way(report), bound) => {}
+            Some(share) => self.breaks(format!("achieved {:.2} %", share * 100.0)),
+            None => self.breaks("nothing was offered".to_owned()),
+        }
+    }
+
+    fn look_at_errors(&mut self, report: &Report, objective: &Objective, bound: f64) {
+        let counts = &report.block.counts;
+        let (lost, offered) = (counts.failed + counts.dropped, counts.offered);
+        let (low, high) = binomial_interval(lost, offered, CONFIDENCE);
+        let percent = lost as f64 / offered.max(1) as f64 * 100.0;
+        let holds = |share: f64| objective.comparison.holds(share, bound);
+        match (holds(lost as f64 / offered.max(1) as f64), holds(low), holds(high)) {
+            (false, false, _) => self.breaks(format!("errors {percent:.3} %")),
+            // Not one among so few says nothing yet of a bound that small.
+            (true, _, true) => {}
+            _ => {
+                self.reasons.push(format!("errors {percent:.3} % of {offered}"));
+                self.undecide();
+            }
+        }
+    }
+
+    fn look_at_time(&mut self, report: &Report, objective: &Objective, bound_ns: u64, late: &Late) {
+        let (metric, name) = (objective.metric, objective.metric.name());
+        if let Some(why) = lost_to(report, metric) {
+            return self.breaks(why);
+        }
+        let Some(beyond) = late.beyond(objective) else {
+            self.lacks = Some(format!("{name} no samples"));
+            return self.undecide();
+        };
+        let times = &report.block.offered_ms;
+        let value = if metric == Metric::Mean { times.mean } else { times.get(name) };
+        let value = value.or_else(|| late.time_ms(metric));
+        if value.is_none() && !times.is_among_lost(name) {
+            let why = times.reasons.get(name).map_or("not known", String::as_str);
+            self.lacks = Some(format!("{name} {why}"));
+            return self.undecide();
+        }
+        let half_width = beyond.half_width();
+        let told = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
+        let told = format!("{name} {told}{}", in_percent(&beyond, half_width));
+        match beyond.verdict(half_width) {
+            Verdict::Meets => {}
+            Verdict::Fails => {
+                self.verdict = Verdict::Fails;
+                self.reasons.push(told);
+            }
+            Verdict::Undecided => {
+                self.reasons.push(told);
+                self.undecide();
+            }
+        }
+        self.beyond.push(beyond);
+        let score = value.map(|value| (value * 1e6 / bound_ns as f64).ln());
+        if let Some(score) = score.filter(|score| self.score.is_none_or(|worst| *score > worst)) {
+            self.score = Some(score);
+            let interval = times.intervals.get(name).filter(|(low, _)| *low > 0.0);
+            let ends = interval.and_then(|(low, high)| Some((*low, (*high)?)));
+            // It is told at 95 %, and wanted at 90 %.
+            let narrower = students_t(0.95, 1000) / students_t(0.975, 1000);
+            self.half_width = ends.map(|(low, high)| (high / low).ln() / 2.0 * narrower);
+        }
+    }
+
+    fn undecide(&mut self) {
+        if self.verdict == Verdict::Meets {
+            self.verdict = Verdict::Undecided;
+        }
+    }
+}
+
+/// Why a time that has no share beyond it is not known: too much was lost.
+fn lost_to(report: &Report, metric: Metric) -> Option<String> {
+    let counts = &report.block.counts;
+    let lost = counts.failed + counts.dropped;
+    let most = match metric {
+        Metric::Mean => LOST_MOST * counts.offered as f64,
+        Metric::Max => 0.0,
+        _ => return None,
+    };
+    let (name, offered) = (metric.name(), counts.offered);
+    (lost as f64 > most).then(|| format!("{name} infinite: {lost} of {offered} were lost"))
+}
+
+/// What is beyond a percentile's bound, in words.
+fn in_percent(beyond: &Beyond, half_width: f64) -> String {
+    let allowed = beyond.allowed() * 100.0;
+    match allowed > 0.0 {
+        true => format!(
+            ", {:.3} % ± {:.3} % beyond {} where {allowed} % may be",
+            beyond.ratio * allowed,
+            half_width * allowed,
+            beyond.objective
+        ),
+        false => format!(" ± {:.0} %", half_width / beyond.ratio.max(1e-9) * 100.0),
+    }
+}
+
+/// What finished within the window, as a share of what was offered in it.
+pub(crate) fn achieved(report: &Report) -> Option<f64> {
+    let counts = &report.block.counts;
+    let tps = report.block.tps?;
+    let committed = tps * report.measured_seconds;
+    let by_design = counts.finished as f64 / counts.committed.max(1) as f64;
+    (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
+}
+
+/// Of what was offered, the share that clients may have under way when the window ends.
+fn under_way(report: &Report) -> f64 {
+    f64::from(report.clients) / report.block.counts.offered.max(1) as f64
+}
+
+/// Whether what was offered was finished while it was, but for what clients have under way.
+pub(crate) fn keeps_up(report: &Report) -> bool {
+    achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
+}
+
+/// The figures of a probe that a reader asks of a curve.
+pub fn figures(report: &Report) -> Named<Option<f64>> {
+    let (block, times) = (&report.block, &report.block.offered_ms);
+    let counts = &block.counts;
+    let lost = (counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64;
+    let all = [
+        ("tps", block.tps),
+        ("mean_ms", times.mean),
+        ("p50_ms", times.p50),
+        ("p95_ms", times.p95),
+        ("p99_ms", times.p99),
+        ("achieved_percent", achieved(report).map(|share| share * 100.0)),
+        ("errors_percent", Some(lost * 100.0)),
+        ("offered", Some(counts.offered as f64)),
+    ];
+    Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// Why times of a probe are not known, by the names of their figures.
+pub fn reasons(report: &Report) -> Named<String> {
+    figures::reasons(&report.block.offered_ms)
+}
+
+/// Figures over the axis: the mean of all probes of a value, in rising order.
+pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
+    let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let point = |at: f64| {
+        let here: Vec<&ProbeReport> = probes.iter().filter(|probe| probe.at == at).collect();
+        let mean = |name: &str| {
+            let all = here.iter().map(|probe| probe.figures.get(name).copied().flatten());
+            all.sum::<Option<f64>>().map(|sum| sum / here.len() as f64)
+        };
+        let names = here[0].figures.0.iter().map(|(name, _)| name.clone());
+        let figures = Named(names.map(|name| (name.clone(), mean(&name))).collect());
+        CurvePoint { at, probes: here.len() as u64, figures }
+    };
+    values.into_iter().map(point).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::Made;
+
+    fn judged(made: &Made, objectives: &[&str]) -> Judged {
+        let read = |text: &&str| text.parse::<Objective>().unwrap();
+        let objectives: Vec<Objective> = objectives.iter().map(read).collect();
+        let mut late = Late::new(&objectives);
+        made.seconds.iter().for_each(|second| late.add(second));
+        judge(&Report::of(&made.tally()), &objectives, &late)
+    }
+
+    #[test]
+    fn a_probe_whose_work_is_lost_is_broken() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms", "errors<0.1%"]);
+        assert_eq!((judged.verdict, judged.is_broken, judged.score), (Verdict::Fails, true, None));
+        let all = judged.reasons.join("; ");
+        for word in ["p99 among what was lost", "errors 18.333 %"] {
+            assert!(all.contains(word), "{all}");
+        }
+    }
+
+    #[test]
+    fn a_probe_that_is_late_is_scored_and_not_broken_for_it() {
+        let judged = judged(&Made::open_overloaded(), &["p99<20ms"]);
+        assert_eq!((judged.verdict, judged.is_broken), (Verdict::Fails, false));
+        assert!(judged.beyond[0].ratio > 50.0, "{judged:?}");
+    }
+
+    #[test]
+    fn a_probe_whose_queue_was_full_fails_for_that_alone() {
+        let mut made = Made::open_overloaded();
+        (made.reason, made.measured_ns) = (Some(model::StopReason::QueueFull), 0);
+        let judged = judged(&made, &["p99<20ms"]);
+        assert_eq!(
+            (judged.verdict, judged.is_broken, &judged.lacks),
+            (Verdict::Fails, true, &None)
+        );
+        assert_eq!(judged.reasons, ["the queue was full, and the run stopped"]);
+    }
+
+    #[test]
+    fn a_probe_meets_fails_or_cannot_tell_by_its_interval() {
+        let made = Made::closed();
+        let p99 = Report::of(&made.tally()).block.offered_ms.p99.unwrap();
+        let check = |factor: f64, verdict: Verdict| {
+            let objective = format!("p99<{}us", (p99 * factor * 1e3) as u64);
+            let judged = judged(&made, &[&objective]);
+            assert_eq!(judged.verdict, verdict, "{judged:?}");
+            let score = judged.score.unwrap();
+            assert!((score + factor.ln()).abs() < 0.01, "{score}");
+        };
+        check(2.0, Verdict::Meets);
+        check(1.0, Verdict::Undecided);
+        check(0.5, Verdict::Fails);
+    }
+
+    /// What is said of requests that take exactly 20 ms.
+    fn constant(objective: &str) -> (Verdict, bool) {
+        let mut made = Made::closed();
+        for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
+            (kind.unfinished, kind.counts.unfinished, kind.counts.failed) = (None, 0, 0);
+            let Some(response) = &mut kind.response else { continue };
+            let n = response.count();
+            response.clear();
+            response.record_n(20_000_000, n);
+        }
+        let objective = objective.parse().expect("an objective");
+        let mut late = Late::new(&[objective]);
+        made.seconds.iter().for_each(|second| late.add(second));
+        let beyond = late.beyond(&objective).expect("there are requests");
+        (beyond.verdict(beyond.half_width()), beyond.is_late())
+    }
+
+    #[test]
+    fn a_time_at_its_bound_is_at_most_it_and_not_below_it() {
+        for metric in ["p50", "p99", "mean", "max"] {
+            let check = |rest: &str, expect: (Verdict, bool)| {
+                let (verdict, is_late) = constant(&format!("{metric}{rest}"));
+                assert_eq!(is_late, expect.1, "{metric}{rest}");
+                // Few seconds do not tell how much the longest time varies.
+                if metric != "max" {
+                    assert_eq!(verdict, expect.0, "{metric}{rest}");
+                }
+            };
+            check("<20ms", (Verdict::Fails, true));
+            check("<=20ms", (Verdict::Meets, false));
+            check("<20.1ms", (Verdict::Meets, false));
+            check("<=19.9ms", (Verdict::Fails, true));
+        }
+    }
+
+    #[test]
+    fn the_time_that_is_worst_against_its_bound_is_the_score() {
+        let made = Made::closed();
+        let alone = judged(&made, &["p99<1ms"]).score;
+        assert_eq!(judged(&made, &["p50<1h", "p99<1ms", "mean<1h"]).score, alone);
+    }
+}

@@ -1,0 +1,762 @@
+//! A run, added up: the one place that knows how the events of a run become its figures.
+//!
+//! Parts of seconds come in any order, from any worker and agent, and late ones long after their
+//! second; a phase is the sum of its seconds. Not here: what is printed (report, render), and
+//! what is to be thought of it (findings).
+
+mod series;
+mod stretches;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use model::{
+    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding, Gauge,
+    GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
+    Second, StopReason, Traffic, Until,
+};
+use stats::{Histogram, Stability, Stretch, stability, stability_against};
+
+pub use series::{Quantiles, SecondTally, Series};
+pub(crate) use stretches::InTime;
+use stretches::{Intervals, Stretches, together};
+
+/// Lines of output kept; a run that says more is talking to itself.
+const OUTPUT_LINES_MOST: usize = 1000;
+
+/// The slots in which stalls are looked for, in nanoseconds: those of [`Second::commits_tenths`].
+pub(crate) const SLOT_NS: u64 = 100 * NS_PER_MS;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// Why.
+    pub reason: StopReason,
+    /// The length of the measured window, in nanoseconds.
+    pub measured_ns: u64,
+    /// From the first instant of load to the last reply, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// CPU time of the generator's process under load, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The most memory that it has had resident, in bytes.
+    pub max_rss_bytes: u64,
+}
+
+/// How late the heartbeats of an event loop were in the measured phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopHeartbeats {
+    /// Which loop, from 0.
+    pub loop_index: u32,
+    /// When the latest of them was due, in nanoseconds from the beginning of the measured phase.
+    pub latest_at_ns: i64,
+    /// How late each was.
+    pub lag: Histogram,
+}
+
+/// The database's own count of commits, against ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crosscheck {
+    /// Which group's kind.
+    pub group: u16,
+    /// Which kind.
+    pub kind: KindIndex,
+    /// By how much the database's count grew.
+    pub change: i64,
+    /// How many commits we counted.
+    pub committed: u64,
+    /// How many outcomes are unknown.
+    pub unknown: u64,
+}
+
+impl Crosscheck {
+    /// Whether committed <= change <= committed + unknown.
+    pub fn matches(&self) -> bool {
+        let change = i128::from(self.change);
+        let least = i128::from(self.committed);
+        (least..=least + i128::from(self.unknown)).contains(&change)
+    }
+}
+
+/// The sums of one group.
+#[derive(Clone, Debug)]
+pub struct GroupTally {
+    /// How many clients connected.
+    pub connected: u32,
+    /// How many did not.
+    pub connect_failed: u32,
+    /// How long connecting took.
+    pub connect: Option<Histogram>,
+    /// All seconds of the ramp-up, added up (its tenths and its queue are not).
+    pub ramp_up: Second,
+    /// All seconds from the beginning of the measured phase on, added up (its tenths and its queue
+    /// are not).
+    pub measured: Second,
+    /// Second by second.
+    pub series: Series,
+    /// What each client did.
+    pub clients: Vec<ClientMoments>,
+    /// The times of each kind in the order of time.
+    in_time: Vec<KindInTime>,
+    /// How many seconds share a window of service and wait.
+    window_seconds: i64,
+}
+
+/// The times of a kind, stretch by stretch.
+#[derive(Clone, Debug)]
+struct KindInTime {
+    response: Stretches,
+    service: Stretches,
+    wait: Stretches,
+}
+
+/// Which times of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// From the intended start to the end.
+    Response,
+    /// With the database. In closed load, where nobody waits, that is the response.
+    Service,
+    /// For a free client.
+    Wait,
+}
+
+impl GroupTally {
+    fn new(group: u16, window_seconds: i64) -> GroupTally {
+        GroupTally {
+            connected: 0,
+            connect_failed: 0,
+            connect: None,
+            ramp_up: Second::new(group, 0),
+            measured: Second::new(group, 0),
+            series: Series::default(),
+            clients: Vec::new(),
+            in_time: Vec::new(),
+            window_seconds,
+        }
+    }
+
+    fn add(&mut self, part: &Second) {
+        let phase = if part.second < 0 { &mut self.ramp_up } else { &mut self.measured };
+        phase.add(part);
+        phase.commits_tenths = [0; 10];
+        phase.waiting = None;
+        self.series.add(part);
+        for kind in &part.kinds {
+            let index = usize::from(kind.kind);
+            while self.in_time.len() <= index {
+                self.in_time.push(KindInTime {
+                    response: Stretches::new(1),
+                    service: Stretches::new(self.window_seconds),
+                    wait: Stretches::new(self.window_seconds),
+                });
+            }
+            let times = &mut self.in_time[index];
+            let count = |times: &Option<Histogram>| times.as_ref().map_or(0, Histogram::count);
+            times.response.add(part.second, kind.counts.offered(), kind.response.as_ref());
+            times.service.add(part.second, count(&kind.service), kind.service.as_ref());
+            times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
+        }
+    }
+
+    /// What one kind did in the measured phase.
+    pub fn kind(&self, kind: KindIndex) -> Option<&KindSecond> {
+        self.measured.kinds.iter().find(|k| k.kind == kind)
+    }
+
+    /// What one kind did in the ramp-up.
+    pub fn ramp_up_kind(&self, kind: KindIndex) -> Option<&KindSecond> {
+        self.ramp_up.kinds.iter().find(|k| k.kind == kind)
+    }
+
+    /// What was intended in the ramp-up and ended after it, or not at all.
+    pub fn carried_in(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
+    }
+
+    /// The longest response time of these, in nanoseconds; 0 where there is none.
+    pub fn carried_in_max_ns(&self) -> u64 {
+        self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
+    }
+
+    /// How long clients were busy within the measured phase, in nanoseconds, all together: with
+    /// what was intended in it, less what that took beyond its end, and with what was carried in.
+    fn busy_ns(&self) -> f64 {
+        let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
+        let within = self.measured.kinds.iter().map(|kind| {
+            let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
+            all - kind.carried_ns as f64
+        });
+        let carried_in = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
+        within.chain(carried_in).sum()
+    }
+
+    /// Commits of a kind that finished within `seconds`.
+    pub fn commits_of(&self, kind: KindIndex, seconds: Range<i64>) -> u64 {
+        let within = self.series.iter().filter(|(second, _)| seconds.contains(second));
+        within.filter_map(|(_, s)| s.commits_by_kind.get(usize::from(kind))).sum()
+    }
+
+    /// What transactions that ended within `seconds` moved.
+    pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
+        let mut sum = Traffic::default();
+        for (_, second) in self.series.iter().filter(|(second, _)| seconds.contains(second)) {
+            sum += second.traffic;
+        }
+        sum
+    }
+}
+
+/// A run, added up.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Its name.
+    pub run: Option<RunId>,
+    /// Its plan, in TOML.
+    pub plan: String,
+    /// The run as it is told.
+    pub description: Option<Box<Description>>,
+    /// What was observed.
+    pub facts: Vec<Fact>,
+    /// When each phase began, in nanoseconds from the beginning of the measured phase.
+    pub phases: Vec<(Phase, i64)>,
+    /// The sums of each group, by index.
+    pub groups: Vec<GroupTally>,
+    /// How late the generator's event loops were; none where clients live on threads.
+    pub heartbeats: Vec<LoopHeartbeats>,
+    /// How it ended; none while it goes on.
+    pub ended: Option<Ended>,
+    /// The checks before the load, if there were any.
+    pub checked_before: Option<Vec<CheckResult>>,
+    /// The checks after the load, if there were any.
+    pub checked_after: Option<Vec<CheckResult>>,
+    /// The database's counts against ours.
+    pub crosschecks: Vec<Crosscheck>,
+    /// Findings of those who made the run; ours are in [`crate::findings`].
+    pub findings: Vec<Finding>,
+    /// What was done to the database meanwhile, as it was told last.
+    pub disturbances: Vec<DisturbanceTold>,
+    /// What was in force at the server before the load, by name.
+    pub settings: Vec<(String, String)>,
+    /// What is read around the run once a second.
+    pub gauges: Vec<Gauge>,
+    /// What was read, in the order of time.
+    pub readings: Vec<Readings>,
+    /// What was said to the user.
+    pub output: Vec<String>,
+    /// Lines of output that were too many to keep.
+    pub output_lost: u64,
+    /// The response times of the report's intervals.
+    intervals: Intervals,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub fn new() -> Tally {
+        Tally::default()
+    }
+
+    /// Takes one event in.
+    pub fn add(&mut self, event: &Event) {
+        match event {
+            Event::Begun { run, plan, description } => {
+                self.run = Some(run.clone());
+                self.plan.clone_from(plan);
+                let n_groups = u16::try_from(description.groups.len()).unwrap_or(u16::MAX);
+                self.description = Some(description.clone());
+                if let Some(last) = n_groups.checked_sub(1) {
+                    self.group(last);
+                }
+            }
+            Event::Fact(fact) => self.facts.push(fact.clone()),
+            Event::Phase { phase, at_ns } => self.phases.push((*phase, *at_ns)),
+            Event::Connected { group, connected, failed, times } => {
+                let group = self.group(*group);
+                group.connected += connected;
+                group.connect_failed += failed;
+                match (&mut group.connect, times) {
+                    (Some(mine), Some(times)) => mine.add(times),
+                    (mine, Some(times)) => *mine = Some(times.clone()),
+                    (_, None) => {}
+                }
+            }
+            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+                let (loop_index, latest_at_ns) = (*loop_index, *latest_at_ns);
+                let lag = lag.clone().unwrap_or_default();
+                self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
+            }
+            Event::Second(part) => {
+                self.group(part.group).add(part);
+                if part.second >= 0 {
+                    let from = part.second - part.second % self.interval_seconds();
+                    let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());
+                    times.for_each(|times| self.intervals.add(from, times));
+                }
+            }
+            Event::Clients { group, moments } => self.group(*group).clients.extend(moments),
+            Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
+                self.ended = Some(Ended {
+                    reason: reason.clone(),
+                    measured_ns: *measured_ns,
+                    elapsed_ns: *elapsed_ns,
+                    cpu_ns: *cpu_ns,
+                    max_rss_bytes: *max_rss_bytes,
+                });
+            }
+            Event::Checked { after: false, results } => self.checked_before = Some(results.clone()),
+            Event::Checked { after: true, results } => self.checked_after = Some(results.clone()),
+            Event::Crosschecked { group, kind, change, committed, unknown } => {
+                let (group, kind, change) = (*group, *kind, *change);
+                let (committed, unknown) = (*committed, *unknown);
+                self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
+            }
+            Event::Disturbance(told) => self.disturbed(told),
+            Event::Settings { settings } => self.settings.clone_from(settings),
+            Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
+            Event::Readings(readings) => self.readings.push(readings.clone()),
+            Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
+                self.output.push(text.clone());
+            }
+            Event::Output { .. } => self.output_lost += 1,
+            Event::Finding(finding) => self.findings.push(finding.clone()),
+        }
+    }
+
+    /// The length of the report's intervals, in seconds.
+    fn interval_seconds(&self) -> i64 {
+        let seconds = self.description.as_ref().map_or(model::PROBE_SECONDS, |d| d.probe_seconds);
+        i64::from(seconds.max(1))
+    }
+
+    /// The end of a disturbance stands for its beginning.
+    fn disturbed(&mut self, told: &DisturbanceTold) {
+        let same =
+            |known: &&mut DisturbanceTold| (known.index, known.nth) == (told.index, told.nth);
+        match self.disturbances.iter_mut().find(same) {
+            Some(known) => known.clone_from(told),
+            None => self.disturbances.push(told.clone()),
+        }
+    }
+
+    fn group(&mut self, index: u16) -> &mut GroupTally {
+        while self.groups.len() <= usize::from(index) {
+            let next = u16::try_from(self.groups.len()).expect("at most index, a u16");
+            let window = self.description.as_ref().map(|told| told.window_seconds.max(1));
+            let window_seconds = window.map_or(model::WINDOW_SECONDS, i64::from);
+            self.groups.push(GroupTally::new(next, window_seconds));
+        }
+        &mut self.groups[usize::from(index)]
+    }
+
+    /// A group as it is told.
+    pub fn told(&self, group: usize) -> Option<&GroupDescription> {
+        self.description.as_ref()?.groups.get(group)
+    }
+
+    /// What a group is called; nothing before it is told.
+    pub fn name_of(&self, group: usize) -> String {
+        self.told(group).map(|told| told.name.clone()).unwrap_or_default()
+    }
+
+    /// Whether a group's clients begin anew as soon as they have finished.
+    pub fn is_closed(&self, group: usize) -> bool {
+        self.told(group).is_none_or(|told| told.load == Load::Closed)
+    }
+
+    /// The value of a fact, the one that came last.
+    pub fn fact(&self, about: &str, name: &str) -> Option<&str> {
+        let found = self.facts.iter().rev().find(|fact| fact.about == about && fact.name == name);
+        found.map(|fact| fact.value.as_str())
+    }
+
+    /// The length of the measured window in nanoseconds: as the engine says, or, while the run
+    /// goes on, all seconds that have come: a second comes when it is over.
+    pub fn measured_ns(&self) -> u64 {
+        match &self.ended {
+            Some(ended) => ended.measured_ns,
+            None => {
+                let n_seconds = self.newest().map_or(0, |newest| newest + 1);
+                u64::try_from(n_seconds).unwrap_or(0) * NS_PER_S
+            }
+        }
+    }
+
+    /// The seconds that the measured window touches; the last may be a part of one.
+    pub fn seconds(&self) -> Range<i64> {
+        0..i64::try_from(self.measured_ns().div_ceil(NS_PER_S)).unwrap_or(i64::MAX)
+    }
+
+    /// The seconds that lie in the measured window as a whole.
+    pub fn whole_seconds(&self) -> Range<i64> {
+        0..i64::try_from(self.measured_ns() / NS_PER_S).unwrap_or(i64::MAX)
+    }
+
+    /// The newest second of which anything is known.
+    pub fn newest(&self) -> Option<i64> {
+        self.groups.iter().filter_map(|group| group.series.last()).max()
+    }
+
+    /// The share of closed clients' time, in percent, that lies outside of any transaction; none
+    /// unless all groups are closed and timed.
+    pub fn outside_percent(&self) -> Option<f64> {
+        let told = &self.description.as_ref()?.groups;
+        let closed =
+            |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
+        let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
+        let all_ns = self.measured_ns() as f64 * clients as f64;
+        if !told.iter().all(closed) || all_ns == 0.0 {
+            return None;
+        }
+        let busy_ns: f64 = self.groups.iter().map(GroupTally::busy_ns).sum();
+        Some((1.0 - busy_ns / all_ns).max(0.0) * 100.0)
+    }
+
+    /// Commits of `groups` in slots of 100 ms: those that lie in the measured window as a whole.
+    pub fn commits_100ms(&self, groups: &[usize]) -> Vec<u64> {
+        let n_slots = usize::try_from(self.measured_ns() / SLOT_NS).unwrap_or(usize::MAX);
+        let mut slots = vec![0; n_slots];
+        for group in groups.iter().filter_map(|index| self.groups.get(*index)) {
+            for (second, tally) in group.series.iter() {
+                let Ok(first) = usize::try_from(second * 10) else { continue };
+                let of_second = slots.iter_mut().skip(first);
+                of_second.zip(tally.tenths).for_each(|(slot, n)| *slot += u64::from(n));
+            }
+        }
+        slots
+    }
+
+    /// How steadily `groups` committed. What was due in open load is known, since arrivals wait for
+    /// nobody; of other loads only the commits tell.
+    pub fn stability(&self, groups: &[usize]) -> Stability {
+        let commits = self.commits_100ms(groups);
+        let is_open = |index: &usize| {
+            self.told(*index).is_some_and(|told| matches!(told.load, Load::Open { .. }))
+        };
+        if !groups.iter().all(is_open) {
+            return stability(&commits);
+        }
+        let mut due = vec![0.0; commits.len()];
+        for group in groups.iter().filter_map(|index| self.groups.get(*index)) {
+            for (second, tally) in group.series.iter() {
+                let Ok(first) = usize::try_from(second * 10) else { continue };
+                let of_second = due.iter_mut().skip(first).take(10);
+                of_second.for_each(|due| *due += tally.counts.offered() as f64 / 10.0);
+            }
+        }
+        stability_against(&commits, &due)
+    }
+
+    /// Times of the measured phase in the order of time: of all kinds of `groups`, or of one kind
+    /// alone. None where the groups do not record them alike.
+    pub fn in_time(
+        &self,
+        groups: &[usize],
+        kind: Option<KindIndex>,
+        times: Times,
+    ) -> Option<InTime> {
+        let mut all = Vec::new();
+        for index in groups {
+            let Some(group) = self.groups.get(*index) else { continue };
+            let kinds = match kind {
+                Some(kind) => group.in_time.get(usize::from(kind)..=usize::from(kind)),
+                None => Some(&group.in_time[..]),
+            };
+            all.extend(kinds.into_iter().flatten().map(|kind| match times {
+                Times::Service if self.is_closed(*index) => &kind.response,
+                Times::Response => &kind.response,
+                Times::Service => &kind.service,
+                Times::Wait => &kind.wait,
+            }));
+        }
+        let in_time = together(&all, self.seconds().end)?;
+        Some(if times == Times::Response { in_time } else { in_time.finished() })
+    }
+
+    /// Commits of `groups` in each of `seconds`, none where nothing happened.
+    pub fn commits_per_second(&self, groups: &[usize], seconds: Range<i64>) -> Vec<u64> {
+        let groups = || groups.iter().filter_map(|index| self.groups.get(*index));
+        let of = |second| groups().filter_map(move |group| group.series.get(second));
+        seconds.map(|second| of(second).map(SecondTally::commits).sum()).collect()
+    }
+}
+
+/// For the live view.
+impl Tally {
+    /// The second to be shown at `now_ns` from the beginning of the measured phase: the last one
+    /// that is over. Its parts are on their way for a moment; the one before is shown until one
+    /// has come, but no longer than a second, so that a standstill is seen as one.
+    pub fn shown_second(&self, now_ns: i64) -> Option<i64> {
+        let over = now_ns.div_euclid(NS_PER_S as i64) - 1;
+        let first = self.groups.iter().filter_map(|group| group.series.first()).min()?;
+        let known = self.newest()? >= over;
+        let shown = if known { over } else { over - 1 };
+        (shown >= first).then_some(shown)
+    }
+
+    /// One second of all groups together.
+    pub fn second(&self, second: i64) -> SecondFigures {
+        let mut figures = SecondFigures::default();
+        let mut response: Option<Histogram> = None;
+        for tally in self.groups.iter().filter_map(|group| group.series.get(second)) {
+            figures.counts.add(&tally.counts);
+            figures.commits += tally.commits();
+            figures.traffic += tally.traffic;
+            figures.max_ns = figures.max_ns.max(tally.max_ns);
+            match (&mut response, tally.response()) {
+                (Some(mine), Some(other)) => mine.add(&other),
+                (None, other) => response = other.map(Cow::into_owned),
+                (Some(_), None) => {}
+            }
+        }
+        figures.quantiles = response.as_ref().and_then(Quantiles::of);
+        figures
+    }
+
+    /// How many waited for a free client when a second had just ended, all groups together; none
+    /// if that was not read, as in other than open load.
+    pub fn waiting(&self, second: i64) -> Option<u64> {
+        let read = self.groups.iter().filter_map(|group| group.series.get(second)?.waiting);
+        read.reduce(|sum, n| sum + n)
+    }
+
+    /// Several seconds of all groups together.
+    pub fn span(&self, seconds: Range<i64>) -> Span {
+        let mut span = Span { is_whole: true, ..Span::default() };
+        let length = self.interval_seconds();
+        let is_interval = seconds.start >= 0
+            && seconds.start % length == 0
+            && seconds.end == (seconds.start + length).min(self.seconds().end);
+        let of_interval = is_interval.then(|| self.intervals.get(seconds.start)).flatten();
+        if let Some(times) = &of_interval {
+            span.response = times.clone().into_owned();
+        }
+        for group in &self.groups {
+            for second in seconds.clone().filter_map(|second| group.series.get(second)) {
+                span.counts.add(&second.counts);
+                span.commits += second.commits();
+                if of_interval.is_some() {
+                    continue;
+                }
+                match second.response() {
+                    Some(times) => span.response.add(&times),
+                    None => span.is_whole &= second.counts.finished() == 0,
+                }
+            }
+        }
+        span
+    }
+
+    /// The same in the order of time, of what finished.
+    pub fn seconds_in_time(&self, seconds: Range<i64>) -> InTime {
+        let stretch = |second: i64| {
+            let mut finished = Histogram::default();
+            let within = self.groups.iter().filter_map(|group| group.series.get(second));
+            within.filter_map(SecondTally::response).for_each(|times| finished.add(&times));
+            Stretch { offered: finished.count(), finished }
+        };
+        InTime { stretches: seconds.map(stretch).collect(), width_s: 1 }
+    }
+
+    /// Commits in each second from the first of the ramp-up through `last`, all groups together,
+    /// and which second is the first of them.
+    pub fn commits_until(&self, last: i64) -> (i64, Vec<u64>) {
+        let first = self.groups.iter().filter_map(|group| group.series.first()).min();
+        let first = first.unwrap_or(0).min(last + 1);
+        let all: Vec<usize> = (0..self.groups.len()).collect();
+        (first, self.commits_per_second(&all, first..last + 1))
+    }
+}
+
+/// Several seconds of all groups.
+#[derive(Clone, Debug, Default)]
+pub struct Span {
+    /// What became of those intended in them.
+    pub counts: Counts,
+    /// Commits that finished in them.
+    pub commits: u64,
+    /// Response times of those intended in them that finished.
+    pub response: Histogram,
+    /// Whether these are all: those of long ago are not kept.
+    pub is_whole: bool,
+}
+
+/// One second of all groups.
+#[derive(Clone, Debug, Default)]
+pub struct SecondFigures {
+    /// What became of those intended in it.
+    pub counts: Counts,
+    /// Commits that finished in it.
+    pub commits: u64,
+    /// What transactions that ended in it moved.
+    pub traffic: Traffic,
+    /// Quantiles of the response times of those intended in it, if any finished.
+    pub quantiles: Option<Quantiles>,
+    /// The longest of them, in nanoseconds.
+    pub max_ns: u64,
+}
+
+/// What several kinds, or several groups, come to in the measured phase, with every histogram
+/// there. In closed load, where nobody waits, service is the response.
+#[derive(Clone, Debug, Default)]
+pub struct Sum {
+    /// What became of them.
+    pub counts: Counts,
+    /// Response times of the finished ones.
+    pub response: Histogram,
+    /// Response times of the failed ones.
+    pub failures: Histogram,
+    /// Ages of the unfinished ones.
+    pub unfinished: Histogram,
+    /// Service times of the finished ones.
+    pub service: Histogram,
+    /// Waits of the finished ones.
+    pub wait: Histogram,
+}
+
+impl Sum {
+    /// Takes one kind in.
+    pub fn add(&mut self, kind: &KindSecond, closed: bool) {
+        self.counts.add(&kind.counts);
+        let add = |mine: &mut Histogram, other: &Option<Histogram>| match other {
+            // The first one brings the range, beyond which values are overflow.
+            Some(other) if mine.is_empty() => mine.clone_from(other),
+            Some(other) => mine.add(other),
+            None => {}
+        };
+        add(&mut self.response, &kind.response);
+        add(&mut self.failures, &kind.failures);
+        add(&mut self.unfinished, &kind.unfinished);
+        if closed && kind.service.is_none() {
+            add(&mut self.service, &kind.response);
+            self.wait.record_n(0, kind.response.as_ref().map_or(0, Histogram::count));
+        } else {
+            add(&mut self.service, &kind.service);
+            add(&mut self.wait, &kind.wait);
+        }
+    }
+
+    /// The measured phase of `groups` of a run.
+    pub fn of(tally: &Tally, groups: &[usize]) -> Sum {
+        let mut sum = Sum::default();
+        for index in groups {
+            let Some(group) = tally.groups.get(*index) else { continue };
+            group.measured.kinds.iter().for_each(|kind| sum.add(kind, tally.is_closed(*index)));
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{self, Made};
+
+    #[test]
+    fn parts_may_come_in_any_order() {
+        let events = Made::closed().events();
+        let (mut forward, mut backward) = (Tally::new(), Tally::new());
+        events.iter().for_each(|event| forward.add(event));
+        events.iter().rev().for_each(|event| backward.add(event));
+        let (forward, backward) = (Sum::of(&forward, &[0]), Sum::of(&backward, &[0]));
+        assert_eq!(forward.counts, backward.counts);
+        assert_eq!(forward.response.quantile(0.99), backward.response.quantile(0.99));
+    }
+
+    #[test]
+    fn the_ramp_up_is_no_part_of_the_measured_phase() {
+        let tally = Made::closed().tally();
+        let offered = |s: &Second| s.counts().offered();
+        let group = &tally.groups[0];
+        let (ramp_up, measured) = (offered(&group.ramp_up), offered(&group.measured));
+        assert!(ramp_up > 0 && measured > ramp_up);
+        let series: u64 = group.series.iter().map(|(_, s)| s.counts.offered()).sum();
+        assert_eq!(series, ramp_up + measured);
+        assert_eq!(Sum::of(&tally, &[0]).counts.offered(), measured);
+    }
+
+    #[test]
+    fn a_sum_has_the_range_of_what_it_sums_up() {
+        let mut narrow = Histogram::new(stats::Range { highest_ns: NS_PER_S });
+        narrow.record(2 * NS_PER_S);
+        let mut kind = KindSecond::new(0);
+        kind.response = Some(narrow);
+        let mut sum = Sum::default();
+        sum.add(&kind, true);
+        sum.add(&kind, true);
+        assert_eq!((sum.response.overflow(), sum.response.count()), (2, 2));
+    }
+
+    #[test]
+    fn service_is_response_where_nobody_waits() {
+        let sum = Sum::of(&Made::closed().tally(), &[0]);
+        assert_eq!(sum.service.quantile(0.5), sum.response.quantile(0.5));
+        assert_eq!((sum.wait.count(), sum.wait.max()), (sum.response.count(), 0));
+        let sum = Sum::of(&Made::open_overloaded().tally(), &[0]);
+        assert!(sum.wait.max() > sum.service.max());
+    }
+
+    #[test]
+    fn a_standstill_is_seen_within_two_seconds() {
+        let mut tally = Tally::new();
+        for second in 0..5 {
+            tally.add(&Event::Second(fixtures::second(second, 100)));
+        }
+        let ns = |seconds: f64| (seconds * 1e9) as i64;
+        assert_eq!(tally.shown_second(ns(4.5)), Some(3));
+        assert_eq!(tally.shown_second(ns(5.1)), Some(4));
+        assert_eq!(tally.shown_second(ns(6.1)), Some(4));
+        assert_eq!(tally.shown_second(ns(7.1)), Some(5));
+        assert_eq!(tally.second(5).commits, 0);
+        assert_eq!(Tally::new().shown_second(ns(3.0)), None);
+    }
+
+    #[test]
+    fn commits_beyond_the_window_are_no_slots() {
+        let mut made = Made::closed();
+        made.measured_ns = 2_250 * NS_PER_MS;
+        made.seconds = vec![fixtures::second(0, 100), fixtures::second(2, 100)];
+        let tally = made.tally();
+        let slots = tally.commits_100ms(&[0]);
+        assert_eq!((slots.len(), slots.iter().sum::<u64>()), (22, 120));
+        assert_eq!((tally.seconds(), tally.whole_seconds()), (0..3, 0..2));
+        assert_eq!(tally.commits_per_second(&[0], tally.seconds()), [100, 0, 100]);
+    }
+
+    #[test]
+    fn what_is_carried_in_fills_the_time_of_closed_clients_and_what_is_carried_out_does_not() {
+        let mut made = Made::closed();
+        made.measured_ns = 3 * NS_PER_S;
+        // 8 clients: each is busy from -1 s to 1.5 s and from there to 4 s.
+        let times = |count, ns| {
+            let mut times = Histogram::default();
+            times.record_n(ns, count);
+            Some(times)
+        };
+        let part = |second, carried_ns| {
+            let mut part = Second::new(0, second);
+            let kind = part.kind(0);
+            kind.counts.committed = 8;
+            kind.response = times(8, 2_500 * NS_PER_MS);
+            (kind.carried, kind.carried_ns) = (8, 8 * carried_ns);
+            kind.carried_max_ns = 2_500 * NS_PER_MS;
+            part
+        };
+        made.seconds = vec![part(-1, 1_500 * NS_PER_MS), part(1, NS_PER_S)];
+        let tally = made.tally();
+        assert_eq!(tally.outside_percent(), Some(0.0));
+        assert_eq!(tally.groups[0].carried_in_max_ns(), 2_500 * NS_PER_MS);
+        // One of eight did nothing until the window was half over.
+        made.seconds[0].kind(0).carried_ns -= 1_500 * NS_PER_MS;
+        let outside = made.tally().outside_percent().expect("all are closed");
+        assert!((outside - 6.25).abs() < 1e-9, "{outside}");
+        assert_eq!(Made::open_overloaded().tally().outside_percent(), None);
+    }
+
+    #[test]
+    fn a_crosscheck_allows_for_what_is_unknown() {
+        let check = |change, unknown| {
+            Crosscheck { group: 0, kind: 0, change, committed: 10, unknown }.matches()
+        };
+        assert!(check(10, 0) && check(12, 2) && check(10, 2));
+        assert!(!check(9, 0) && !check(13, 2) && !check(-10, 0));
+    }
+}

@@ -1,0 +1,81 @@
+//! Which runs of an experiment count, and why not.
+//!
+//! Not here: their figures (figures), and what they show together (experiment).
+
+use model::Finding;
+use model::finding_catalog::in_short;
+
+use crate::report::{Named, Report, Status};
+
+/// A trial that has a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trialled {
+    /// Which point.
+    pub point: u32,
+    /// Which of its trials.
+    pub repeat: u32,
+    /// What was measured.
+    pub report: Report,
+}
+
+/// Whether a trial counts.
+pub fn counts(report: &Report) -> bool {
+    let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
+    report.status == Status::Completed && !report.findings.iter().any(is_invalid)
+}
+
+/// Whether a trial that does not count would end in the same way again: the plan lets a full queue
+/// end it.
+pub fn is_settled(report: &Report) -> bool {
+    report.status == Status::QueueFull
+}
+
+/// What was found that keeps a trial from counting.
+fn against(report: &Report) -> impl Iterator<Item = &Finding> {
+    let is_against = |finding: &&Finding| {
+        finding.severity == model::Severity::Invalid || finding.id == report.status.name()
+    };
+    report.findings.iter().filter(is_against)
+}
+
+/// Why a trial does not count, in the words of what was found.
+pub fn why_not(report: &Report) -> String {
+    let told: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
+    match told.is_empty() {
+        true => format!("it is {}", report.status.name()),
+        false => told.join(" "),
+    }
+}
+
+/// The same in a few words that are the same for all runs of the kind.
+pub fn why_not_in_short(report: &Report) -> String {
+    match against(report).next() {
+        Some(finding) => in_short(&finding.id),
+        None => format!("it is {}", report.status.name()),
+    }
+}
+
+/// Findings of at least a warning, by id, and in how many of the runs.
+pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u64> {
+    let mut found = Named::default();
+    warned(reports).for_each(|finding| found.count(&finding.id, 1));
+    found
+}
+
+/// What was measured in the first run with each of these findings: its first sentence, which the
+/// advice follows.
+pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
+    let mut found = Named::default();
+    for finding in warned(reports) {
+        if found.get(&finding.id).is_none() {
+            let first = finding.text.split_once(". ").map_or(&*finding.text, |(first, _)| first);
+            found.push(&finding.id, first.trim_end_matches('.').to_owned());
+        }
+    }
+    found
+}
+
+fn warned<'r>(reports: impl Iterator<Item = &'r Report>) -> impl Iterator<Item = &'r Finding> {
+    let all = reports.flat_map(|report| &report.findings);
+    all.filter(|finding| finding.severity != model::Severity::Note)
+}

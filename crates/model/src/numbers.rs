@@ -1,0 +1,278 @@
+//! Numbers as they are read: few digits, thousands apart, a unit that fits.
+
+use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
+
+/// What stands where there is no number.
+pub const NONE: &str = "–";
+
+/// What stands for a time that has no end, since work was lost.
+pub const INFINITE: &str = "∞";
+
+/// `value` to so many significant digits, whole digits never cut off: `0.812`, `4.21`, `12.3`,
+/// `1,234`.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == f64::INFINITY {
+        return INFINITE.to_owned();
+    }
+    if !value.is_finite() {
+        return NONE.to_owned();
+    }
+    // Rounded first, since rounding may bring one more digit: 9.999 is 10.0.
+    let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
+    let magnitude = if rounded == 0.0 { 0 } else { rounded.abs().log10().floor() as i32 };
+    let wanted = i32::try_from(digits).unwrap_or(3) - 1 - magnitude;
+    let decimals = if rounded == 0.0 { 0 } else { usize::try_from(wanted).unwrap_or(0).min(6) };
+    let cut = if wanted >= 0 { rounded } else { value };
+    thousands(&format!("{cut:.decimals$}"))
+}
+
+/// A time in milliseconds, to three digits.
+pub fn ms(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
+}
+
+/// A rate, to four digits.
+pub fn rate(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
+}
+
+/// A number as it was written: no more decimals than it has, at most three; three digits of one
+/// that these would make nothing of.
+pub fn exact(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.001 {
+        let digits: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+        return format!("{digits}");
+    }
+    let text = format!("{value:.3}");
+    thousands(text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A number with so many decimals.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    thousands(&format!("{value:.decimals$}"))
+}
+
+/// A value and half the width of its interval, to two digits of the latter.
+pub fn with_error(value: f64, half_width: f64) -> String {
+    if half_width <= value.abs() * 1e-9 {
+        return format!("{} ± 0", significant(value, 4));
+    }
+    let magnitude = half_width.log10().floor() as i32;
+    let decimals = usize::try_from(1 - magnitude).unwrap_or(0).min(6);
+    format!("{} ± {}", fixed(value, decimals), fixed(half_width, decimals))
+}
+
+/// A share in percent, to a tenth.
+pub fn percent(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.1}"))
+}
+
+/// A size: `34 MiB`, `1.2 GiB`.
+pub fn bytes(n: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", significant(value, 3), units[unit])
+}
+
+/// A number with its unit, as gauges have them: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
+pub fn amount(value: f64, unit: &str) -> String {
+    match unit {
+        "B" => bytes(value.max(0.0) as u64),
+        "B/s" => format!("{}/s", bytes(value.max(0.0) as u64)),
+        "1/s" => format!("{}/s", significant(value, 3)),
+        "" if value.fract() == 0.0 => exact(value),
+        "" => significant(value, 3),
+        unit => format!("{} {unit}", significant(value, 3)),
+    }
+}
+
+/// Seconds: `7.4 s`, `60 s`, `1h30m`.
+pub fn seconds(value: f64) -> String {
+    if value >= 120.0 {
+        return crate::format_duration((value.round() * 1e9) as u64);
+    }
+    let text = format!("{value:.1}");
+    format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// A length of time that somebody is advised to measure, in seconds: rounded up to what people say.
+pub fn rounded_up(seconds: f64) -> f64 {
+    let step = match seconds {
+        ..60.0 => 5.0,
+        ..600.0 => 30.0,
+        ..3600.0 => 300.0,
+        _ => 3600.0,
+    };
+    (seconds / step).ceil() * step
+}
+
+/// A duration to three digits, in the unit that fits: `325 µs`, `900 ms`, `2.01 s`, `1h30m`.
+pub fn duration(ns: u64) -> String {
+    let (unit, per_unit_ns) = match ns {
+        ..NS_PER_US => ("ns", 1),
+        NS_PER_US..NS_PER_MS => ("µs", NS_PER_US),
+        NS_PER_MS..NS_PER_S => ("ms", NS_PER_MS),
+        120_000_000_000.. => return seconds(ns as f64 / NS_PER_S as f64),
+        _ => ("s", NS_PER_S),
+    };
+    let digits = significant(ns as f64 / per_unit_ns as f64, 3);
+    let digits = if digits.contains('.') { digits.trim_end_matches('0') } else { &digits };
+    format!("{} {unit}", digits.trim_end_matches('.'))
+}
+
+/// A line of at most so many letters; what is left out is marked.
+pub fn cut(line: &str, width: usize) -> String {
+    if line.chars().count() <= width {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(width.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// `1 client`, `1,500 clients`.
+pub fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", crate::format_count(n))
+}
+
+/// How many steps of a rate are named one by one.
+const STEPS_SHOWN_MAX: usize = 6;
+
+/// `500 arrivals/s`, or how they change.
+pub fn arrival_rate(rate: &ArrivalRate) -> String {
+    match rate {
+        ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
+        ArrivalRate::Steps(steps) if steps.len() > STEPS_SHOWN_MAX => {
+            let (first, last) = (steps[0].0, steps[steps.len() - 1].0);
+            let n_steps = crate::format_count(steps.len() as u64);
+            format!("{n_steps} steps from {} to {} arrivals/s", exact(first), exact(last))
+        }
+        changing => format!("{changing} arrivals/s"),
+    }
+}
+
+/// How load is offered, in words.
+pub fn load(load: &Load) -> String {
+    match load {
+        Load::Closed => "closed".to_owned(),
+        Load::Open { arrivals, rate, queue, queue_full } => {
+            let order = match arrivals {
+                Arrivals::Poisson => "Poisson",
+                Arrivals::Uniform => "uniform",
+            };
+            let full = match queue_full {
+                QueueFull::Drop => "then dropped",
+                QueueFull::Stop => "then the run stops",
+            };
+            let (rate, queue) = (arrival_rate(rate), crate::format_count(*queue));
+            format!("open, {rate} ({order}), at most {queue} queued, {full}")
+        }
+        Load::KeyThink { scale: 1.0 } => "keying and thinking times".to_owned(),
+        Load::KeyThink { scale } => {
+            format!("keying and thinking times × {}", exact(*scale))
+        }
+    }
+}
+
+fn thousands(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), crate::format_count);
+    let point = if fraction.is_empty() { "" } else { "." };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+/// Text in lines of at most `width`, broken at blanks.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        let length = line.chars().count();
+        if length == 0 {
+            line.push_str(word);
+        } else if length + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+/// Words that begin with a capital letter.
+pub fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_told_in_the_unit_that_fits() {
+        let check = |ns: u64, expect: &str| assert_eq!(duration(ns), expect);
+        check(0, "0 ns");
+        check(325_400, "325 µs");
+        check(900_000_000, "900 ms");
+        check(2_006_000_000, "2.01 s");
+        check(30_000_000_000, "30 s");
+        check(5_400_000_000_000, "1h30m");
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_as_they_deserve() {
+        let check = |value: f64, digits: usize, expect: &str| {
+            assert_eq!(significant(value, digits), expect, "{value}");
+        };
+        check(0.0, 3, "0");
+        check(0.000_812_3, 3, "0.000812");
+        check(0.812_3, 3, "0.812");
+        check(4.2123, 3, "4.21");
+        check(9.999, 3, "10.0");
+        check(12.34, 3, "12.3");
+        check(999.7, 3, "1,000");
+        check(1234.4, 3, "1,234");
+        check(28_394.4, 4, "28,394");
+        check(473.24, 4, "473.2");
+        check(-1234.5, 4, "-1,234");
+        check(f64::NAN, 4, NONE);
+    }
+
+    #[test]
+    fn a_value_has_the_digits_that_its_error_allows() {
+        assert_eq!(with_error(473.24, 2.13), "473.2 ± 2.1");
+        assert_eq!(with_error(28_394.24, 131.0), "28,394 ± 131");
+        assert_eq!(with_error(4.732, 0.051), "4.732 ± 0.051");
+        assert_eq!(with_error(400.0, 0.0), "400.0 ± 0");
+        assert_eq!((exact(500.0), exact(0.25)), ("500".to_owned(), "0.25".to_owned()));
+        assert_eq!((exact(0.000_1), exact(-0.000_123_4)), ("0.0001".into(), "-0.000123".into()));
+        assert_eq!((exact(0.0), exact(f64::INFINITY)), ("0".into(), "inf".into()));
+    }
+
+    #[test]
+    fn sizes_and_durations_have_a_unit_that_fits() {
+        assert_eq!(bytes(34 << 20), "34.0 MiB");
+        assert_eq!(bytes(12), "12.0 B");
+        assert_eq!(amount(3e6, "B/s"), "2.86 MiB/s");
+        assert_eq!(amount(1234.4, "1/s"), "1,234/s");
+        assert_eq!((amount(0.81, "ms"), amount(7.0, "")), ("0.810 ms".into(), "7".into()));
+        assert_eq!(seconds(7.4), "7.4 s");
+        assert_eq!(seconds(60.0), "60 s");
+        assert_eq!(seconds(5400.0), "1h30m");
+    }
+
+    #[test]
+    fn text_is_broken_at_blanks_only() {
+        assert_eq!(wrap("a bb ccc dddd", 6), ["a bb", "ccc", "dddd"]);
+        assert_eq!(wrap("unbreakable", 4), ["unbreakable"]);
+    }
+}

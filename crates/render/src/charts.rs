@@ -1,0 +1,451 @@
+//! Charts as values: what is drawn, without how. One function a chart turns a run, an experiment,
+//! a search, a comparison or a history into it.
+//!
+//! A chart is added by a file beside this one and a line in [`ALL`]; it then stands in the report,
+//! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
+//! draw is thinned by the inks. Not here: how a chart looks ([`crate::ink`]).
+
+mod builds;
+mod clients;
+mod curves;
+mod distribution;
+pub(crate) mod gauges;
+mod kinds;
+mod law;
+mod losses;
+mod offered;
+mod probes;
+mod queue;
+mod ratios;
+mod response;
+mod sides;
+mod sought;
+mod stability;
+mod stalls;
+mod statements;
+mod throughput;
+mod tradeoff;
+
+use analysis::trials::Trialled;
+use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
+use serde::{Deserialize, Serialize};
+
+/// A chart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Its name on the command line and in addresses: letters, digits and `-`, of one page each
+    /// once. It begins with the name of its line in [`ALL`].
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// From left to right.
+    pub x: Axis,
+    /// From below to above.
+    pub y: Axis,
+    /// How its traces are told apart.
+    pub palette: Palette,
+    /// What is drawn, the first below the others.
+    pub traces: Vec<Trace>,
+    /// What is marked behind the traces.
+    pub marks: Vec<Mark>,
+    /// What a reader must know of it.
+    pub note: Option<String>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What is along it.
+    pub title: String,
+    /// The unit of its numbers; empty where they have none.
+    pub unit: String,
+    /// How numbers stand along it.
+    pub scale: Scale,
+    /// Names instead of numbers: 0 is the first. Empty of an axis of numbers.
+    pub categories: Vec<String>,
+    /// From where to where it goes at least: charts of the same stretch of time are read one
+    /// below the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<(f64, f64)>,
+}
+
+/// How numbers stand along an axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Equal distances, from as little as there is.
+    #[default]
+    Linear,
+    /// Equal distances, and zero is on it.
+    FromZero,
+    /// Equal ratios; what is not above zero has no place.
+    Log,
+}
+
+/// How traces are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Palette {
+    /// They have no order: colours that the colour-blind can tell.
+    #[default]
+    Different,
+    /// They have one, such as percentiles, or numbers of clients: shades.
+    Ordered,
+}
+
+/// A series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Its name in the legend.
+    pub name: String,
+    /// How its points are drawn.
+    pub shape: Shape,
+    /// Its points, by rising `x` but for [`Shape::Points`] and [`Shape::Joined`].
+    pub points: Vec<Point>,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// A line from one to the next, its `band` a filled area.
+    Line,
+    /// Each holds until the next one, its `band` a filled area.
+    Steps,
+    /// Each for itself, its `band` a whisker.
+    Points,
+    /// Each for itself and joined to the next by a line, its `band` a whisker.
+    Joined,
+    /// Each a bar from zero, its `band` a whisker.
+    Bars,
+}
+
+/// A point of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Where along the horizontal axis.
+    pub x: f64,
+    /// Its value; null where there is none, which is a gap in a line.
+    pub y: Option<f64>,
+    /// The low and the high end of what belongs to it: an interval, or what lies between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub band: Option<(f64, f64)>,
+    /// What it is called where it is pointed at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// Something marked behind the traces.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Which axis `from` and `to` are of.
+    pub along: Along,
+    /// Where it is, or begins.
+    pub from: f64,
+    /// Where it ends; null of a single place.
+    pub to: Option<f64>,
+    /// What it is; empty where that is plain.
+    pub text: String,
+}
+
+/// An axis of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Along {
+    /// An upright stripe or line.
+    X,
+    /// A level one.
+    Y,
+}
+
+/// What makes charts of what.
+#[derive(Clone, Copy)]
+pub enum Of {
+    /// Of a run.
+    Run(fn(&Report) -> Vec<Chart>),
+    /// Of an experiment and the reports of its trials.
+    Experiment(fn(&ExperimentReport, &[Trialled]) -> Vec<Chart>),
+    /// Of a search.
+    Seek(fn(&SeekReport) -> Vec<Chart>),
+    /// Of a comparison.
+    Comparison(fn(&ComparisonReport) -> Vec<Chart>),
+    /// Of a history.
+    History(fn(&HistoryReport) -> Vec<Chart>),
+}
+
+/// A chart that can be made.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its name: the ids of its charts begin with it.
+    pub name: &'static str,
+    /// What it shows, for lists.
+    pub about: &'static str,
+    /// What makes it. Where there is nothing to show it makes none.
+    pub of: Of,
+}
+
+/// Every chart, in the order of the page.
+pub const ALL: &[Entry] = &[
+    throughput::ENTRY,
+    response::ENTRY,
+    distribution::ENTRY,
+    probes::ENTRY,
+    offered::ENTRY,
+    queue::ENTRY,
+    losses::ENTRY,
+    stalls::ENTRY,
+    kinds::ENTRY,
+    clients::ENTRY,
+    statements::ENTRY,
+    gauges::ENTRY,
+    curves::ENTRY,
+    tradeoff::ENTRY,
+    law::ENTRY,
+    stability::ENTRY,
+    sought::ENTRY,
+    ratios::ENTRY,
+    sides::ENTRY,
+    builds::ENTRY,
+];
+
+/// What stands in the columns of a chart's table.
+const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
+
+/// How many times larger the longest of some times is than the shortest, where a linear axis
+/// would lay the short ones on each other.
+const FAR_APART: f64 = 20.0;
+
+/// The charts of a run.
+pub fn of_run(report: &Report) -> Vec<Chart> {
+    let of = |entry: &Entry| match entry.of {
+        Of::Run(make) => make(report),
+        _ => Vec::new(),
+    };
+    distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The charts of an experiment; without trials those that need them are left out.
+pub fn of_experiment(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
+    let of = |entry: &Entry| match entry.of {
+        Of::Experiment(make) => make(report, trials),
+        _ => Vec::new(),
+    };
+    distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The charts of a search.
+pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
+    let of = |entry: &Entry| match entry.of {
+        Of::Seek(make) => make(report),
+        _ => Vec::new(),
+    };
+    distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The charts of a comparison.
+pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
+    let of = |entry: &Entry| match entry.of {
+        Of::Comparison(make) => make(report),
+        _ => Vec::new(),
+    };
+    distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The charts of a history.
+pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
+    let of = |entry: &Entry| match entry.of {
+        Of::History(make) => make(report),
+        _ => Vec::new(),
+    };
+    distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The same charts, each with an id of its own: names of groups may differ by letters alone that
+/// ids do not have.
+fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
+    for index in 1..charts.len() {
+        let (before, rest) = charts.split_at_mut(index);
+        let wanted = rest[0].id.clone();
+        let mut n = 1;
+        while before.iter().any(|chart| chart.id == rest[0].id) {
+            n += 1;
+            rest[0].id = format!("{wanted}-{n}");
+        }
+    }
+    charts
+}
+
+/// A name as a part of an id: small letters, digits, and `-` for what lies between.
+fn slug(name: &str) -> String {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<String> =
+        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect();
+    words.join("-")
+}
+
+impl Chart {
+    /// A chart without traces.
+    fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {
+        Chart {
+            id: id.into(),
+            title: title.into(),
+            x,
+            y,
+            palette: Palette::Different,
+            traces: Vec::new(),
+            marks: Vec::new(),
+            note: None,
+        }
+    }
+
+    /// The same with what happened during the run marked on its axis of time.
+    fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, of: &Report) -> Chart {
+        let first = of.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
+        let axis = Axis::of("time in the measured phase", "s", Scale::Linear);
+        let is_long = of.measured_seconds > first;
+        let x = Axis { range: is_long.then_some((first, of.measured_seconds)), ..axis };
+        Chart { marks: happened(of), ..Chart::new(id, title, x, y) }
+    }
+
+    /// Adds a point to the line of this name, which is made where there is none; where lines need
+    /// no name, to `only`.
+    fn join(&mut self, line: &str, only: &str, point: Point) {
+        let name = if line.is_empty() { only } else { line };
+        match self.traces.iter_mut().find(|trace| trace.name == name) {
+            Some(trace) => trace.points.push(point),
+            None => self.traces.push(Trace::new(name, Shape::Joined, vec![point])),
+        }
+    }
+
+    /// The chart, if any of its traces has a value to show.
+    fn if_any(mut self) -> Vec<Chart> {
+        self.traces.retain(|trace| trace.points.iter().any(|point| point.y.is_some()));
+        if self.traces.is_empty() { Vec::new() } else { vec![self] }
+    }
+
+    /// Its data as titles and rows: one of each trace and point. All of it, nothing is thinned.
+    pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
+        let rows = self.rows().map(Vec::from).collect();
+        (TITLES.map(str::to_owned).to_vec(), rows)
+    }
+
+    /// The same as text (RFC 4180).
+    pub fn to_csv(&self) -> String {
+        crate::rows_of_text(TITLES, self.rows())
+    }
+
+    fn rows(&self) -> impl Iterator<Item = [String; 6]> {
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let row = move |trace: &Trace, point: &Point| {
+            [
+                trace.name.clone(),
+                self.x.name_of(point.x),
+                number(point.y),
+                number(point.band.map(|band| band.0)),
+                number(point.band.map(|band| band.1)),
+                point.label.clone().unwrap_or_default(),
+            ]
+        };
+        let of =
+            move |trace: &Trace| trace.points.iter().map(|p| row(trace, p)).collect::<Vec<_>>();
+        self.traces.iter().flat_map(of)
+    }
+}
+
+/// The ramp-up and the disturbances of a run.
+fn happened(report: &Report) -> Vec<Mark> {
+    let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
+    let ramp_up = Mark::stretch(first as f64, Some(0.0), "ramp-up");
+    let ramp_up = (first < 0).then_some(ramp_up);
+    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
+    let disturbed = begun.map(|one| {
+        let ended_s = one.ended_s.unwrap_or(report.measured_seconds);
+        Mark::stretch(one.began_s, Some(ended_s), one.name.clone())
+    });
+    ramp_up.into_iter().chain(disturbed).collect()
+}
+
+/// A figure's axis: what it is and its unit.
+fn figure_axis(name: &str, scale: Scale) -> Axis {
+    match name {
+        "nopm" => Axis::of("NOPM", "new orders/min", scale),
+        "tps" => Axis::of("TPS", "commits/s", scale),
+        "unfinished" => Axis::of("unfinished", "transactions", scale),
+        other => match (other.strip_suffix("_ms"), other.strip_suffix("_percent")) {
+            (Some(quantile), _) => Axis::of(format!("response time, {quantile}"), "ms", scale),
+            (_, Some(share)) => Axis::of(share.replace('_', " "), "%", scale),
+            _ => Axis::of(other.replace('_', " "), "", scale),
+        },
+    }
+}
+
+impl Scale {
+    /// The one on which times are told apart: from zero, or by ratios where they lie far apart.
+    fn of_times(times: impl IntoIterator<Item = f64>) -> Scale {
+        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
+        for time in times.into_iter().filter(|time| *time > 0.0) {
+            (low, high) = (low.min(time), high.max(time));
+        }
+        if high > low * FAR_APART { Scale::Log } else { Scale::FromZero }
+    }
+
+    /// The one for the values of an axis that was varied: numbers of clients go by doubling.
+    fn of_varied(values: &[f64]) -> Scale {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(0.0, f64::max);
+        if low > 0.0 && high >= low * FAR_APART { Scale::Log } else { Scale::Linear }
+    }
+}
+
+impl Trace {
+    /// A trace.
+    fn new(name: impl Into<String>, shape: Shape, points: Vec<Point>) -> Trace {
+        Trace { name: name.into(), shape, points }
+    }
+}
+
+impl Point {
+    /// A point without more.
+    fn at(x: f64, y: Option<f64>) -> Point {
+        Point { x, y: y.filter(|y| y.is_finite()), ..Point::default() }
+    }
+}
+
+impl Mark {
+    /// Whether it is named in the legend: beside a level stripe no place is free for sure.
+    pub(crate) fn is_in_legend(&self) -> bool {
+        self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
+    }
+
+    /// A stretch of the horizontal axis.
+    fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
+        Mark { along: Along::X, from, to, text: text.into() }
+    }
+
+    /// A level line.
+    fn level(at: f64, text: impl Into<String>) -> Mark {
+        Mark { along: Along::Y, from: at, to: None, text: text.into() }
+    }
+}
+
+impl Axis {
+    /// An axis of numbers.
+    fn of(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
+        Axis { title: title.into(), unit: unit.into(), scale, categories: Vec::new(), range: None }
+    }
+
+    /// An axis of names.
+    fn named(title: impl Into<String>, categories: Vec<String>) -> Axis {
+        Axis { categories, ..Axis::of(title, "", Scale::Linear) }
+    }
+
+    /// A place along it as people call it: its name, or its number.
+    pub fn name_of(&self, at: f64) -> String {
+        let is_category = at >= 0.0 && at.fract() == 0.0;
+        let name = is_category.then(|| self.categories.get(at as usize)).flatten();
+        name.cloned().unwrap_or_else(|| at.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+//! A figure over builds, with the places where its level changed.
+
+use analysis::HistoryReport;
+use analysis::figures::is_time;
+use analysis::figures::title;
+use analysis::history::PointHistory;
+
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, slug};
+use crate::changed;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "builds",
+    about: "a figure over builds, with the changes of its level",
+    of: Of::History(charts),
+};
+
+fn charts(report: &HistoryReport) -> Vec<Chart> {
+    report.points.iter().flat_map(|point| chart(report, point)).collect()
+}
+
+fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
+    let names = point.builds.iter().map(|build| build.build.clone()).collect();
+    let at = point.values.pairs(" ");
+    let id = slug(&format!("builds {at}"));
+    let titled = format!("{} by {} {at}", title(&report.figure), report.by);
+    let values = point.builds.iter().map(|build| build.value).filter(|value| value.is_finite());
+    let scale = if is_time(&report.figure) { Scale::of_times(values) } else { Scale::FromZero };
+    let x = Axis::named(report.by.clone(), names);
+    let mut chart = Chart::new(id, titled.trim_end(), x, figure_axis(&report.figure, scale));
+    let series = |of: &dyn Fn(&analysis::history::BuildReport) -> f64| -> Vec<Point> {
+        let builds = point.builds.iter().enumerate();
+        let known = |value: f64| Some(value).filter(|value| value.is_finite());
+        builds.map(|(index, build)| Point::at(index as f64, known(of(build)))).collect()
+    };
+    chart.traces = vec![
+        Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),
+        Trace::new("build", Shape::Joined, series(&|build| build.value)),
+    ];
+    for change in point.changes.iter().flatten() {
+        let word = if change.is_worse { "worse" } else { "better" };
+        let text = format!("{:+.1} %, {word}", (change.ratio - 1.0) * 100.0);
+        chart.marks.push(Mark::stretch(change.at as f64, None, text));
+    }
+    for start in &point.starts {
+        let text = format!("new series: {}", changed(&start.changed));
+        chart.marks.push(Mark::stretch(start.at as f64, None, text));
+    }
+    chart.if_any()
+}

@@ -1,0 +1,43 @@
+//! The clients beside each other: whether some were served worse.
+
+use analysis::report::{ClientReport, Report};
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "clients",
+    about: "transactions and mean response time of each client",
+    of: Of::Run(charts),
+};
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let Some(clients) = report.block.per_client.as_deref().filter(|all| all.len() > 1) else {
+        return Vec::new();
+    };
+    let chart = |id, title, y, of: &dyn Fn(&ClientReport) -> Option<f64>| {
+        let mut chart = Chart::new(id, title, Axis::of("client", "", Scale::Linear), y);
+        let point = |one: &ClientReport| Point::at(f64::from(one.client), of(one));
+        let points = clients.iter().map(point).collect();
+        chart.traces = vec![Trace::new("each client", Shape::Points, points)];
+        chart.if_any()
+    };
+    let calls = Axis::of("transactions", "", Scale::FromZero);
+    let means = Axis::of("mean response time", "ms", Scale::FromZero);
+    [
+        chart("clients-calls", "Transactions by client", calls, &|one| Some(calls_of(one) as f64)),
+        chart("clients-means", "Mean response time by client", means, &mean_ms),
+    ]
+    .concat()
+}
+
+fn calls_of(client: &ClientReport) -> u64 {
+    client.transactions.iter().map(|(_, of)| of.calls).sum()
+}
+
+/// Over all kinds; of those that failed no time is kept.
+fn mean_ms(client: &ClientReport) -> Option<f64> {
+    let kinds = || client.transactions.iter().map(|(_, of)| of);
+    let finished: u64 = kinds().map(|of| of.calls - of.failed).sum();
+    let total_ms: f64 = kinds().map(|of| of.total_ms).sum();
+    (finished > 0).then(|| total_ms / finished as f64)
+}

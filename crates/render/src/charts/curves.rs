@@ -1,0 +1,131 @@
+//! Figures of an experiment over the axis that a curve goes along, a line for the others' values.
+
+use analysis::ExperimentReport;
+use analysis::experiment::PointReport;
+use analysis::figures::title as title_of;
+use analysis::figures::{Figure, is_time, number};
+use analysis::trials::Trialled;
+use model::{is_arrival_rate, short_axis};
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, figure_axis, slug};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "curves",
+    about: "an experiment's figures over clients or what else was varied, with their errors",
+    of: Of::Experiment(charts),
+};
+
+/// Figures beside the one by which points are judged.
+const OTHERS: [&str; 6] = ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent"];
+
+/// So few values of a second axis are told apart by lines, and make no curve.
+const CURVE_LEAST: usize = 3;
+
+/// All figures over the main axis; the primary one over others too that are curves themselves.
+fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+    let Some(main) = main_axis(report) else { return Vec::new() };
+    let mut all = chart(report, main, &report.primary);
+    let others = OTHERS.iter().filter(|name| **name != report.primary);
+    let told = others.filter(|name| is_told(report, name));
+    all.extend(told.flat_map(|name| chart(report, main, name)));
+    let is_curve = |axis: &usize| {
+        let values = &report.axes[*axis].values;
+        values.len() >= CURVE_LEAST && are_numbers(values)
+    };
+    let axes = (0..report.axes.len()).filter(|axis| *axis != main).filter(is_curve);
+    all.extend(axes.flat_map(|axis| chart(report, axis, &report.primary)));
+    all
+}
+
+fn are_numbers(values: &[String]) -> bool {
+    values.iter().all(|value| number(value).is_some())
+}
+
+/// The axis along which curves go: of those of several values clients or a rate, else the one
+/// with the most numbers, else the one with the most names.
+pub(super) fn main_axis(report: &ExperimentReport) -> Option<usize> {
+    let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
+    let rank = |axis: &usize| {
+        let model::Axis { name, values } = &report.axes[*axis];
+        (are_numbers(values), is_load(name), values.len())
+    };
+    let has_values = |axis: &usize| report.axes[*axis].values.len() > 1;
+    // Of equal ones the first.
+    (0..report.axes.len()).filter(has_values).rev().max_by_key(rank)
+}
+
+/// Nobody needs to see that there were no errors.
+fn is_told(report: &ExperimentReport, name: &str) -> bool {
+    let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
+    figures.any(|figure| name != "errors_percent" || figure.max > 0.0)
+}
+
+fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
+    let told = &report.axes[axis];
+    let means = report.points.iter().filter_map(|point| point.figures.get(figure));
+    let scale = match is_time(figure) {
+        true => Scale::of_times(means.map(|figure| figure.mean).filter(|mean| mean.is_finite())),
+        false => Scale::FromZero,
+    };
+    let id = format!("curves-{}-{}", slug(&told.name), slug(figure));
+    let title = format!("{} over {}", title_of(figure), short_axis(&told.name));
+    let x = axis_of(&told.name, &told.values);
+    let mut chart = Chart::new(id, title, x, figure_axis(figure, scale));
+    let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
+    if all.any(|figure| figure.half_width.is_some()) {
+        let words = "Whiskers are 95 % intervals over runs";
+        chart.note = Some(match scale {
+            Scale::Log => format!("{words}, as wide below as above, and end where the axis does."),
+            Scale::Linear | Scale::FromZero => format!("{words}."),
+        });
+    }
+    for (at, point) in along(report, axis) {
+        let Some(measured) = point.figures.get(figure) else { continue };
+        chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
+    }
+    chart.if_any()
+}
+
+/// The points where they stand along an axis, in its order.
+pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
+    let values = &report.axes[axis].values;
+    let places = places(values);
+    let mut points: Vec<(f64, &PointReport)> = Vec::new();
+    for point in &report.points {
+        let Some((_, value)) = point.values.0.get(axis) else { continue };
+        let Some(index) = values.iter().position(|known| known == value) else { continue };
+        points.push((places[index], point));
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+/// The values of the other axes.
+pub(super) fn line_of(point: &PointReport, axis: usize) -> String {
+    let others = point.values.0.iter().enumerate().filter(|(index, _)| *index != axis);
+    let words: Vec<String> =
+        others.map(|(_, (name, value))| format!("{}={value}", short_axis(name))).collect();
+    words.join(" ")
+}
+
+/// A figure as a point with its interval, which ends at zero: nothing that is drawn here, a rate,
+/// a time or a share, can be below.
+pub(super) fn of_figure(x: f64, figure: &Figure) -> Point {
+    let band = figure.half_width.map(|half| ((figure.mean - half).max(0.0), figure.mean + half));
+    Point { band, ..Point::at(x, Some(figure.mean)) }
+}
+
+/// Where values of an axis stand: by their numbers, or one after the other.
+pub(super) fn places(values: &[String]) -> Vec<f64> {
+    let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
+    numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
+}
+
+/// An axis that was varied.
+pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
+    let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
+    match numbers {
+        Some(numbers) => Axis::of(short_axis(name), "", Scale::of_varied(&numbers)),
+        None => Axis::named(short_axis(name), values.to_vec()),
+    }
+}

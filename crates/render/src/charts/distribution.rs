@@ -1,0 +1,58 @@
+//! How long transactions took: one in N took longer than this, from the median to the last one.
+//!
+//! Response against service shows what waiting adds, offered against response what is lost.
+
+use analysis::report::{Latency, Report};
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "distribution",
+    about: "the distribution of response times, service times and of all offered work",
+    of: Of::Run(charts),
+};
+
+const NOTE: &str = "1 in 10 is p90, 1 in 100 is p99, 1 in 1,000 is p99.9. The last points are of \
+                    few transactions.";
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let block = &report.block;
+    let counts = &block.counts;
+    let waits = block.wait_ms.note.is_none();
+    let lost = counts.offered > counts.finished;
+    let shown = [
+        ("of all offered", &block.offered_ms, lost),
+        ("response", &block.response_ms, true),
+        ("service", &block.service_ms, waits),
+    ];
+    let shown = shown.into_iter().filter(|(.., is_shown)| *is_shown);
+    let traces: Vec<Trace> =
+        shown.map(|(name, of, _)| Trace::new(name, Shape::Line, points(of))).collect();
+    let times = || traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
+    let x = Axis::of("one in N takes longer", "N", Scale::Log);
+    let y = Axis::of("time", "ms", Scale::of_times(times()));
+    let mut chart = Chart::new("distribution", "Distribution of latency", x, y);
+    let ends = "The line of all offered ends where work was lost.";
+    chart.note = Some(if lost { format!("{NOTE} {ends}") } else { NOTE.to_owned() });
+    chart.traces = traces;
+    chart.if_any()
+}
+
+/// By how many of N are above; of a report without a distribution its percentiles.
+fn points(of: &Latency) -> Vec<Point> {
+    let above = |percent: f64| 1.0 / (1.0 - percent / 100.0);
+    if !of.distribution.is_empty() {
+        let known = of.distribution.iter().filter(|(percent, _)| *percent < 100.0);
+        return known.map(|(percent, ms)| Point::at(above(*percent), Some(*ms))).collect();
+    }
+    let known = [
+        (0.0, of.min),
+        (50.0, of.p50),
+        (90.0, of.p90),
+        (95.0, of.p95),
+        (99.0, of.p99),
+        (99.9, of.p999),
+    ];
+    let known = known.into_iter().filter_map(|(percent, ms)| Some((percent, ms?)));
+    known.map(|(percent, ms)| Point::at(above(percent), Some(ms))).collect()
+}

@@ -1,0 +1,162 @@
+//! What was read around the run once a second: machine, generator, server, database. Gauges of
+//! one unit, name and magnitude share a chart. One that always stood at zero has none.
+
+use analysis::report::{GaugeReport, Report};
+use model::numbers::capital;
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "gauges",
+    about: "what was read around the run: machine, generator, server, database",
+    of: Of::Run(charts),
+};
+
+/// More lines in one chart are not told apart.
+const TRACES_MOST: usize = 8;
+/// What one looks for first: how busy processor and disks are, and for memory.
+const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
+/// A gauge that is never more than this share of another would lie flat beside it.
+const FLAT: f64 = 0.05;
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let shown: Vec<&GaugeReport> = report.gauges.iter().filter(|gauge| most(gauge) > 0.0).collect();
+    let families = alike(&shown, |gauge| (&gauge.about, &gauge.unit, words_of(gauge, 1)));
+    let families = families.into_iter().flat_map(|family| match family.len() > TRACES_MOST {
+        // So many have more in common than their first word.
+        true => alike(&family, |gauge| (&gauge.about, &gauge.unit, words_of(gauge, 2))),
+        false => vec![family],
+    });
+    let mut families: Vec<Vec<&GaugeReport>> = families.flat_map(by_magnitude).collect();
+    // Whose they are keeps its order.
+    let rank = |name: &str| FIRST.iter().position(|first| name.starts_with(first));
+    families.sort_by_key(|family| {
+        let owner = shown.iter().position(|gauge| gauge.about == family[0].about);
+        (owner, rank(&family[0].name).unwrap_or(FIRST.len()))
+    });
+    families.iter().flat_map(|family| chart(report, family)).collect()
+}
+
+/// The charts of gauges by what these are about, in the order of the charts.
+pub(crate) fn by_subject<'c>(
+    report: &'c Report,
+    charts: &'c [Chart],
+) -> Vec<(&'c str, Vec<&'c Chart>)> {
+    let mut all: Vec<(&str, Vec<&Chart>)> = Vec::new();
+    let is_of = |about: &str, chart: &Chart| {
+        let begins = slug(&format!("{} {about}", ENTRY.name));
+        chart.id.strip_prefix(&begins).is_some_and(|rest| rest.starts_with('-'))
+    };
+    for chart in charts {
+        let abouts = report.gauges.iter().map(|gauge| gauge.about.as_str());
+        // One name may begin with another.
+        let owner = abouts.filter(|about| is_of(about, chart)).max_by_key(|about| about.len());
+        let Some(owner) = owner else { continue };
+        match all.iter_mut().find(|(about, _)| *about == owner) {
+            Some((_, charts)) => charts.push(chart),
+            None => all.push((owner, vec![chart])),
+        }
+    }
+    all
+}
+
+/// A gauge's name as people read it: `disk busy, vda` of `disk_busy/vda`.
+fn readable(name: &str) -> String {
+    name.replace('_', " ").replace('/', ", ")
+}
+
+/// Gauges in groups of those that are alike, in the order of the first of each.
+fn alike<'g, K: PartialEq>(
+    gauges: &[&'g GaugeReport],
+    key: impl Fn(&'g GaugeReport) -> K,
+) -> Vec<Vec<&'g GaugeReport>> {
+    let mut groups: Vec<Vec<&GaugeReport>> = Vec::new();
+    for gauge in gauges {
+        match groups.iter_mut().find(|group| key(group[0]) == key(gauge)) {
+            Some(group) => group.push(gauge),
+            None => groups.push(vec![gauge]),
+        }
+    }
+    groups
+}
+
+/// A family in groups in which none is flat, nor are there too many. Shares of one whole stay
+/// together.
+fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
+    if family[0].unit == "%" && family.len() <= TRACES_MOST {
+        return vec![family];
+    }
+    let mut sorted = family;
+    sorted.sort_by(|a, b| most(b).total_cmp(&most(a)));
+    let mut groups: Vec<Vec<&GaugeReport>> = Vec::new();
+    for gauge in sorted {
+        let fits = |group: &Vec<&GaugeReport>| {
+            group.len() < TRACES_MOST && most(gauge) > FLAT * most(group[0])
+        };
+        match groups.last_mut().filter(|group| fits(group)) {
+            Some(group) => group.push(gauge),
+            None => groups.push(vec![gauge]),
+        }
+    }
+    groups
+}
+
+/// The first words of a gauge's name: `cpu` of `cpu_user`, and of `cpu/3`.
+fn words_of(gauge: &GaugeReport, count: usize) -> Vec<&str> {
+    gauge.name.split(['_', '/']).take(count).collect()
+}
+
+fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
+    let first = family[0];
+    let shared = |count: usize| family.iter().all(|g| words_of(g, count) == words_of(first, count));
+    let n_shared = (1..8).take_while(|count| shared(*count)).last().unwrap_or(1);
+    let name = match family.len() {
+        1 => readable(&first.name),
+        _ => words_of(first, n_shared).join(" "),
+    };
+    let id = format!("gauges {} {name} {}", first.about, first.unit.replace('%', "percent"));
+    let title = format!("{}: {name}", capital(&first.about));
+    let most = family.iter().map(|gauge| most(gauge)).fold(0.0, f64::max);
+    let (unit, per) = fitting(&first.unit, most);
+    let title = match family.len() > 1 && !unit.is_empty() {
+        true => format!("{title}, {unit}"),
+        false => title,
+    };
+    let axis = Axis::of(name, unit, Scale::FromZero);
+    let mut chart = Chart::of_time(slug(&id), title, axis, report);
+    chart.note = Some(first.help.clone()).filter(|help| family.len() == 1 && !help.is_empty());
+    let trace = |gauge: &&GaugeReport| {
+        Trace::new(readable(&gauge.name), Shape::Line, points(&gauge.points, per))
+    };
+    chart.traces = family.iter().map(trace).collect();
+    chart.if_any()
+}
+
+fn most(gauge: &GaugeReport) -> f64 {
+    gauge.points.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max)
+}
+
+/// The unit in which bytes are read, and how many of the gauge's one of them is.
+fn fitting(unit: &str, most: f64) -> (String, f64) {
+    let Some(rest) = unit.strip_prefix('B').filter(|rest| rest.is_empty() || *rest == "/s") else {
+        return (unit.to_owned(), 1.0);
+    };
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)].map(|(name, bits)| (name, 1_u64 << bits));
+    let found = units.into_iter().find(|(_, per)| most >= *per as f64);
+    let (name, per) = found.unwrap_or(("B", 1));
+    (format!("{name}{rest}"), per as f64)
+}
+
+/// A second that could not be read is a gap.
+fn points(read: &[(i64, f64)], per: f64) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::with_capacity(read.len());
+    let mut before = None;
+    for (second, value) in read {
+        if before.is_some_and(|before| *second > before + 1) {
+            points.push(Point::at((*second - 1) as f64, None));
+        }
+        points.push(Point::at(*second as f64, Some(*value / per)));
+        before = Some(*second);
+    }
+    points
+}

@@ -1,0 +1,39 @@
+//! The kinds of transactions beside each other: their times, and what each takes of all time.
+
+use analysis::report::{Report, TransactionReport};
+
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "kinds",
+    about: "response times and share of time of each kind of transaction",
+    of: Of::Run(charts),
+};
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let all = report.block.transactions.iter();
+    let kinds: Vec<(&str, &TransactionReport)> = all.filter(|(_, of)| of.calls > 0).collect();
+    if kinds.len() < 2 {
+        return Vec::new();
+    }
+    let names: Vec<String> = kinds.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let trace = |name: &str, shape, of: &dyn Fn(&TransactionReport) -> Option<f64>| {
+        let points = kinds.iter().enumerate();
+        let points = points.map(|(index, (_, kind))| Point::at(index as f64, of(kind)));
+        Trace::new(name, shape, points.collect())
+    };
+    let time = |name: &'static str| {
+        trace(name, Shape::Points, &move |of: &TransactionReport| of.response_ms.get(name))
+    };
+    let x = Axis::named("transaction", names.clone());
+    let y = Axis::of("response time", "ms", Scale::Log);
+    let mut times = Chart::new("kinds-times", "Response times by transaction", x, y);
+    times.palette = Palette::Ordered;
+    let max = trace("max", Shape::Points, &|of| of.response_ms.max);
+    times.traces = vec![max, time("p99"), time("p95"), time("p50")];
+    let x = Axis::named("transaction", names);
+    let y = Axis::of("share of service time", "%", Scale::FromZero);
+    let mut shares = Chart::new("kinds-shares", "What transactions take of all time", x, y);
+    shares.traces = vec![trace("share", Shape::Bars, &|of| of.ratio_percent)];
+    [times.if_any(), shares.if_any()].concat()
+}

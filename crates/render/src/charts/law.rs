@@ -1,0 +1,50 @@
+//! Throughput over clients as measured, and the Universal Scalability Law that fits it best.
+
+use analysis::ExperimentReport;
+use analysis::figures::number;
+use analysis::trials::Trialled;
+
+use super::curves::of_figure;
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
+use crate::misfit;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "law",
+    about: "the Universal Scalability Law beside what was measured",
+    of: Of::Experiment(charts),
+};
+
+/// The law is drawn through so many places.
+const PLACES: u32 = 100;
+
+fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+    let Some(law) = &report.scalability else { return Vec::new() };
+    let measured: Vec<Point> = report
+        .points
+        .iter()
+        .filter_map(|point| {
+            let clients = number(&point.values.0.first()?.1)?;
+            Some(of_figure(clients, point.figures.get(&report.primary)?))
+        })
+        .collect();
+    let least = measured.iter().map(|point| point.x).fold(f64::INFINITY, f64::min);
+    let most = measured.iter().map(|point| point.x).fold(0.0, f64::max);
+    let line = (0..=PLACES).map(|place| {
+        // Closer together where clients are few, as the law bends there.
+        let clients = least * (most / least).powf(f64::from(place) / f64::from(PLACES));
+        Point::at(clients, Some(law.throughput(clients)))
+    });
+    let varied: Vec<f64> = measured.iter().map(|point| point.x).collect();
+    let x = Axis::of("clients", "", Scale::of_varied(&varied));
+    let y = figure_axis(&report.primary, Scale::FromZero);
+    let mut chart = Chart::new("law", "Scalability", x, y);
+    if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {
+        chart.marks.push(Mark::stretch(peak, None, "the law's peak"));
+    }
+    chart.note = misfit(law).map(|why| format!("It does not fit: {why}. Do not read the line."));
+    chart.traces = vec![
+        Trace::new("Universal Scalability Law", Shape::Line, line.collect()),
+        Trace::new("measured", Shape::Points, measured),
+    ];
+    chart.if_any()
+}

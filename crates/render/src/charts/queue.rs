@@ -1,0 +1,23 @@
+//! How many wait for a free client, in open load.
+
+use analysis::report::{Report, SecondReport};
+
+use super::probes::steps;
+use super::throughput::by_group;
+use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry =
+    Entry { name: "queue", about: "how many wait for a free client", of: Of::Run(charts) };
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let axis = Axis::of("waiting", "transactions", Scale::FromZero);
+    let mut chart = Chart::of_time("queue", "Queue", axis, report);
+    let waiting = |row: &SecondReport| row.waiting.map(|n| n as f64);
+    chart.traces = by_group(report, "all groups", &waiting);
+    if let [alone] = &mut chart.traces[..] {
+        "waiting".clone_into(&mut alone.name);
+    }
+    let points = steps(&report.probes, &|probe| probe.queue_mean);
+    chart.traces.push(Trace::new("mean of each probe", Shape::Steps, points));
+    chart.if_any()
+}

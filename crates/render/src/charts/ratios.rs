@@ -1,0 +1,79 @@
+//! Ratios of a comparison with their intervals: right of 1 is more than the baseline.
+
+use analysis::ComparisonReport;
+use analysis::comparison::{Judged, PairReport};
+use analysis::figures::title;
+use model::numbers::exact;
+use model::short_axis;
+
+use super::{Along, Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "ratios",
+    about: "a comparison's ratios with their intervals",
+    of: Of::Comparison(charts),
+};
+
+/// The primary figure by point; and all figures where there is one point.
+fn charts(report: &ComparisonReport) -> Vec<Chart> {
+    let names = names(report);
+    let mut x = Axis::named("point", names.clone());
+    let is_one = report.pairs.iter().all(|pair| pair.points.len() == 1);
+    if is_one {
+        x.title = "figure".to_owned();
+    }
+    let y = Axis::of(format!("ratio to {}", report.sides[0].name), "", Scale::Log);
+    let what = if is_one { "Figures".to_owned() } else { title(&report.primary) };
+    let mut chart = Chart::new("ratios", format!("{what} against the baseline"), x, y);
+    chart.marks.push(Mark::level(1.0, ""));
+    let floor = 1.0 + report.floor;
+    chart.marks.push(Mark {
+        along: Along::Y,
+        from: 1.0 / floor,
+        to: Some(floor),
+        text: format!("within ±{} %: does not matter", exact(100.0 * report.floor)),
+    });
+    chart.note = Some(
+        "Of times less is better, of rates more. Each interval is for itself; verdicts, as the \
+         labels have them, are corrected for all that is judged."
+            .to_owned(),
+    );
+    for pair in &report.pairs {
+        let points = judged(pair).into_iter().filter_map(|(name, judged)| {
+            let place = names.iter().position(|known| *known == name)?;
+            let ratio = judged.ratio?;
+            let label = Some(judged.verdict.name().to_owned());
+            let at = Point::at(place as f64, Some(ratio.value));
+            Some(Point { band: ratio.interval, label, ..at })
+        });
+        chart.traces.push(Trace::new(pair.side.clone(), Shape::Points, points.collect()));
+    }
+    chart.if_any()
+}
+
+fn names(report: &ComparisonReport) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in report.pairs.iter().flat_map(judged) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// What is drawn of a pair, each with its name on the axis.
+fn judged(pair: &PairReport) -> Vec<(String, &Judged)> {
+    if let [point] = &pair.points[..] {
+        let all = std::iter::once(&point.primary).chain(&point.others);
+        return all.map(|judged| (title(&judged.figure), judged)).collect();
+    }
+    let points = pair.points.iter().map(|point| {
+        let words: Vec<String> = point
+            .values
+            .iter()
+            .map(|(name, value)| format!("{} {value}", short_axis(name)))
+            .collect();
+        (words.join(", "), &point.primary)
+    });
+    points.chain(pair.overall.iter().map(|judged| ("all".to_owned(), judged))).collect()
+}

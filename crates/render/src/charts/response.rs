@@ -1,0 +1,69 @@
+//! Percentiles of response times, second by second, with what lies between them filled.
+
+use analysis::report::{GroupReport, Report, SecondReport};
+use model::numbers::count;
+
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "response",
+    about: "p50, p95, p99 and maximum of response times over time",
+    of: Of::Run(charts),
+};
+
+const NOTE: &str = "Each second's transactions are those that were intended in it. Of few samples \
+                    p99 is close to the maximum.";
+
+/// One a group: percentiles of several cannot be added up.
+fn charts(report: &Report) -> Vec<Chart> {
+    let one = |group: &GroupReport| {
+        let name = &group.name;
+        let rows: Vec<&SecondReport> =
+            report.seconds.iter().filter(|row| row.group == *name).collect();
+        let (id, title) = match report.groups.len() {
+            1 => ("response".to_owned(), "Response times".to_owned()),
+            _ => (format!("response-{}", super::slug(name)), format!("Response times of {name}")),
+        };
+        let all = rows.iter().flat_map(|row| [row.p50_ms, row.max_ms]).flatten();
+        let axis = Axis::of("response time", "ms", Scale::of_times(all));
+        let mut chart = Chart::of_time(id, title, axis, report);
+        chart.palette = Palette::Ordered;
+        chart.note = Some(note(report, group));
+        chart.traces = traces(&rows);
+        chart.if_any()
+    };
+    report.groups.iter().flat_map(one).collect()
+}
+
+/// What was lost has no time that could be drawn, and makes those of the others look good.
+fn note(report: &Report, group: &GroupReport) -> String {
+    let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
+    match counts.offered - counts.finished {
+        0 => NOTE.to_owned(),
+        others => format!(
+            "Of what finished; {} of {} did not, and are not in it. {NOTE}",
+            model::format_count(others),
+            count(counts.offered, "transaction")
+        ),
+    }
+}
+
+/// The highest first, so that it lies below the others; each filled down to the next.
+fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
+    type Quantile = fn(&SecondReport) -> Option<f64>;
+    let all: [(&str, Quantile); 4] = [
+        ("max", |row| row.max_ms),
+        ("p99", |row| row.p99_ms),
+        ("p95", |row| row.p95_ms),
+        ("p50", |row| row.p50_ms),
+    ];
+    let trace = |(index, (name, of)): (usize, &(&str, Quantile))| {
+        let below = all.get(index + 1).map(|(_, below)| *below);
+        let point = |row: &&SecondReport| {
+            let band = below.and_then(|below| below(row)).zip(of(row));
+            Point { band, ..Point::at(row.second as f64, of(row)) }
+        };
+        Trace::new(*name, Shape::Line, rows.iter().map(point).collect())
+    };
+    all.iter().enumerate().map(trace).collect()
+}

@@ -1,0 +1,65 @@
+//! A search's probes: times over what was sought, with the bound and the answer.
+
+use analysis::SeekReport;
+use analysis::seek::{Answer, Verdict};
+use model::{Bound, Metric, short_axis};
+
+use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "sought",
+    about: "a search's probes over its axis, with objective and answer",
+    of: Of::Seek(charts),
+};
+
+fn charts(report: &SeekReport) -> Vec<Chart> {
+    let mut all: Vec<Chart> = report
+        .seek
+        .objectives
+        .iter()
+        .filter_map(|objective| match objective.bound {
+            Bound::Time(ns) => Some((objective.metric, ns as f64 / 1e6)),
+            Bound::Share(_) => None,
+        })
+        .flat_map(|(metric, bound_ms)| chart(report, metric, bound_ms))
+        .collect();
+    all.dedup_by(|a, b| a.id == b.id);
+    all
+}
+
+fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
+    let figure = format!("{}_ms", metric.name());
+    let value = |probe: &analysis::seek::ProbeReport| probe.figures.get(&figure).copied().flatten();
+    let scale = Scale::of_times(report.probes.iter().filter_map(value).chain([bound_ms]));
+    let axis = &report.seek.axis;
+    let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
+    let x = Axis::of(
+        short_axis(axis),
+        if model::is_arrival_rate(axis) { "1/s" } else { "" },
+        Scale::of_varied(&places),
+    );
+    let title = format!("{} over {}", metric.name(), short_axis(axis));
+    let id = format!("sought-{}", metric.name());
+    let mut chart = Chart::new(id, title, x, figure_axis(&figure, scale));
+    let mean = report.curve.iter().map(|at| (at.at, at.figures.get(&figure).copied().flatten()));
+    let mean = mean.map(|(at, value)| Point::at(at, value)).collect();
+    chart.traces.push(Trace::new("mean of probes", Shape::Line, mean));
+    for verdict in [Verdict::Meets, Verdict::Undecided, Verdict::Fails] {
+        let here = report.probes.iter().filter(|probe| probe.verdict == verdict);
+        let points = here.map(|probe| {
+            let label = Some(probe.stage.name().to_owned());
+            Point { label, ..Point::at(probe.at, value(probe)) }
+        });
+        chart.traces.push(Trace::new(verdict.name(), Shape::Points, points.collect()));
+    }
+    let bound = format!("{} {}", metric.name(), model::format_duration((bound_ms * 1e6) as u64));
+    chart.marks.push(Mark::level(bound_ms, bound));
+    let answer = match report.answer {
+        Answer::Found { low, high, .. } => Some((low, high, "answer, 90 % interval")),
+        Answer::Between { low, high } => Some((low, high, "between")),
+        _ => None,
+    };
+    let stretch = |(low, high, text)| Mark::stretch(low, Some(high), text);
+    chart.marks.extend(answer.map(stretch));
+    chart.if_any()
+}

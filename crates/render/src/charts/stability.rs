@@ -1,0 +1,128 @@
+//! An experiment's points over time, a line for each: whether they are steady, and which is best.
+
+use analysis::ExperimentReport;
+use analysis::experiment::PointReport;
+use analysis::report::{ProbeReport, Report, SecondReport};
+use analysis::trials::{Trialled, counts};
+
+use super::probes::steps;
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace, curves, figure_axis};
+use super::{slug, throughput};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "stability",
+    about: "p95, p99 and TPS of an experiment's points over time",
+    of: Of::Experiment(charts),
+};
+
+/// More lines are not told apart.
+const LINES_MOST: usize = 12;
+/// More charts of a figure are not read.
+const CHARTS_MOST: usize = 4;
+
+/// A figure of a stretch and of a second.
+struct Figure {
+    name: &'static str,
+    of_probe: fn(&ProbeReport) -> Option<f64>,
+    of_second: fn(&SecondReport) -> Option<f64>,
+}
+
+const FIGURES: [Figure; 3] = [
+    Figure { name: "p95_ms", of_probe: |probe| probe.p95_ms, of_second: |row| row.p95_ms },
+    Figure { name: "p99_ms", of_probe: |probe| probe.p99_ms, of_second: |row| row.p99_ms },
+    Figure { name: "tps", of_probe: |probe| Some(probe.tps), of_second: |row| Some(row.tps) },
+];
+
+/// The points of a chart: what they have in common, and each with its first trial that counts.
+type Lines<'r> = (String, Vec<(String, &'r Report)>);
+
+/// A chart for each value of the other axes, as the curves have a line for it.
+fn charts(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
+    let all = lines(report, trials);
+    // Runs of a few seconds are one stretch, and are told by their seconds.
+    let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.probes.len() > 1);
+    let of = |figure: &Figure| -> Vec<Chart> {
+        all.iter()
+            .take(CHARTS_MOST)
+            .flat_map(|lines| chart(lines, figure, is_long, all.len()))
+            .collect()
+    };
+    FIGURES.iter().flat_map(of).collect()
+}
+
+fn lines<'r>(report: &ExperimentReport, trials: &'r [Trialled]) -> Vec<Lines<'r>> {
+    let first = |point: usize| {
+        let of = trials.iter().filter(|trial| trial.point as usize == point);
+        let counted = of.filter(|trial| counts(&trial.report));
+        counted.min_by_key(|trial| trial.repeat).map(|trial| &trial.report)
+    };
+    let main = curves::main_axis(report);
+    let points: Vec<&PointReport> = match main {
+        Some(main) => curves::along(report, main).into_iter().map(|(_, point)| point).collect(),
+        None => report.points.iter().collect(),
+    };
+    let mut all: Vec<Lines<'_>> = Vec::new();
+    for point in points {
+        let index = report.points.iter().position(|other| other.values == point.values);
+        let Some(run) = index.and_then(first) else { continue };
+        let of = main.map_or_else(String::new, |main| curves::line_of(point, main));
+        let value = main.and_then(|main| point.values.0.get(main));
+        let name = match value {
+            Some((axis, value)) => format!("{} {value}", model::short_axis(axis)),
+            None => "all".to_owned(),
+        };
+        match all.iter_mut().find(|(name, _)| *name == of) {
+            Some((_, lines)) => lines.push((name, run)),
+            None => all.push((of, vec![(name, run)])),
+        }
+    }
+    all
+}
+
+fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize) -> Vec<Chart> {
+    let id = format!("stability-{}", figure.name.trim_end_matches("_ms"));
+    let title = format!("{} over time", analysis::figures::title(figure.name));
+    let (id, title) = match of.is_empty() {
+        true => (id, title),
+        false => (format!("{id}-{}", slug(of)), format!("{title}, {of}")),
+    };
+    let x = Axis::of("time in the measured phase", "s", Scale::Linear);
+    let mut chart = Chart::new(id, title, x, figure_axis(figure.name, Scale::FromZero));
+    chart.palette = Palette::Ordered;
+    let line = |(name, run): &(String, &Report)| match is_long {
+        true => Trace::new(name.clone(), Shape::Steps, steps(&run.probes, &figure.of_probe)),
+        false => Trace::new(name.clone(), Shape::Line, seconds(run, figure)),
+    };
+    chart.traces = runs.iter().take(LINES_MOST).map(line).collect();
+    if figure.name != "tps" {
+        let points = chart.traces.iter().flat_map(|trace| &trace.points);
+        chart.y.scale = Scale::of_times(points.filter_map(|point| point.y));
+    }
+    chart.note = Some(note(runs.len(), is_long, n_charts));
+    chart.if_any()
+}
+
+/// Second by second; times of several groups cannot be added up.
+fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
+    let is_sum = figure.name == "tps";
+    let mut points = match run.groups.len() == 1 || is_sum {
+        true => throughput::summed(run, &figure.of_second),
+        false => Vec::new(),
+    };
+    points.retain(|point| (0.0..run.measured_seconds).contains(&point.x));
+    points
+}
+
+/// What is drawn, and what is left out.
+fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
+    let shown = match n_lines > LINES_MOST {
+        true => format!("the first {LINES_MOST} of {n_lines} points"),
+        false => "each point".to_owned(),
+    };
+    let by = if is_long { "in probes" } else { "second by second" };
+    let left_out = match n_charts > CHARTS_MOST {
+        true => format!(" Of {n_charts} such charts the first {CHARTS_MOST} are drawn."),
+        false => String::new(),
+    };
+    format!("The first trial of {shown}, {by}.{left_out}")
+}

@@ -1,0 +1,440 @@
+//! What every chart must be, and each chart as a value.
+
+use analysis::fixtures::subjects;
+use model::numbers::significant;
+
+use super::*;
+
+/// A chart in a few lines: its axes, each trace with its length, ends and gaps, its marks.
+fn shown(charts: &[Chart]) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |y| significant(y, 4));
+    let point = |point: &Point| {
+        let band = point.band.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", significant(low, 4), significant(high, 4))
+        });
+        format!("{}: {}{band}", significant(point.x, 4), number(point.y))
+    };
+    let mut text = String::new();
+    for chart in charts {
+        let axis = |axis: &Axis| match axis.categories.len() {
+            0 => format!("{} [{}] {:?}", axis.title, axis.unit, axis.scale),
+            n => format!("{} of {n} names", axis.title),
+        };
+        text += &format!("{}: {}\n", chart.id, chart.title);
+        text += &format!("  x {}; y {}\n", axis(&chart.x), axis(&chart.y));
+        for trace in &chart.traces {
+            let (first, last) = (&trace.points[0], &trace.points[trace.points.len() - 1]);
+            let gaps = trace.points.iter().filter(|point| point.y.is_none()).count();
+            let gaps = if gaps > 0 { format!(", {gaps} gaps") } else { String::new() };
+            let n = trace.points.len();
+            let (name, shape) = (&trace.name, trace.shape);
+            text +=
+                &format!("  {name} ({shape:?}, {n}{gaps}) {} .. {}\n", point(first), point(last));
+        }
+        for mark in &chart.marks {
+            let to = mark.to.map_or_else(String::new, |to| format!(" to {}", significant(to, 4)));
+            let from = significant(mark.from, 4);
+            let line = format!("  {:?} {from}{to}: {}", mark.along, mark.text);
+            text += &format!("{}\n", line.trim_end());
+        }
+    }
+    text
+}
+
+fn everything() -> Vec<Vec<Chart>> {
+    let (experiment, trials) = subjects::experiment();
+    let (two_axes, of_two_axes) = subjects::two_axes();
+    let (long, of_long) = subjects::long_sweep();
+    let mut all = vec![
+        of_experiment(&two_axes, &of_two_axes),
+        of_experiment(&long, &of_long),
+        of_run(&subjects::closed()),
+        of_run(&subjects::open()),
+        of_experiment(&experiment, &trials),
+        of_seek(&subjects::seek()),
+        of_comparison(&subjects::comparison()),
+        of_history(&subjects::history()),
+        of_run(&subjects::hostile()),
+    ];
+    all.extend(subjects::odd().iter().map(of_run));
+    all
+}
+
+#[test]
+fn the_charts_of_a_closed_run() {
+    insta::assert_snapshot!(shown(&of_run(&subjects::closed())), @r"
+    throughput: Throughput
+      x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
+      users (Line, 65) -5.000: 300.0 .. 59.00: 447.0
+      mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.0 to 458.6) .. 60.00: 451.8 (445.0 to 458.6)
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    response: Response times
+      x time in the measured phase [s] Linear; y response time [ms] Log
+      max (Line, 65) -5.000: 146.7 (79.43 to 146.7) .. 59.00: 166.2 (92.93 to 166.2)
+      p99 (Line, 65) -5.000: 79.43 (53.58 to 79.43) .. 59.00: 92.93 (49.32 to 92.93)
+      p95 (Line, 65) -5.000: 53.58 (13.25 to 53.58) .. 59.00: 49.32 (13.81 to 49.32)
+      p50 (Line, 65) -5.000: 13.25 .. 59.00: 13.81
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    distribution: Distribution of latency
+      x one in N takes longer [N] Log; y time [ms] Log
+      of all offered (Line, 34) 1.000: 1.338 .. 13,335: 366.2
+      response (Line, 36) 1.000: 1.338 .. 23,714: 329.3
+    probes: Response times in probes
+      x time in the measured phase [s] Linear; y response time [ms] FromZero
+      p99 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+      p95 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+      p50 (Steps, 7) 0: 13.20 .. 60.00: 13.50
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    losses: Failed and dropped
+      x time in the measured phase [s] Linear; y transactions [1/s] FromZero
+      failed (Steps, 65) -5.000: 0 .. 59.00: 0
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    kinds-times: Response times by transaction
+      x transaction of 5 names; y response time [ms] Log
+      max (Points, 5) 0: 145.2 .. 4.000: 37.54
+      p99 (Points, 5) 0: 81.40 .. 4.000: 27.31
+      p95 (Points, 5) 0: 56.23 .. 4.000: 18.92
+      p50 (Points, 5) 0: 19.14 .. 4.000: 6.468
+    kinds-shares: What transactions take of all time
+      x transaction of 5 names; y share of service time [%] FromZero
+      share (Bars, 5) 0: 57.92 .. 4.000: 1.728
+    clients-calls: Transactions by client
+      x client [] Linear; y transactions [] FromZero
+      each client (Points, 8) 0: 5.000 .. 7.000: 5.000
+    clients-means: Mean response time by client
+      x client [] Linear; y mean response time [ms] FromZero
+      each client (Points, 8) 0: 2.500 .. 7.000: 2.500
+    statements: Statements
+      x time in the measured phase [s] Linear; y statements [1/s] FromZero
+      reads (Line, 65) -5.000: 3,600 .. 59.00: 5,364
+      writes (Line, 65) -5.000: 3,300 .. 59.00: 4,917
+      others (Line, 65) -5.000: 600.0 .. 59.00: 894.0
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    gauges-machine-cpu-percent: Machine: cpu, %
+      x time in the measured phase [s] Linear; y cpu [%] FromZero
+      cpu user (Line, 65, 1 gaps) -5.000: 35.00 .. 59.00: 43.00
+      cpu system (Line, 65, 1 gaps) -5.000: 8.750 .. 59.00: 10.75
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    gauges-machine-disk-written-vda-b-s: Machine: disk written, vda
+      x time in the measured phase [s] Linear; y disk written, vda [MiB/s] FromZero
+      disk written, vda (Line, 65, 1 gaps) -5.000: 3.195 .. 59.00: 3.271
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    gauges-database-commits-1-s: Database: commits
+      x time in the measured phase [s] Linear; y commits [1/s] FromZero
+      commits (Line, 65, 1 gaps) -5.000: 350.0 .. 59.00: 430.0
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
+    ");
+}
+
+#[test]
+fn the_charts_of_an_overloaded_run() {
+    insta::assert_snapshot!(shown(&of_run(&subjects::open())), @r"
+    throughput: Throughput
+      x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
+      users (Line, 65) -5.000: 400.0 .. 59.00: 400.0
+      mean, 95 % interval within this run (Line, 2) 0: 400.0 (400.0 to 400.0) .. 60.00: 400.0 (400.0 to 400.0)
+      X -5.000 to 0: ramp-up
+    response: Response times
+      x time in the measured phase [s] Linear; y response time [ms] Log
+      max (Line, 65) -5.000: 121.1 (78.45 to 121.1) .. 59.00: 2,689 (2,674 to 2,689)
+      p99 (Line, 65) -5.000: 78.45 (48.40 to 78.45) .. 59.00: 2,674 (2,655 to 2,674)
+      p95 (Line, 65) -5.000: 48.40 (14.12 to 48.40) .. 59.00: 2,655 (2,586 to 2,655)
+      p50 (Line, 65) -5.000: 14.12 .. 59.00: 2,586
+      X -5.000 to 0: ramp-up
+    distribution: Distribution of latency
+      x one in N takes longer [N] Log; y time [ms] Log
+      of all offered (Line, 1) 1.778: 2,579 .. 1.778: 2,579
+      response (Line, 36) 1.000: 1,255 .. 23,714: 2,819
+      service (Line, 36) 1.000: 1.624 .. 23,714: 267.7
+    probes: Response times in probes
+      x time in the measured phase [s] Linear; y response time [ms] FromZero
+      p50 (Steps, 7) 0: 2,468 .. 60.00: 2,600
+      X -5.000 to 0: ramp-up
+    offered: Offered and finished
+      x time in the measured phase [s] Linear; y transactions [1/s] FromZero
+      offered (Line, 65) -5.000: 500.0 .. 59.00: 500.0
+      committed (Line, 65) -5.000: 400.0 .. 59.00: 400.0
+      X -5.000 to 0: ramp-up
+    queue: Queue
+      x time in the measured phase [s] Linear; y waiting [transactions] FromZero
+      waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
+      mean of each probe (Steps, 7) 0: 820.0 .. 60.00: 1,000
+      X -5.000 to 0: ramp-up
+    losses: Failed and dropped
+      x time in the measured phase [s] Linear; y transactions [1/s] FromZero
+      dropped (Steps, 65) -5.000: 0 .. 59.00: 100.0
+      X -5.000 to 0: ramp-up
+    kinds-times: Response times by transaction
+      x transaction of 5 names; y response time [ms] Log
+      max (Points, 5) 0: 2,770 .. 4.000: 2,641
+      p99 (Points, 5) 0: 2,674 .. 4.000: 2,634
+      p95 (Points, 5) 0: 2,647 .. 4.000: 2,626
+      p50 (Points, 5) 0: 2,579 .. 4.000: 2,567
+    kinds-shares: What transactions take of all time
+      x transaction of 5 names; y share of service time [%] FromZero
+      share (Bars, 5) 0: 57.98 .. 4.000: 1.566
+    statements: Statements
+      x time in the measured phase [s] Linear; y statements [1/s] FromZero
+      reads (Line, 65) -5.000: 6,000 .. 59.00: 4,800
+      writes (Line, 65) -5.000: 5,500 .. 59.00: 4,400
+      others (Line, 65) -5.000: 1,000 .. 59.00: 800.0
+      X -5.000 to 0: ramp-up
+    ");
+}
+
+#[test]
+fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
+    let (report, trials) = subjects::long_sweep();
+    let law = |report: &analysis::ExperimentReport| -> Vec<Chart> {
+        of_experiment(report, &trials).into_iter().filter(|chart| chart.id == "law").collect()
+    };
+    insta::assert_snapshot!(shown(&law(&report)), @r"
+    law: Scalability
+      x clients [] Log; y TPS [commits/s] FromZero
+      Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
+      measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
+    ");
+    let mut known = report;
+    known.scalability.as_mut().expect("six points").peak_clients = Some(10.7);
+    insta::assert_snapshot!(shown(&law(&known)), @r"
+    law: Scalability
+      x clients [] Log; y TPS [commits/s] FromZero
+      Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
+      measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
+      X 10.70: the law's peak
+    ");
+}
+
+#[test]
+fn the_charts_of_an_experiment() {
+    let (report, trials) = subjects::experiment();
+    insta::assert_snapshot!(shown(&of_experiment(&report, &trials)), @r"
+    curves-group-users-clients-tps: TPS over clients
+      x clients [] Linear; y TPS [commits/s] FromZero
+      TPS (Joined, 5) 1.000: 101.0 (98.52 to 103.5) .. 16.00: 422.1 (395.4 to 448.8)
+    curves-group-users-clients-p50-ms: p50 ms over clients
+      x clients [] Linear; y response time, p50 [ms] FromZero
+      p50 ms (Joined, 5) 1.000: 13.52 (13.52 to 13.52) .. 16.00: 13.52 (13.52 to 13.52)
+    curves-group-users-clients-p95-ms: p95 ms over clients
+      x clients [] Linear; y response time, p95 [ms] FromZero
+      p95 ms (Joined, 5) 1.000: 50.33 (50.33 to 50.33) .. 16.00: 50.33 (50.33 to 50.33)
+    curves-group-users-clients-p99-ms: p99 ms over clients
+      x clients [] Linear; y response time, p99 [ms] FromZero
+      p99 ms (Joined, 5) 1.000: 99.02 (96.58 to 101.5) .. 16.00: 23.69 (22.19 to 25.19)
+    curves-group-users-clients-errors-percent: errors % over clients
+      x clients [] Linear; y errors [%] FromZero
+      errors % (Joined, 5) 1.000: 0.007346 (0.007346 to 0.007346) .. 16.00: 0.007346 (0.007346 to 0.007346)
+    tradeoff: Response time over throughput
+      x TPS [commits/s] FromZero; y response time, p99 [ms] FromZero
+      points (Joined, 5) 101.0: 99.02 .. 422.1: 23.69
+    stability-p95: p95 ms over time
+      x time in the measured phase [s] Linear; y response time, p95 [ms] FromZero
+      clients 1 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+      clients 2 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+      clients 4 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+      clients 8 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+      clients 16 (Steps, 7) 0: 50.79 .. 60.00: 49.12
+    stability-p99: p99 ms over time
+      x time in the measured phase [s] Linear; y response time, p99 [ms] FromZero
+      clients 1 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+      clients 2 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+      clients 4 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+      clients 8 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+      clients 16 (Steps, 7) 0: 85.13 .. 60.00: 83.89
+    stability-tps: TPS over time
+      x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
+      clients 1 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+      clients 2 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+      clients 4 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+      clients 8 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+      clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+    ");
+}
+
+#[test]
+fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
+    let (report, trials) = subjects::two_axes();
+    let charts = of_experiment(&report, &trials);
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(
+        ids.join(" "),
+        "curves-group-users-clients-tps curves-group-users-clients-p50-ms \
+         curves-group-users-clients-p95-ms curves-group-users-clients-p99-ms \
+         curves-group-users-clients-errors-percent tradeoff stability-p95-flush-1 \
+         stability-p95-flush-2 stability-p99-flush-1 stability-p99-flush-2 stability-tps-flush-1 \
+         stability-tps-flush-2"
+    );
+    for chart in &charts {
+        let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
+        match chart.id.starts_with("stability") {
+            true => assert_eq!(names[0], "clients 1", "{}", chart.id),
+            false => assert_eq!(names, ["flush=1", "flush=2"], "{}", chart.id),
+        }
+        assert!(chart.traces.iter().all(|trace| trace.points.len() >= 5), "{}", chart.id);
+    }
+    // Response time over throughput is joined along clients, not from setting to setting.
+    let tradeoff = charts.iter().find(|chart| chart.id == "tradeoff").expect("it is made");
+    let labels = |trace: &Trace| -> Vec<String> {
+        trace.points.iter().filter_map(|point| point.label.clone()).collect()
+    };
+    let along = ["clients 1", "clients 2", "clients 4", "clients 8", "clients 16"];
+    assert!(tradeoff.traces.iter().all(|trace| labels(trace) == along));
+}
+
+#[test]
+fn points_of_a_few_seconds_are_told_second_by_second() {
+    let (report, mut trials) = subjects::two_axes();
+    trials.iter_mut().for_each(|trial| trial.report.probes.truncate(1));
+    let charts = of_experiment(&report, &trials);
+    let over_time: Vec<_> = charts.iter().filter(|c| c.id.starts_with("stability")).collect();
+    assert_eq!(over_time.len(), 6);
+    for chart in over_time {
+        assert!(chart.note.as_ref().is_some_and(|note| note.ends_with("second by second.")));
+        let all = chart.traces.iter().flat_map(|trace| &trace.points);
+        assert!(all.clone().all(|point| point.x >= 0.0) && all.count() > 100, "{}", chart.id);
+    }
+}
+
+#[test]
+fn the_charts_of_a_search_and_a_comparison() {
+    insta::assert_snapshot!(shown(&of_seek(&subjects::seek())), @r"
+    sought-p99: p99 over rate
+      x rate [1/s] Linear; y response time, p99 [ms] FromZero
+      mean of probes (Line, 3) 300.0: 8.000 .. 1,500: 70.00
+      meets (Points, 1) 300.0: 8.000 .. 300.0: 8.000
+      undecided (Points, 2) 1,200: 19.40 .. 1,200: 20.10
+      fails (Points, 1) 1,500: 70.00 .. 1,500: 70.00
+      Y 20.00: p99 20ms
+      X 1,150 to 1,260: answer, 90 % interval
+    ");
+    insta::assert_snapshot!(shown(&of_comparison(&subjects::comparison())), @r"
+    ratios: TPS against the baseline
+      x point of 4 names; y ratio to build=1.1 [] Log
+      build=1.2 (Points, 4) 0: 1.001 (0.9861 to 1.016) .. 3.000: 1.136 (1.119 to 1.153)
+      Y 1.000:
+      Y 0.9901 to 1.010: within ±1 %: does not matter
+    sides-tps: TPS of each side
+      x clients [] Log; y TPS [commits/s] FromZero
+      build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 500.0 (495.1 to 504.9)
+      build=1.2 (Joined, 3) 1.000: 100.1 (99.12 to 101.1) .. 64.00: 610.0 (604.0 to 616.0)
+    sides-p50-ms: p50 ms of each side
+      x clients [] Log; y response time, p50 [ms] FromZero
+      build=1.1 (Joined, 3) 1.000: 13.52 (13.52 to 13.52) .. 64.00: 13.52 (13.52 to 13.52)
+      build=1.2 (Joined, 3) 1.000: 13.52 (13.52 to 13.52) .. 64.00: 13.52 (13.52 to 13.52)
+    sides-p95-ms: p95 ms of each side
+      x clients [] Log; y response time, p95 [ms] FromZero
+      build=1.1 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
+      build=1.2 (Joined, 3) 1.000: 50.33 (50.33 to 50.33) .. 64.00: 50.33 (50.33 to 50.33)
+    sides-p99-ms: p99 ms of each side
+      x clients [] Log; y response time, p99 [ms] FromZero
+      build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 20.00 (19.80 to 20.20)
+      build=1.2 (Joined, 3) 1.000: 99.91 (98.92 to 100.9) .. 64.00: 16.39 (16.23 to 16.56)
+    ");
+}
+
+#[test]
+fn clients_that_lie_far_apart_stand_by_their_ratios_on_every_chart() {
+    let scales = |clients: [u32; 5]| -> Vec<Scale> {
+        let (report, trials) = subjects::sweep(clients);
+        let charts = of_experiment(&report, &trials);
+        let over = charts.iter().filter(|chart| chart.x.title == "clients");
+        over.map(|chart| chart.x.scale).collect()
+    };
+    let (near, far) = (scales([1, 2, 4, 8, 16]), scales([1, 30, 100, 300, 900]));
+    assert!(near.len() > 2 && near.iter().all(|scale| *scale == Scale::Linear), "{near:?}");
+    assert!(far.len() > 2 && far.iter().all(|scale| *scale == Scale::Log), "{far:?}");
+}
+
+#[test]
+fn the_charts_of_a_history() {
+    insta::assert_snapshot!(shown(&of_history(&subjects::history())), @r"
+    builds-clients-8: TPS by build clients=8
+      x build of 30 names; y TPS [commits/s] FromZero
+      mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.3
+      build (Joined, 30) 0: 1,003 .. 29.00: 905.4
+      X 24.00: -10.0 %, worse
+    ");
+}
+
+#[test]
+fn every_chart_is_made_of_something() {
+    let all = everything();
+    for entry in ALL {
+        let is_of = |chart: &Chart| {
+            chart.id == entry.name || chart.id.starts_with(&format!("{}-", entry.name))
+        };
+        // No made-up run has a standstill.
+        let is_made = all.iter().flatten().any(is_of);
+        assert!(is_made || entry.name == "stalls", "{} is never made", entry.name);
+    }
+    for charts in &all {
+        for (index, chart) in charts.iter().enumerate() {
+            let n_named = ALL.iter().filter(|entry| chart.id.starts_with(entry.name)).count();
+            assert!(n_named >= 1, "{} is of no entry", chart.id);
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+            assert!(chart.id.chars().all(is_plain), "{}", chart.id);
+            let is_again = charts[..index].iter().any(|before| before.id == chart.id);
+            assert!(!is_again, "{} stands twice", chart.id);
+            assert!(!chart.traces.is_empty() && !chart.x.title.is_empty());
+        }
+    }
+}
+
+#[test]
+fn values_are_numbers_and_lines_go_to_the_right() {
+    for chart in everything().iter().flatten() {
+        for trace in &chart.traces {
+            let is_finite =
+                |point: &Point| point.x.is_finite() && point.y.is_none_or(f64::is_finite);
+            assert!(trace.points.iter().all(is_finite), "{} {}", chart.id, trace.name);
+            let is_line = matches!(trace.shape, Shape::Line | Shape::Steps);
+            let rises = trace.points.windows(2).all(|two| two[0].x <= two[1].x);
+            assert!(!is_line || rises, "{} {}", chart.id, trace.name);
+        }
+    }
+}
+
+#[test]
+fn a_table_has_all_points() {
+    for chart in everything().iter().flatten() {
+        let n_points: usize = chart.traces.iter().map(|trace| trace.points.len()).sum();
+        assert_eq!(chart.table().1.len(), n_points);
+        assert!(chart.to_csv().starts_with("trace,x,value,low,high,label\n"));
+    }
+}
+
+#[test]
+fn a_distribution_of_nothing_lost_ends_at_the_longest() {
+    let report = subjects::closed();
+    let latency = &report.block.response_ms;
+    let (percent, ms) = *latency.distribution.last().expect("there is one");
+    assert!(percent > 99.99 && Some(ms) <= latency.max, "{percent} {ms}");
+    let p99 = latency.distribution.iter().find(|(percent, _)| *percent == 99.0);
+    assert_eq!(p99.map(|(_, ms)| *ms), latency.p99);
+    // Of an overload only what is known whatever becomes of the rest.
+    let open = subjects::open();
+    let known = open.block.offered_ms.distribution.last().expect("there is one").0;
+    assert!(known < 100.0 * open.block.counts.finished as f64 / open.block.counts.offered as f64);
+}
+
+#[test]
+fn times_of_what_finished_say_how_many_were_lost() {
+    let note = |report: &Report| {
+        let charts = of_run(report);
+        let chart = charts.iter().find(|chart| chart.id == "response").expect("response times");
+        chart.note.clone().expect("a note")
+    };
+    let mut open = subjects::open();
+    let said = "Of what finished; 5,650 of 30,000 transactions did not, and are not in it. ";
+    assert!(note(&open).starts_with(said), "{}", note(&open));
+    open.block.counts.offered = open.block.counts.finished;
+    assert!(note(&open).starts_with("Each second's"), "{}", note(&open));
+}

@@ -1,0 +1,68 @@
+//! Commits a second over time, of each group and of all, with the mean and its error.
+
+use analysis::report::{Report, SecondReport};
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry =
+    Entry { name: "throughput", about: "commits a second over time", of: Of::Run(charts) };
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let axis = Axis::of("TPS", "commits/s", Scale::FromZero);
+    let mut chart = Chart::of_time("throughput", "Throughput", axis, report);
+    chart.traces.extend(by_group(report, "all groups", &|row| Some(row.tps)));
+    if let (Some(tps), Some(_)) = (report.block.tps, report.seconds.last()) {
+        let error = report.block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
+        let band = error.map(|error| (tps - error, tps + error));
+        let at = |x| Point { band, ..Point::at(x, Some(tps)) };
+        let name = if band.is_some() { "mean, 95 % interval within this run" } else { "mean" };
+        let points = vec![at(0.0), at(report.measured_seconds)];
+        chart.traces.push(Trace::new(name, Shape::Line, points));
+    }
+    chart.if_any()
+}
+
+/// A trace of each group that has the figure, and one of their sum where there are several.
+pub(super) fn by_group(
+    report: &Report,
+    sum: &str,
+    of: &dyn Fn(&SecondReport) -> Option<f64>,
+) -> Vec<Trace> {
+    let of_group = |name: &String| {
+        let rows = report.seconds.iter().filter(|row| row.group == *name);
+        let points: Vec<Point> = rows.map(|row| Point::at(row.second as f64, of(row))).collect();
+        let any = points.iter().any(|point| point.y.is_some());
+        any.then(|| Trace::new(name.clone(), Shape::Line, points))
+    };
+    let mut traces: Vec<Trace> =
+        report.groups.iter().filter_map(|group| of_group(&group.name)).collect();
+    if traces.len() > 1 {
+        traces.insert(0, Trace::new(sum, Shape::Line, summed(report, of)));
+    }
+    traces
+}
+
+/// A figure of all groups together, second by second.
+pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for row in &report.seconds {
+        let (second, y) = (row.second as f64, of(row));
+        match points.last_mut().filter(|last| last.x == second) {
+            Some(last) => last.y = last.y.zip(y).map(|(sum, y)| sum + y).or(last.y).or(y),
+            None => points.push(Point::at(second, y)),
+        }
+    }
+    points
+}
+
+/// A trace of a count of all groups together; none where it is nothing throughout.
+pub(super) fn if_counted(
+    report: &Report,
+    name: &str,
+    shape: Shape,
+    of: &dyn Fn(&SecondReport) -> u64,
+) -> Option<Trace> {
+    let points = summed(report, &|row| Some(of(row) as f64));
+    let any = points.iter().any(|point| point.y.is_some_and(|y| y > 0.0));
+    any.then(|| Trace::new(name, shape, points))
+}

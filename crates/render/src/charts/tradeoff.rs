@@ -1,0 +1,31 @@
+//! What response time an experiment's points pay for their throughput.
+
+use analysis::ExperimentReport;
+use analysis::trials::Trialled;
+use model::short_axis;
+
+use super::{Chart, Entry, Of, Point, Scale, curves, figure_axis};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "tradeoff",
+    about: "p99 over throughput, a point for each of an experiment's",
+    of: Of::Experiment(charts),
+};
+
+/// Points in the order of the main axis, a line for the values of the others.
+fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+    let Some(main) = curves::main_axis(report) else { return Vec::new() };
+    let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
+    let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
+    let (x, y) = (figure_axis("tps", Scale::FromZero), figure_axis("p99_ms", scale));
+    let mut chart = Chart::new("tradeoff", "Response time over throughput", x, y);
+    for (_, point) in curves::along(report, main) {
+        let figure = |name| point.figures.get(name).map(|figure| figure.mean);
+        let (Some(tps), Some(p99)) = (figure("tps"), figure("p99_ms")) else { continue };
+        let label = point.values.0.get(main);
+        let label = label.map(|(name, value)| format!("{} {value}", short_axis(name)));
+        let at = Point { label, ..Point::at(tps, Some(p99)) };
+        chart.join(&curves::line_of(point, main), "points", at);
+    }
+    chart.if_any()
+}

@@ -1,0 +1,269 @@
+//! Pages of comparisons, on made-up runs. Not here: the laws of comparisons (analysis).
+
+use analysis::ComparisonReport;
+use analysis::comparison::*;
+use analysis::fixtures::sides::{self, side};
+
+use super::*;
+
+const PLAIN: Judge = Judge { primary: None, floor: FLOOR };
+const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
+
+fn times(factor: f64) -> [f64; 5] {
+    FIVE.map(|tps| tps * factor)
+}
+
+fn held(base: &[f64], other: &[f64], first: usize) -> ComparisonReport {
+    let sides = [side("old", &[("8", base, 0)]), side("new", &[("8", other, first)])];
+    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
+}
+
+fn only(report: &ComparisonReport) -> &Judged {
+    &report.pairs[0].points[0].primary
+}
+
+#[test]
+fn what_does_not_differ_enough_is_no_evidence() {
+    assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Verdict::NoEvidence);
+    // Surely different, by half of what matters.
+    let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
+    let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
+    assert_eq!(only(&report).verdict, Verdict::BelowFloor);
+    let page = comparison(&report, &[]);
+    let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (+0.4";
+    assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    let lose = |side: &mut Side| {
+        for report in &mut side.points[0].reports {
+            report.block.offered_ms.p99 = None;
+            report.block.offered_ms.infinite = vec!["p99".to_owned()];
+        }
+    };
+    lose(&mut sides[1]);
+    let p99 = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+    let report = ComparisonReport::new(&sides, &p99).expect("five of each");
+    assert_eq!(only(&report).verdict, Verdict::Worse);
+    assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));
+    let page = comparison(&report, &[]);
+    assert!(page.contains("p99 ms is worse: ∞, since work was lost; TPS"), "{page}");
+    let gate: Gate = "p99>+5%".parse().expect("it is one");
+    assert_eq!(gate.hold(&report).map(|gate| gate.passed), Ok(Passed::Broken));
+    // Where both have lost work there is no telling which is worse.
+    lose(&mut sides[0]);
+    let report = ComparisonReport::new(&sides, &p99).expect("five of each");
+    assert_eq!(only(&report).verdict, Verdict::NoEvidence);
+}
+
+#[test]
+fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
+    let old = side("old", &[("1", &FIVE, 0), ("8", &FIVE, 1)]);
+    let sides = [old, side("new", &[("1", &FIVE, 20)])];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("a point in common");
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held = gate.hold(&report).expect("it has TPS");
+    assert_eq!(held.passed, Passed::Undecided);
+    assert_eq!(held.at, ["new clients=8 (one side alone)"]);
+    let page = comparison(&report, &[]);
+    let words = "1 point of old, where new has none, left out: clients=8.";
+    assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
+    let old = side("rate=1", &[("1", &FIVE, 0), ("8", &FIVE, 20)]);
+    let mut new = side("rate=2", &[("1", &times(1.5), 1)]);
+    new.not_counted = sides::lost(2);
+    for run in &mut new.not_counted {
+        run.values = Some(old.points[1].values.clone());
+    }
+    let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
+    let page = comparison(&report, &[]);
+    let words = "rate=2 against 1: NO run of rate=2 counts at 1 of 2 points; at clients=1, TPS is";
+    assert!(page.starts_with(words), "{page}");
+    let words =
+        "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
+    assert!(page.replace('\n', " ").contains(words), "{page}");
+    // All of its runs are told, and the curve is of what both have.
+    assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held = gate.hold(&report).expect("it has TPS");
+    assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
+    // Where the baseline could not, no limit on the change is broken.
+    let report = ComparisonReport::new(&[new, old], &PLAIN).expect("one in common");
+    assert!(!comparison(&report, &[]).contains("NO run"));
+    let gate: Gate = "tps<-50%".parse().expect("it is one");
+    assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
+}
+
+#[test]
+fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
+    let page = comparison(&held(&FIVE, &[0.0; 5], 1), &[]);
+    assert!(page.starts_with("new against old: TPS is worse: -100 %"), "{page}");
+    assert!(page.contains("0.000 (0.000 to 0.000)"), "{page}");
+}
+
+#[test]
+fn what_speaks_against_it_is_told_in_sentences() {
+    let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(1.1), 1)])];
+    let warning = |id: &str| model::Finding {
+        id: id.to_owned(),
+        severity: model::Severity::Warning,
+        text: "Steal took 12 %. Measure on another machine.".to_owned(),
+    };
+    for report in &mut sides[1].points[0].reports[..3] {
+        report.findings.push(warning("noisy_machine"));
+    }
+    for report in sides.iter_mut().flat_map(|side| &mut side.points[0].reports) {
+        report.findings.push(warning("short_run"));
+    }
+    sides[0].not_counted = sides::lost(2);
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    let page = comparison_markdown(&report, &[]);
+    for words in [
+        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: unevenly",
+        "in 5 of 5 runs of old, 5 of 5 runs of new.",
+        "2 runs of old do not count: it is failed.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
+fn it_reads_like_a_page() {
+    let sides = [
+        side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20)]),
+        side("new", &[("1", &times(1.1), 1), ("8", &times(1.001), 21)]),
+    ];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
+    insta::assert_snapshot!(comparison(&report, &[]), @r"
+    new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
+    % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
+
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.2 %  better
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.848       2.2 %  no evidence
+    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.010       1.9 %  better
+    all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.2 %  better
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
+    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Runs of both took turns.
+
+    old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
+    new: TPS over clients: first 1,100, mean 1,050, peak 1,100 at 1, last 1,001
+
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, begun
+    between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
+    synchronous=full. By dbdyno 0.1.0.
+
+    baseline  old: 10 runs
+    side      new: 10 runs
+
+    Plan, database, machine and build are the same on all sides.
+    ");
+    let gate: Gate = "p99>+5%".parse().expect("it is one");
+    let one = held(&FIVE, &times(0.9), 20);
+    insta::assert_snapshot!(comparison(&one, &[gate.hold(&one).expect("it has p99")]), @r"
+    new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to
+    +12.8 %)
+
+    point      figure    old    new  ratio                       p  found from  verdict
+    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
+    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.9 %  worse
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
+    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
+    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+
+    BROKEN: p99>+5% at new clients=8
+
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun
+    between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
+    synchronous=full. By dbdyno 0.1.0.
+
+    baseline  old: 5 runs
+    side      new: 5 runs
+    Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as
+    a difference. An experiment with both as values of an axis interleaves them.
+
+    Plan, database, machine and build are the same on all sides.
+    ");
+}
+
+#[test]
+fn it_is_written_for_others() {
+    let one = held(&FIVE, &times(0.9), 20);
+    insta::assert_snapshot!(comparison_markdown(&one, &[]), @r"
+    **new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to +12.8 %)**
+
+    | point | figure | old | new | ratio | p | found from | verdict |
+    | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
+    | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.010 | 1.9 % | worse |
+    | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
+    | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
+    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.008 | 1.9 % | worse |
+
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the first lines; better or worse takes p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
+
+    - Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
+
+    Plan, database, machine and build are the same on all sides.
+    ");
+    insta::assert_snapshot!(comparison_csv(&one), @r"
+    side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
+    new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,0.019069072480485616,worse
+    new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter
+    new,clients=8,p95_ms,50.331647,50.331647,1,1,1,1,1,0,too small to matter
+    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,0.019069072480485838,worse
+    ");
+}
+
+/// Sides of runs with these seeds on this target, which took turns or came one after the other.
+fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport {
+    let side_of = |name: &str, seeds: &[u64], first: usize| {
+        let figures: Vec<f64> = (0..seeds.len()).map(|nth| 1_000.0 + nth as f64).collect();
+        let mut side = side(name, &[("8", &figures, first)]);
+        for (report, seed) in side.points[0].reports.iter_mut().zip(seeds) {
+            (report.seed, report.target) = (*seed, target.to_owned());
+        }
+        side
+    };
+    let sides = [side_of("old", seeds[0], 0), side_of("new", seeds[1], first)];
+    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
+}
+
+#[test]
+fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent() {
+    let words = "share 1 seed: a simulated database draws the same random numbers";
+    let says =
+        |report: &ComparisonReport| comparison(report, &[]).replace('\n', " ").contains(words);
+    assert!(says(&of_seeds("sim:?servers=4", [&[1], &[1]], 1)));
+    assert!(says(&of_seeds("sim:?servers=4", [&[1, 1, 1], &[1, 1, 1]], 1)));
+    assert!(says(&of_seeds("sim:", [&[1, 2, 3], &[3, 4, 5]], 20)));
+    assert!(!says(&of_seeds("sim:", [&[1, 2, 3], &[4, 5, 6]], 20)));
+    // Another database does not draw, and what is judged in pairs shares its seeds on purpose.
+    assert!(!says(&of_seeds("sqlite:x.db", [&[1], &[1]], 1)));
+    let many = [1, 2, 3, 4, 5, 6];
+    assert_eq!(of_seeds("sim:", [&many, &many], 1).pairs[0].seeds_shared, 0);
+    assert_eq!(of_seeds("sim:", [&many[..3], &many[..3]], 1).pairs[0].seeds_shared, 3);
+}
+
+#[test]
+fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
+    let words = "All 3 runs of old have one seed: they replay the same inputs";
+    let says =
+        |report: &ComparisonReport| comparison(report, &[]).replace('\n', " ").contains(words);
+    let of = |seeds: [&[u64]; 2]| of_seeds("sqlite:x.db", seeds, 1);
+    assert!(says(&of([&[1, 1, 1], &[1, 2, 3]])));
+    assert!(!says(&of([&[1, 1, 2], &[1, 2, 3]])));
+    assert!(!says(&of([&[1], &[1]])));
+}

@@ -1,0 +1,617 @@
+//! An experiment as people read it: a table of its points, the curve over its axis, the law.
+//!
+//! Not here: what is true (experiment).
+
+use analysis::experiment::{
+    Curve, ExperimentReport, PointReport, RESIDUAL_MOST, RateReport, ScalabilityReport, have_it,
+};
+use analysis::figures::{Figure, better, is_time, number, title};
+use analysis::report::Named;
+use model::finding_catalog::in_short;
+use model::numbers::{NONE, count, ms, significant, with_error, wrap};
+use model::{Experiment, Status, is_arrival_rate};
+use store::utc;
+
+use super::list::short_id;
+use super::repeats::{decided, levels_lines, until_lines};
+use super::{Align, Column, Table, sparkline};
+
+const WIDTH: usize = 96;
+/// How a reason begins that wants more samples.
+const TOO_FEW: &str = "n too small";
+/// As many other points that may be the best one are named.
+const ALSO_MOST: usize = 4;
+/// Points beyond which no block of the curve is told apart.
+const SPARK_MOST: usize = 60;
+
+/// The page of an experiment.
+pub fn experiment(report: &ExperimentReport) -> String {
+    let found = headline(report);
+    let mut page: String =
+        found.lines().flat_map(|line| wrap(line, WIDTH)).map(|line| line + "\n").collect();
+    page.push('\n');
+    for line in points(report).lines(WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    for line in few(report.points.iter().map(|point| &point.reasons)) {
+        page.push_str(&format!("{line}\n"));
+    }
+    if let Some(curve) = &report.curve {
+        page.push_str(&curve_lines(report, curve));
+    }
+    if let Some(law) = &report.scalability {
+        page.push_str(&law_lines(report, law));
+    }
+    if let Some(why) = &report.no_scalability {
+        page.push_str(&format!("\n{why}\n"));
+    }
+    for line in repeats(report) {
+        page.push_str(&format!("{line}\n"));
+    }
+    for finding in &report.findings {
+        let text = format!("{}: {}", finding.severity.name(), finding.text);
+        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
+    }
+    for text in left_out(&report.damaged).into_iter().chain(findings(report)) {
+        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
+    }
+    page.push_str(&named(&report.id, report.status));
+    page
+}
+
+/// Whether repeats are enough, and where they vary.
+fn repeats(report: &ExperimentReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(until) = &report.until {
+        lines.push(String::new());
+        lines.extend(until_lines(until).iter().flat_map(|line| wrap(line, WIDTH)));
+        lines.extend(decided(until).iter().flat_map(|table| table.lines(WIDTH)));
+    }
+    if let Some(levels) = &report.levels {
+        lines.push(String::new());
+        lines.extend(levels_lines(levels).iter().flat_map(|line| wrap(line, WIDTH)));
+    }
+    lines
+}
+
+/// Which experiment it is, whether it goes on, and how to see it again.
+pub(super) fn named(id: &str, status: Option<Status>) -> String {
+    let short = short_id(id);
+    let (state, on) = match status {
+        None | Some(Status::Completed) => (String::new(), String::new()),
+        Some(Status::Running) => (", running".to_owned(), String::new()),
+        Some(status @ (Status::Interrupted | Status::Failed)) => (
+            format!(", {}", status.name()),
+            format!("; on with: dbdyno experiments resume {short}"),
+        ),
+    };
+    format!("\nexperiment  {id}{state}; again: dbdyno experiments show {short}{on}\n")
+}
+
+/// What was found, and how many trials it took: two lines.
+pub(super) fn headline(report: &ExperimentReport) -> String {
+    let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let name = match axes.is_empty() {
+        true => report.name.clone(),
+        false => format!("{} over {}", report.name, axes.join(" × ")),
+    };
+    let found = match &report.rate {
+        _ if report.points.iter().all(|point| point.runs.is_empty()) => {
+            "nothing measured yet".to_owned()
+        }
+        Some(rate) => kept(report, rate),
+        None => best(report),
+    };
+    let n = count(report.points.len() as u64, "point");
+    let done = report.trials_done;
+    // One that was lost may have been made again.
+    let repeats = report.trials / (report.points.len() as u64).max(1);
+    let lost = report
+        .points
+        .iter()
+        .map(|point| point.runs_not_counted.min(repeats.saturating_sub(point.runs.len() as u64)));
+    let lost: u64 = lost.sum();
+    let left = report.trials.saturating_sub(done + lost);
+    let rest = [(lost, if lost == 1 { "does not" } else { "do not" }), (left, "not done")];
+    let rest = rest.iter().filter(|(n, _)| *n > 0);
+    let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();
+    let counts = match done {
+        _ if done == report.trials => "",
+        1 => " counts",
+        _ => " count",
+    };
+    let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
+    format!("{name}: {found}\n{n}, {trials}, {}\n", report.order.name())
+}
+
+/// The point whose primary figure is the best one.
+fn best(report: &ExperimentReport) -> String {
+    let of = title(&report.primary);
+    let best = report
+        .points
+        .iter()
+        .rev()
+        .filter_map(|point| Some((point, *point.figures.get(&report.primary)?)))
+        .max_by(|a, b| better(&report.primary, &a.1, &b.1));
+    let Some((point, figure)) = best else {
+        let why = report.points.iter().find_map(|point| point.reasons.get(&report.primary));
+        return match why {
+            Some(why) => format!("no {of}: {why}"),
+            None => format!("no {of}"),
+        };
+    };
+    let at = point.values.pairs(", ");
+    let at = if at.is_empty() { at } else { format!(" at {at}") };
+    let (most, as_many) =
+        if is_time(&report.primary) { ("least", "as little") } else { ("most", "as many") };
+    let also = also(report, point, &figure);
+    let also = also.map_or_else(String::new, |at| format!("; {as_many} within the error {at}"));
+    format!("{most} {of}{at}: {}{also}", shown(&figure))
+}
+
+/// Where the best may as well be: at other points whose intervals reach its own.
+fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Option<String> {
+    let reaches = |point: &&PointReport| {
+        let own = point.figures.get(&report.primary);
+        point.values != best.values && own.is_some_and(|own| own.reaches(figure))
+    };
+    let name = |point: &PointReport| match &point.values.0[..] {
+        [(_, value)] => value.clone(),
+        _ => point.values.pairs(" "),
+    };
+    let all: Vec<String> = report.points.iter().filter(reaches).map(name).collect();
+    match all.len() {
+        0 => None,
+        1..=ALSO_MOST => Some(format!("at {}", all.join(", "))),
+        n => Some(format!("at {n} other points")),
+    }
+}
+
+/// Up to where a rate is kept, and the primary figure there.
+fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
+    let Some(point) = rate.kept.and_then(|index| report.points.get(index)) else {
+        return format!("at no {} was finished what was offered", rate.axis);
+    };
+    let figure = match point.figures.get(&report.primary) {
+        Some(figure) => shown(figure),
+        None => "not known".to_owned(),
+    };
+    let (at, of) = (point.values.pairs(", "), title(&report.primary));
+    format!("what is offered is finished up to {at}; {of} there: {figure}")
+}
+
+/// A mean with its error; of one run without, and so without a `±`.
+fn shown(figure: &Figure) -> String {
+    match figure.half_width {
+        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
+        _ => significant(figure.mean, 4),
+    }
+}
+
+/// The points, a row each.
+pub(super) fn points(report: &ExperimentReport) -> Table {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
+        let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
+        if !names.contains(&name.as_str()) && !is_dull {
+            names.push(name);
+        }
+    }
+    let unknown = report.points.iter().flat_map(|point| &point.reasons.0);
+    for (name, _) in unknown.filter(|(_, why)| is_too_few(why) || have_it(why).is_some()) {
+        if !names.contains(&name.as_str()) {
+            // Beside the other times.
+            let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
+            names.insert(after.map_or(0, |index| index + 1), name);
+        }
+    }
+    let mut columns: Vec<Column> =
+        report.axes.iter().map(|axis| Column::new(axis.name.clone(), align(axis))).collect();
+    columns.push(Column::new("runs", Align::Right));
+    columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
+    let mut table = Table::new(columns);
+    for point in &report.points {
+        let mut cells: Vec<String> = point.values.0.iter().map(|(_, v)| v.clone()).collect();
+        cells.push(runs(point));
+        cells.extend(names.iter().map(|name| cell(point, name)));
+        table.row(cells);
+    }
+    table
+}
+
+/// Numbers stand by their ends, words by their beginnings.
+fn align(axis: &model::Axis) -> Align {
+    match axis.values.iter().all(|value| number(value).is_some()) {
+        true => Align::Right,
+        false => Align::Left,
+    }
+}
+
+fn runs(point: &PointReport) -> String {
+    match point.runs_not_counted {
+        0 => point.runs.len().to_string(),
+        lost => format!("{} (+{lost} lost)", point.runs.len()),
+    }
+}
+
+fn cell(point: &PointReport, name: &str) -> String {
+    let Some(figure) = point.figures.get(name) else { return time(None, &point.reasons, name) };
+    match is_time(name) && figure.half_width.is_none() && figure.mean.is_finite() {
+        true => ms(Some(figure.mean)),
+        false => shown(figure),
+    }
+}
+
+/// A time of one run in a cell; where it is not known for want of samples, that, and where some of
+/// a point's runs have it, how many.
+pub(super) fn time(value: Option<f64>, reasons: &Named<String>, name: &str) -> String {
+    let why = reasons.get(name).filter(|_| value.is_none());
+    match why.map(|why| (have_it(why), is_too_few(why))) {
+        Some((Some(share), _)) => format!("{share} have it"),
+        Some((None, true)) => "too few".to_owned(),
+        _ => ms(value),
+    }
+}
+
+/// How many samples those would need that are told to be too few, a line for each time.
+pub(super) fn few<'r>(all: impl Iterator<Item = &'r Named<String>>) -> Vec<String> {
+    let mut found: Vec<(&str, &str)> = Vec::new();
+    for (name, why) in all.flat_map(|reasons| &reasons.0).filter(|(_, why)| is_too_few(why)) {
+        if !found.iter().any(|(other, _)| other == name) {
+            // How many there were is another number for each.
+            let why = &why[why.find(TOO_FEW).unwrap_or(0)..];
+            found.push((name, why.split(", has ").next().unwrap_or(why)));
+        }
+    }
+    found.into_iter().map(|(name, why)| format!("{}: {why}", title(name))).collect()
+}
+
+fn is_too_few(why: &str) -> bool {
+    why.contains(TOO_FEW)
+}
+
+fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
+    let means: Vec<f64> = report
+        .points
+        .iter()
+        .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
+        .collect();
+    // What is infinite has no place in a picture.
+    let line = match means.iter().all(|mean| mean.is_finite()) {
+        true => sparkline(&means, SPARK_MOST),
+        false => "not everywhere finite".to_owned(),
+    };
+    format!("\n{}: {line}\n{}\n", along(report, curve), in_words(curve))
+}
+
+/// Times over a rate are lowest where it is, which is news to nobody.
+fn is_least_at_first(curve: &Curve) -> bool {
+    is_time(&curve.figure) && is_arrival_rate(&curve.axis)
+}
+
+/// What goes along which axis, and at how many of its points it is known if not at all.
+pub(super) fn along(report: &ExperimentReport, curve: &Curve) -> String {
+    let (figure, axis) = (title(&curve.figure), &curve.axis);
+    let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
+    match (known.count(), report.points.len()) {
+        (known, all) if known < all => {
+            format!("{figure} over {axis}, of the {known} points of {all} that have it")
+        }
+        _ => format!("{figure} over {axis}"),
+    }
+}
+
+/// `first 1, mean 2, peak 3 at 8, last 2`.
+pub(super) fn in_words(curve: &Curve) -> String {
+    let number = |value: f64| significant(value, 4);
+    let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
+    let best = match is_least_at_first(curve) {
+        true => String::new(),
+        false => format!(", {} {} at {}", best_word(curve), number(curve.best), curve.best_at),
+    };
+    format!("first {first}, mean {mean}{best}, last {last}")
+}
+
+fn best_word(curve: &Curve) -> &'static str {
+    if is_time(&curve.figure) { "lowest" } else { "peak" }
+}
+
+/// The law in lines.
+pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
+    let of = |[value, low, high]: [f64; 3]| {
+        let number = |value: f64| significant(value, 3);
+        format!("{} ({} to {})", number(value), number(low), number(high))
+    };
+    let small = |[value, low, high]: [f64; 3]| format!("{value:.2e} ({low:.2e} to {high:.2e})");
+    let mut lines = format!(
+        "\nUniversal Scalability Law, with 90 % intervals\n\
+         one client  {} {}\ncontention  {}\ncoherency   {}\n",
+        of(law.lambda),
+        title(&report.primary),
+        of(law.sigma),
+        small(law.kappa),
+    );
+    lines.push_str(&peak_line(law));
+    let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
+    let residual = format!("{:.1} %", law.residual * 100.0);
+    lines.push_str(&format!("residuals   {residual}, the largest {worst}\n"));
+    if let Some(why) = misfit(law) {
+        let advice = "Do not read the parameters as more than a rough guide.";
+        for line in wrap(&format!("It does not fit: {why}. {advice}"), WIDTH) {
+            lines.push_str(&format!("{line}\n"));
+        }
+    }
+    lines
+}
+
+/// Why the law does not fit, in words; none where it does.
+pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
+    let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
+    let lacks = lacks.map(|p| {
+        let p = if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) };
+        format!("points lie farther from it than repeats vary (p {p})")
+    });
+    let is_far = law.residual > RESIDUAL_MOST;
+    let far = is_far.then(|| format!("residuals of {:.1} % are too large", law.residual * 100.0));
+    let all: Vec<String> = [far, lacks].into_iter().flatten().collect();
+    (!law.fits).then(|| all.join(", and "))
+}
+
+/// Where the law has its peak, or why none is told.
+fn peak_line(law: &ScalabilityReport) -> String {
+    let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
+        let number = |value: f64| significant(value, digits);
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", number(low), number(high))
+        });
+        format!("{}{interval}", number(value))
+    };
+    match (law.peak_clients, law.peak) {
+        (Some(clients), Some(peak)) => format!(
+            "its peak    {} at {} clients\n",
+            of(peak, law.peak_interval, 4),
+            of(clients, law.peak_clients_interval, 3)
+        ),
+        _ => law.no_peak.as_ref().map_or_else(String::new, |why| format!("{why}\n")),
+    }
+}
+
+/// Which runs are left out for their damage, and how to be rid of them.
+pub(super) fn left_out(damaged: &[String]) -> Option<String> {
+    let runs = damaged.join(" ");
+    (!damaged.is_empty()).then(|| {
+        let n = count(damaged.len() as u64, "run");
+        format!(
+            "Left out: {n} with a damaged report; 'dbdyno runs rm {runs}' removes what is left."
+        )
+    })
+}
+
+/// Warnings of the runs, in a sentence, if there are any.
+pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
+    let mut all = Named::default();
+    let of_points = report.points.iter().flat_map(|point| point.findings.iter());
+    of_points.for_each(|(id, n)| all.count(id, *n));
+    if all.is_empty() {
+        return None;
+    }
+    let told = |(id, n): (&str, &u64)| {
+        let case = report.points.iter().find_map(|point| point.cases.get(id));
+        let runs = count(*n, "run");
+        match case {
+            Some(case) if *n > 1 => format!("{runs}, the first: {case} ({id})"),
+            Some(case) => format!("{runs}: {case} ({id})"),
+            None => format!("{runs}: {}", in_short(id)),
+        }
+    };
+    let list: Vec<String> = all.iter().map(told).collect();
+    Some(format!(
+        "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
+        list.join(". ")
+    ))
+}
+
+/// An experiment as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentLine {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// How many of its trials have completed.
+    pub trials_completed: u64,
+    /// Whether its trials are being made, and how that ended.
+    pub status: Option<Status>,
+}
+
+/// The experiments, one a line, with how many of their trials have completed.
+pub fn experiment_list(all: &[ExperimentLine]) -> String {
+    if all.is_empty() {
+        return "no experiments\n".to_owned();
+    }
+    list(all).lines(120).into_iter().map(|line| line + "\n").collect()
+}
+
+/// The same in Markdown.
+pub fn experiment_list_markdown(all: &[ExperimentLine]) -> String {
+    list(all).markdown()
+}
+
+/// The same as CSV, with ids and instants in full.
+pub fn experiment_list_csv(all: &[ExperimentLine]) -> String {
+    let titles =
+        ["experiment_id", "started", "name", "axes", "trials", "trials_completed", "status"];
+    let row = |line: &ExperimentLine| {
+        let of = &line.experiment;
+        let instant = jiff::Timestamp::from_millisecond(of.started_unix_ms).unwrap_or_default();
+        let trials = of.points.len() as u64 * u64::from(of.repeats);
+        let trials = if of.seek.is_some() { String::new() } else { trials.to_string() };
+        let (id, name) = (of.id.clone(), of.name.clone());
+        let status = line.status.map_or("", Status::name).to_owned();
+        let n_done = line.trials_completed.to_string();
+        [id, instant.to_string(), name, axes(of), trials, n_done, status]
+    };
+    super::rows_of_text(titles, all.iter().map(row))
+}
+
+/// What is varied or sought, as it was written.
+fn axes(of: &Experiment) -> String {
+    let axes: Vec<String> = match &of.seek {
+        Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
+        None => {
+            let axis = |axis: &model::Axis| format!("{}={}", axis.name, axis.values.join(","));
+            of.axes.iter().map(axis).collect()
+        }
+    };
+    axes.join(" ")
+}
+
+fn list(all: &[ExperimentLine]) -> Table {
+    let mut table = Table::new([
+        Column::new("id", Align::Left),
+        Column::new("started (UTC)", Align::Left),
+        Column::new("name", Align::Left),
+        Column::new("axes", Align::Left),
+        Column::new("trials", Align::Right),
+        Column::new("status", Align::Left),
+    ]);
+    for ExperimentLine { experiment, trials_completed: n_done, status } in all {
+        let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
+        let trials = match experiment.seek {
+            Some(_) => n_done.to_string(),
+            None => {
+                let most = if experiment.stop.is_some() { "at most " } else { "" };
+                format!("{n_done} of {most}{}", points.len() as u64 * u64::from(*repeats))
+            }
+        };
+        table.row([
+            short_id(id).to_owned(),
+            utc(*started_unix_ms),
+            name.clone(),
+            axes(experiment),
+            trials,
+            status.map_or(NONE, Status::name).to_owned(),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::ExperimentReport;
+    use analysis::experiment::*;
+    use analysis::fixtures::subjects::{long_sweep, sweep_of};
+    use analysis::report::Named;
+    use analysis::trials::Trialled;
+    use model::{Dice, Finding, Severity, Stream};
+
+    use super::*;
+
+    fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
+        let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+        change(&mut trials);
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        ExperimentReport::new(&of, &trials, &mut || dice.bits())
+    }
+
+    #[test]
+    fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
+        let why = "n too small: p99 needs 473, has 410";
+        let few = report(|trials| {
+            let times = &mut trials[1].report.block.offered_ms;
+            times.p99 = None;
+            times.reasons.push("p99", why.to_owned());
+        });
+        let [one, two] = [&few.points[0], &few.points[1]];
+        assert_eq!(one.figures.get("p99_ms"), None);
+        let told = one.reasons.get("p99_ms").map(String::as_str);
+        assert_eq!(told, Some(&*format!("2 of 3 runs have it: {why}")));
+        assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));
+        assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
+        let page = experiment(&few);
+        assert!(page.contains("2 of 3 have it"), "{page}");
+        assert!(page.contains("\np99 ms: n too small: p99 needs 473\n"), "{page}");
+        assert!(!page.contains("that have it"), "{page}");
+        let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
+        let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
+        let page = experiment(&of_time);
+        assert!(page.contains("clients, of the 4 points of 5 that have it: "), "{page}");
+        let rows = crate::point_rows(&few).json();
+        assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
+    }
+
+    #[test]
+    fn a_law_that_does_not_fit_says_why() {
+        let (made, trials) = long_sweep();
+        let check = |residual: f64, lack_of_fit: Option<f64>, why: Option<&str>| {
+            let mut report = made.clone();
+            let law = report.scalability.as_mut().expect("six points");
+            (law.residual, law.lack_of_fit, law.fits) = (residual, lack_of_fit, why.is_none());
+            let page = experiment(&report).replace('\n', " ");
+            let charts = crate::charts::of_experiment(&report, &trials);
+            let chart = charts.into_iter().find(|chart| chart.id == "law").expect("it is drawn");
+            let words = why.map(|why| format!("It does not fit: {why}. Do not read the"));
+            let words = words.as_deref();
+            assert_eq!(chart.note.is_some(), why.is_some());
+            for text in [page, chart.note.unwrap_or_default()] {
+                assert_eq!(text.contains("It does not fit"), why.is_some(), "{text}");
+                assert!(words.is_none_or(|words| text.contains(words)), "{text}");
+            }
+        };
+        let far = "residuals of 20.0 % are too large";
+        let lacks = "points lie farther from it than repeats vary (p = 0.0010)";
+        check(0.02, Some(0.4), None);
+        check(0.02, Some(0.001), Some(lacks));
+        check(0.2, None, Some(far));
+        check(0.2, Some(0.001), Some(&format!("{far}, and {lacks}")));
+    }
+
+    #[test]
+    fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
+        let warn = |trials: &mut Vec<Trialled>| {
+            for (n, trial) in trials.iter_mut().take(4).enumerate() {
+                trial.report.findings.push(Finding {
+                    id: "generator_saturated".to_owned(),
+                    severity: Severity::Warning,
+                    text: format!("Busy for 9{n}.5 % of the time. Use another machine."),
+                });
+            }
+        };
+        let report = report(warn);
+        let page = experiment(&report).replace('\n', " ");
+        let words = "4 runs, the first: Busy for 90.5 % of the time (generator_saturated)";
+        assert!(page.contains(words), "{page}");
+        let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
+        assert!(cases.count() > 0);
+        // Reports that were written before cases were kept have what raises it.
+        let mut before = report.clone();
+        before.points.iter_mut().for_each(|point| point.cases = Named::default());
+        let page = experiment(&before).replace('\n', " ");
+        assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
+    }
+
+    #[test]
+    fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
+        let page = experiment(&report(|_| {}));
+        assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
+        let lose = |trials: &mut Vec<Trialled>, n: usize| {
+            for trial in trials.iter_mut().take(n) {
+                trial.report.findings.push(Finding {
+                    id: "queue_full".to_owned(),
+                    severity: Severity::Invalid,
+                    text: "The queue was full.".to_owned(),
+                });
+            }
+        };
+        let page = experiment(&report(|trials| lose(trials, 4)));
+        assert!(page.contains("10 of 15 trials count, 4 do not, 1 not done, "), "{page}");
+        // One that was made again is there twice, and counts.
+        let again = experiment(&report(|trials| {
+            let mut again = trials[0].clone();
+            lose(trials, 1);
+            again.report.run_id.push('2');
+            trials.push(again);
+        }));
+        assert!(again.contains("14 of 15 trials count, 1 not done, "), "{again}");
+        assert!(page.lines().all(|line| line.chars().count() <= 96), "{page}");
+    }
+}

@@ -1,0 +1,423 @@
+//! A history as people read it: a line for each build, and where the level has changed.
+//!
+//! Not here: what is true (history).
+
+use analysis::comparison::Difference;
+use analysis::figures::title;
+use analysis::history::{
+    BuildReport, Change, HistoryReport, Last, LeftOut, Ordered, PointHistory, Start, too_short,
+};
+use model::numbers::{count, exact, significant, wrap};
+
+use super::experiment::left_out as damaged;
+use super::for_shell;
+use super::table::escaped;
+use super::{Align, Column, Table, sparkline};
+
+const WIDTH: usize = 96;
+/// Builds beyond which no block of the curve is told apart.
+const SPARK_MOST: usize = 60;
+
+/// The page of a history.
+pub fn history(report: &HistoryReport) -> String {
+    let mut parts: Vec<String> = report.points.iter().map(|point| series(report, point)).collect();
+    let about = left_out(report).chain(about(report));
+    parts.extend(about.map(|line| wrap(&line, WIDTH).join("\n") + "\n"));
+    parts.join("\n")
+}
+
+/// The builds that no series has, and the runs that cannot be read, in sentences.
+pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let line = |build: &LeftOut| {
+        let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
+        let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
+        format!("{name} is left out: of {n} none is completed and valid{last}.")
+    };
+    let unlisted = (!report.unlisted.is_empty()).then(|| {
+        let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
+        format!("Left out: {n} that the list of commits does not have: {some}.")
+    });
+    report.left_out.iter().map(line).chain(unlisted).chain(damaged(&report.damaged))
+}
+
+/// How builds are ordered, and how often alarms are false, in sentences.
+pub(super) fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let hashes = (report.ordered == Ordered::TimeOfHashes).then(|| {
+        "Builds are ordered by the time of their first run: their names are commit hashes, which \
+         have no order. --commits FILE orders them by commit (git log --reverse --format=%H)."
+            .to_owned()
+    });
+    let alarms = &report.false_alarms;
+    let series = match report.points.len() {
+        1 => String::new(),
+        n => format!(", all {n} series together"),
+    };
+    let rate = (alarms.builds > 0).then(|| {
+        format!(
+            "False alarms: at most {} of {} builds, a year of working days, if nothing \
+             changes{series}.",
+            significant(alarms.expected, 2),
+            alarms.builds
+        )
+    });
+    hashes.into_iter().chain(rate)
+}
+
+/// The first of some names.
+fn few(names: &[String]) -> String {
+    const SHOWN_MAX: usize = 5;
+    let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
+}
+
+/// What differs, in a few words.
+pub(crate) fn changed(all: &[Difference]) -> String {
+    const SHOWN_MAX: usize = 4;
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let one = |one: &Difference| {
+        format!("{} {} → {}", one.name, value(&one.values[0]), value(&one.values[1]))
+    };
+    let shown = all.iter().take(SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(SHOWN_MAX) {
+        0 => shown,
+        n => format!("{shown} and {n} more"),
+    }
+}
+
+fn series(report: &HistoryReport, point: &PointHistory) -> String {
+    let mut page = headline(report, point) + "\n";
+    let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let values: Vec<f64> = values.into_iter().map(|value| value.min(most)).collect();
+    page.push_str(&format!("{}\n\n", sparkline(&values, SPARK_MOST)));
+    for line in table(report, point).lines(WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    for line in sentences(report, point) {
+        wrap(&line, WIDTH).iter().for_each(|line| page.push_str(&format!("{line}\n")));
+    }
+    page
+}
+
+/// What a series is of, and what is to be thought of it.
+fn headline(report: &HistoryReport, point: &PointHistory) -> String {
+    let n_builds = count(point.builds.len() as u64, "build");
+    let series = format!("{} by {} {}", title(&report.figure), report.by, point.values.pairs(" "));
+    format!("{}: {n_builds}, {}", series.trim_end(), verdict(point))
+}
+
+/// What is known of the last build of a series.
+pub(super) fn sentences<'p>(
+    report: &'p HistoryReport,
+    point: &'p PointHistory,
+) -> impl Iterator<Item = String> + 'p {
+    let changes = point.changes.iter().flatten();
+    let starts = point.starts.iter().map(|start| start_line(report, start));
+    let fall = point.fall.iter().map(|fall| {
+        format!(
+            "The present level of {} is {} % worse than that of {}, {} (p {}).",
+            significant(fall.now, 4),
+            significant((fall.ratio - 1.0).abs() * 100.0, 3),
+            fall.since,
+            significant(fall.before, 4),
+            chance(fall.p)
+        )
+    });
+    let with = changes.map(|change| change_line(report, point, change));
+    let last = point.last.iter().map(|last| last_line(report, point, last));
+    let baseline = point.baseline.iter().zip(&report.baseline);
+    let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
+    starts.chain(with).chain(fall).chain(last).chain(baseline).chain(lacks(point))
+}
+
+/// That a series begins again, and why.
+pub(crate) fn start_line(report: &HistoryReport, start: &Start) -> String {
+    let since = match start.changed.is_empty() {
+        true => String::new(),
+        false => format!(": {}", changed(&start.changed)),
+    };
+    format!(
+        "New series since {} {}{since}; builds before are not compared with those after.",
+        report.by, start.build
+    )
+}
+
+/// What changed with a level, and what compares the builds.
+fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> String {
+    let with = match change.changed.is_empty() {
+        true => "nothing else that is known changed with it".to_owned(),
+        false => format!("with it changed {}", changed(&change.changed)),
+    };
+    let acknowledged = match &change.acknowledged {
+        Some(reason) => format!(" Acknowledged: {reason}."),
+        None => String::new(),
+    };
+    let compare = match compared(point, change) {
+        Some((before, after)) => {
+            let words = [before, after].map(|name| for_shell(&format!("{}={name}", report.by)));
+            format!(" dbdyno compare {}", words.join(" "))
+        }
+        None => String::new(),
+    };
+    let word = if change.is_worse { "worse" } else { "better" };
+    let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
+    format!("At {} {percent} % {word}: {with}.{acknowledged}{compare}", change.build)
+}
+
+/// The build before a change and its first one.
+pub(super) fn compared<'p>(
+    point: &'p PointHistory,
+    change: &'p Change,
+) -> Option<(&'p str, &'p str)> {
+    let before = point.builds.get(change.at.checked_sub(1)?)?;
+    Some((&before.build, &change.build))
+}
+
+fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
+    let (away, expected) = (away(held), expected(report, held));
+    let word = match (held.is_outside, held.is_worse) {
+        (true, true) => "WORSE",
+        (true, false) => "better",
+        (false, _) => "as expected",
+    };
+    format!("Against the baseline {name} the last is {word}: it is {away} it; {expected}.")
+}
+/// That the last build is not in a series, in a sentence.
+fn lacks(point: &PointHistory) -> Option<String> {
+    let build = point.lacks.as_ref()?;
+    let runs = count(build.runs_not_counted, "run");
+    let why = match build.runs_not_counted {
+        0 => "was not run at this point".to_owned(),
+        _ => format!("has no run that counts here ({runs} of it not completed or invalid)"),
+    };
+    let last_here = &point.builds.last()?.build;
+    Some(format!(
+        "{}, the last build, {why}: what is said of the last is of {last_here}.",
+        build.build
+    ))
+}
+
+/// The builds of a series, a row each.
+pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
+    let mut table = Table::new([
+        Column::new(report.by.clone(), Align::Left),
+        Column::new("runs", Align::Right),
+        Column::new(title(&report.figure), Align::Right),
+        Column::new("mean of 10", Align::Right),
+        Column::new("level", Align::Left),
+    ]);
+    for (index, build) in point.builds.iter().enumerate() {
+        let change = point.changes.iter().flatten().find(|change| change.at == index);
+        let start = point.starts.iter().find(|start| start.at == index);
+        table.row(row(build, change, start));
+    }
+    table
+}
+
+/// What is to be thought of a series, in a few words.
+pub(super) fn verdict(point: &PointHistory) -> String {
+    let outside = point.last.as_ref().filter(|last| last.is_outside);
+    let last = match (outside, &point.last) {
+        (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
+            Some("the last is worse, which is acknowledged".to_owned())
+        }
+        (Some(last), _) if last.is_worse => Some("the last is WORSE".to_owned()),
+        (Some(_), _) => Some("the last is better".to_owned()),
+        (None, Some(last)) if last.is_noisy => {
+            Some(format!("too noisy to see less than {} %", significant(last.seen_from * 100.0, 2)))
+        }
+        (None, _) => None,
+    };
+    let baseline = point.baseline.as_ref().filter(|held| held.is_outside && held.is_worse);
+    let baseline = baseline.map(|_| "WORSE than the baseline".to_owned());
+    match (&point.changes, &point.last) {
+        (Some(changes), _) => {
+            let level = match changes.last() {
+                None => "one level".to_owned(),
+                Some(change) => {
+                    let word = match change.is_worse {
+                        true if change.acknowledged.is_some() => "worse, which is acknowledged",
+                        true if point.fall.is_some() => "WORSE",
+                        true => "worse",
+                        false => "better",
+                    };
+                    let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
+                    let n = count(changes.len() as u64, "change");
+                    format!("{n} of level, since {} {percent} % {word}", change.build)
+                }
+            };
+            // The last step may be upward, and yet not all of the way.
+            let fall = point.fall.as_ref().map(|fall| {
+                let percent = significant((fall.ratio - 1.0).abs() * 100.0, 3);
+                format!("{percent} % WORSE than {}", fall.since)
+            });
+            let fall = fall.filter(|_| !changes.last().is_some_and(|change| change.is_worse));
+            let parts = [Some(level), fall, last, baseline];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+        (None, Some(_)) => {
+            let last = last.unwrap_or_else(|| "the last is as the ones before".to_owned());
+            [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+        (None, None) => "too few to judge the last".to_owned(),
+    }
+}
+
+fn row(build: &BuildReport, change: Option<&Change>, start: Option<&Start>) -> [String; 5] {
+    let level = change.map_or_else(String::new, |change| {
+        let word = if change.is_worse { "worse" } else { "better" };
+        let (before, after) = (significant(change.before, 4), significant(change.after, 4));
+        format!(
+            "{:+.1} %, {word}: {before} → {after} (p {})",
+            (change.ratio - 1.0) * 100.0,
+            chance(change.p)
+        )
+    });
+    let level = match start {
+        Some(start) => format!("new series: {}", changed(&start.changed)),
+        None => level,
+    };
+    [
+        build.build.clone(),
+        build.runs.len().to_string(),
+        significant(build.value, 4),
+        significant(build.mean_of_ten, 4),
+        level,
+    ]
+}
+
+/// The last of a series, in sentences.
+fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
+    let (of, alone) = match &point.changes {
+        Some(_) => ("its level", String::new()),
+        None => {
+            let from = point.starts.last().map_or(0, |start| start.at);
+            let few = too_short(point.builds.len() - from);
+            ("the ones before", format!(" It is judged alone: there are {few}."))
+        }
+    };
+    let acknowledged = match &last.acknowledged {
+        Some(reason) if last.is_outside => format!(" Acknowledged: {reason}."),
+        _ => String::new(),
+    };
+    let (away, expected) = (away(last), expected(report, last));
+    format!("The last is {away} the mean of {of}; {expected}.{alone}{acknowledged}")
+}
+
+/// How far it lies from what it is held against.
+fn away(last: &Last) -> String {
+    let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
+    match last.ratio.is_finite() {
+        true if last.ratio < 1.0 => format!("{percent} % below"),
+        true => format!("{percent} % above"),
+        false => "infinite, since work was lost, against".to_owned(),
+    }
+}
+
+/// Where it was to be expected.
+fn expected(report: &HistoryReport, last: &Last) -> String {
+    let percent = |value: f64| significant((value / last.before - 1.0).abs() * 100.0, 2);
+    let (low, high) = last.expected;
+    let together = if report.points.len() > 1 { ", all series together" } else { "" };
+    format!(
+        "-{} % to +{} % ({} to {}) was to be expected ({} %{together})",
+        percent(low),
+        percent(high),
+        significant(low, 4),
+        significant(high, 4),
+        exact(report.confidence() * 100.0)
+    )
+}
+
+/// A chance as it is read.
+fn chance(p: f64) -> String {
+    if p < 0.0005 { "below 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// What is to be thought of the last, in a word or two.
+fn judged(last: &Last) -> &'static str {
+    match (last.is_outside, last.is_worse) {
+        (true, true) if last.acknowledged.is_some() => "acknowledged",
+        (true, true) => "worse",
+        (true, false) => "better",
+        (false, _) if last.is_noisy => "too noisy",
+        (false, _) => "as expected",
+    }
+}
+
+/// The same page for a pull request or a page of a wiki.
+pub fn history_markdown(report: &HistoryReport) -> String {
+    let mut page = String::new();
+    for point in &report.points {
+        page.push_str(&format!("**{}**\n\n", escaped(&headline(report, point))));
+        page.push_str(&table(report, point).markdown());
+        for line in sentences(report, point) {
+            page.push_str(&format!("\n{}\n", escaped(&line)));
+        }
+        page.push('\n');
+    }
+    let lines = left_out(report).chain(about(report));
+    lines.for_each(|line| page.push_str(&format!("{}\n\n", escaped(&line))));
+    page.truncate(page.trim_end().len());
+    page + "\n"
+}
+
+/// The builds as rows with commas (RFC 4180).
+pub fn history_csv(report: &HistoryReport) -> String {
+    let titles = [
+        "point",
+        "build",
+        "runs",
+        "figure",
+        "value",
+        "mean_of_ten",
+        "change",
+        "last",
+        "new_series",
+    ];
+    let rows = report.points.iter().flat_map(|point| {
+        let (at, n_builds) = (point.values.pairs(" "), point.builds.len());
+        point.builds.iter().enumerate().map(move |(index, build)| {
+            let change = point.changes.iter().flatten().find(|change| change.at == index);
+            [
+                at.clone(),
+                build.build.clone(),
+                build.runs.len().to_string(),
+                report.figure.clone(),
+                build.value.to_string(),
+                build.mean_of_ten.to_string(),
+                change.map_or_else(String::new, |change| change.ratio.to_string()),
+                point.last.as_ref().filter(|_| index + 1 == n_builds).map_or("", judged).to_owned(),
+                point
+                    .starts
+                    .iter()
+                    .find(|start| start.at == index)
+                    .map_or_else(String::new, |start| changed(&start.changed)),
+            ]
+        })
+    });
+    super::rows_of_text(titles, rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::subjects;
+
+    use super::*;
+
+    #[test]
+    fn a_new_series_says_since_when_and_what_has_changed() {
+        let mut report = subjects::history();
+        let change = Difference {
+            about: "setting".to_owned(),
+            name: "innodb_buffer_pool_size".to_owned(),
+            values: vec![Some("134217728".to_owned()), Some("1073741824".to_owned())],
+        };
+        report.points[0].starts =
+            vec![Start { build: "1.20".to_owned(), at: 4, changed: vec![change] }];
+        let page = history(&report);
+        let named = "New series since build 1.20: innodb_buffer_pool_size 134217728 → 1073741824";
+        assert!(page.contains(named), "{page}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Reports as pages: HTML for a file of its own and for the web's pages.
+//!
+//! What comes from plans, labels and servers is escaped by the templates (`templates/`). Not here:
+//! what is true (report), what is drawn (charts), and who serves pages (dbdyno).
+
+mod blocks;
+mod comparison;
+mod experiment;
+mod history;
+mod long;
+mod run;
+mod seek;
+
+use askama::Template;
+
+use crate::charts::Chart;
+use crate::ink::{Drawn, Theme, plotly_js};
+
+pub use comparison::{comparison_body, comparison_title};
+pub use experiment::experiment_body;
+pub use history::history_body;
+pub use run::run_body;
+pub use seek::seek_body;
+
+/// How charts stand in a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ink<'a> {
+    /// Drawn, as SVG; no script.
+    Static,
+    /// Their data beside each place, for the script of the same page ([`page`] puts it there).
+    Embedded,
+    /// `<div class="chart" data-chart="{base}{id}{query}">`: a script asks there for
+    /// [`Chart::to_plotly`], and draws it by [`DRAW_JS`]. Links to the same and to its table, at
+    /// `{base}{id}.csv{query}`, stand below.
+    Places {
+        /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
+        base: &'a str,
+        /// What stands behind it, such as `?side=build=1`.
+        query: &'a str,
+        /// What stands before a run's id in the address of its page, such as `/runs/`.
+        runs: &'a str,
+        /// What is printed.
+        print: Print,
+    },
+}
+
+/// What is printed of a chart that a script draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// What is drawn on the screen by then: of what goes on.
+    AsDrawn,
+    /// An SVG that stands in the page for print alone: a printer does not wait for scripts.
+    Svg,
+}
+
+/// The style of all pages: light and dark, any width, print.
+pub const PAGE_CSS: &str = concat!(
+    include_str!("../templates/page.css"),
+    include_str!("../templates/chart-light.css"),
+    "@media screen and (prefers-color-scheme:dark){",
+    include_str!("../templates/chart-dark.css"),
+    "}\n"
+);
+
+/// `dbdynoDraw(place, chart)`, which draws `chart` in the element `place` with plotly.js, in the
+/// colours of the page, and again when these change.
+pub const DRAW_JS: &str = include_str!("../templates/draw.js");
+
+/// Draws every chart of a page whose data stand beside its place.
+const EMBEDDED_JS: &str = include_str!("../templates/embedded.js");
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'p> {
+    title: &'p str,
+    css: &'p str,
+    body: &'p str,
+    scripts: Vec<String>,
+}
+
+/// A page of its own around a body: one file without a link to load from elsewhere.
+pub fn page(title: &str, body: &str, ink: Ink<'_>) -> String {
+    let scripts = match ink {
+        Ink::Embedded => vec![plotly_js(), DRAW_JS.to_owned(), EMBEDDED_JS.to_owned()],
+        Ink::Static | Ink::Places { .. } => Vec::new(),
+    };
+    Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
+}
+
+/// A chart in HTML, as the body of a page of its own has it.
+pub fn figure(chart: &Chart, ink: Ink<'_>) -> String {
+    let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
+    let drawn = match ink {
+        Ink::Static => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
+        Ink::Embedded => Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) },
+        Ink::Places { base, query, print, .. } => Drawing::Place {
+            paper: (print == Print::Svg).then(|| svg(Drawn::NARROW)),
+            address: format!("{base}{}{query}", chart.id),
+            csv: format!("{base}{}.csv{query}", chart.id),
+        },
+    };
+    let (id, title, note) = (&chart.id, &chart.title, chart.note.as_deref());
+    Figure { id, title, note, drawn }.render().expect("memory takes everything")
+}
+
+/// JSON that does not end the element of a script that it stands in.
+fn harmless(json: &str) -> String {
+    json.replace('<', "\\u003c")
+}
+
+#[derive(Template)]
+#[template(path = "figure.html")]
+struct Figure<'c> {
+    id: &'c str,
+    title: &'c str,
+    note: Option<&'c str>,
+    drawn: Drawing,
+}
+
+enum Drawing {
+    Static { wide: String, narrow: String },
+    Embedded { data: String },
+    Place { paper: Option<String>, address: String, csv: String },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,331 @@
+//! What pages must be, whatever they are about.
+
+use analysis::HistoryReport;
+use analysis::comparison::Judge;
+use analysis::fixtures::sides::side;
+use analysis::fixtures::subjects;
+use analysis::history::Question;
+use model::{Dice, Stream};
+
+use super::*;
+
+fn bodies(ink: Ink<'_>) -> Vec<String> {
+    let (experiment, trials) = subjects::experiment();
+    let mut all = vec![
+        run_body(&subjects::closed(), ink),
+        run_body(&subjects::open(), ink),
+        run_body(&subjects::hostile(), ink),
+        experiment_body(&experiment, &trials, ink),
+        experiment_body(&experiment, &[], ink),
+        seek_body(&subjects::seek(), ink),
+        comparison_body(&subjects::comparison(), &[], ink),
+        history_body(&subjects::history(), ink),
+    ];
+    all.extend(subjects::odd().iter().map(|report| run_body(report, ink)));
+    all
+}
+
+#[test]
+fn a_page_loads_nothing() {
+    for body in bodies(Ink::Static) {
+        let page = page("a title", &body, Ink::Static);
+        for word in ["http:", "https:", "src=", "<link", "<script", "@import", "url("] {
+            assert!(!page.contains(word), "{word} in {}", &page[page.find(word).unwrap()..][..60]);
+        }
+    }
+}
+
+#[test]
+fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
+    let (experiment, trials) = subjects::experiment();
+    let ink = Ink::Places { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
+    let run = &experiment.points[0].runs[0];
+    let link = format!("<a href=\"/runs/{run}\">{run}</a>");
+    assert!(experiment_body(&experiment, &trials, ink).contains(&link));
+    let file = experiment_body(&experiment, &trials, Ink::Static);
+    assert!(file.contains(run.as_str()) && !file.contains(&link));
+}
+
+#[test]
+fn a_history_with_a_recent_change_for_the_worse_is_red() {
+    let body = history_body(&subjects::history(), Ink::Static);
+    assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
+}
+
+#[test]
+fn every_element_of_a_page_is_closed() {
+    for body in bodies(Ink::Static) {
+        // With its few elements without an end closed, and without names of letters.
+        let page = page("a title", &body, Ink::Static);
+        let page = page.replace("<!DOCTYPE html>", "");
+        let page = page.lines().map(|line| match line.starts_with("<meta") {
+            true => line.replace('>', "/>"),
+            false => line.to_owned(),
+        });
+        let page = page.collect::<Vec<String>>().join("\n");
+        if let Err(error) = roxmltree::Document::parse(&page) {
+            let line = page.lines().nth(error.pos().row as usize - 1).unwrap_or_default();
+            panic!("{error}: {}", line.chars().take(300).collect::<String>());
+        }
+    }
+}
+
+#[test]
+fn hostile_words_are_shown_and_do_nothing() {
+    let query = "?a=1";
+    for ink in [
+        Ink::Static,
+        Ink::Embedded,
+        Ink::Places { base: "/c/", query, runs: "/runs/", print: Print::Svg },
+    ] {
+        let body = run_body(&subjects::hostile(), ink);
+        assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
+        assert!(body.contains("alert("), "{ink:?}");
+    }
+}
+
+#[test]
+fn a_place_tells_where_its_chart_is() {
+    let body = |print| {
+        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
+        run_body(&subjects::closed(), ink)
+    };
+    let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
+    assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
+    assert!(body.contains("href=\"/api/runs/7/charts/throughput.csv\""));
+    assert!(!body.contains("<svg"));
+    let n_places = printed.matches("data-chart=").count();
+    assert_eq!(printed.matches("<div class=\"on-paper\"><svg").count(), n_places);
+}
+
+#[test]
+fn data_beside_a_place_are_json() {
+    let body = run_body(&subjects::hostile(), Ink::Embedded);
+    let mut n_read = 0;
+    for rest in body.split("<script type=\"application/json\">").skip(1) {
+        let json = rest.split("</script>").next().unwrap();
+        let chart: serde_json::Value = serde_json::from_str(json).expect("JSON");
+        assert!(chart["data"].is_array());
+        n_read += 1;
+    }
+    assert!(n_read > 5);
+}
+
+#[test]
+fn a_run_that_failed_or_goes_on_says_so_first() {
+    let odd = subjects::odd();
+    let head = |index: usize| {
+        let body = run_body(&odd[index], Ink::Static);
+        let verdict = body.split("<p class=\"verdict").nth(1).expect("a verdict").to_owned();
+        verdict.split("</p>").next().unwrap_or_default().to_owned()
+    };
+    assert!(head(0).contains("It was interrupted"), "{}", head(0));
+    assert!(head(1).contains("It goes on"), "{}", head(1));
+    assert!(head(2).contains("It failed: the server went away."), "{}", head(2));
+}
+
+#[test]
+fn a_run_s_page_answers_what_is_asked_of_it() {
+    let body = run_body(&subjects::closed(), Ink::Static);
+    for word in [
+        "How much of tpcc does SQLite 3.54.1 do for 8 clients without pause?",
+        "<dt>NOPM</dt>",
+        "within this run</small>",
+        "transactions offered =",
+        "DROP TABLE big",
+        "id=\"chart-throughput\"",
+        "id=\"chart-distribution\"",
+        "Machine: cpu",
+        "dbdyno run plan.toml",
+        "seed = 7",
+        "Derived from TPC-C",
+    ] {
+        assert!(body.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn what_was_around_a_run_stands_by_what_it_is_about() {
+    let body = run_body(&subjects::closed(), Ink::Static);
+    let around = body.split("<section id=\"around\">").nth(1).expect("a section");
+    let around = around.split("</section>").next().expect("its end");
+    let place = |word: &str| around.find(word).unwrap_or_else(|| panic!("no {word}"));
+    assert!(place("<h3>Machine</h3>") < place("Machine: disk written, vda"));
+    assert!(place("Machine: disk written, vda") < place("<h3>Database</h3>"));
+    // Of many the first are seen, and the others when they are asked for.
+    let mut many = subjects::closed();
+    let disk = many.gauges[2].clone();
+    many.gauges.extend((0..5).map(|n| {
+        let unit = format!("unit {n}");
+        analysis::report::GaugeReport { unit, ..disk.clone() }
+    }));
+    let body = run_body(&many, Ink::Static);
+    assert!(body.contains("<details><summary>Machine: 5 more charts</summary>"), "{body}");
+    assert_eq!(body.matches("<figure id=\"chart-gauges-machine").count(), 7);
+}
+
+#[test]
+fn a_long_page_begins_with_links_to_its_sections() {
+    for body in bodies(Ink::Static) {
+        let Some(links) = body.split("<nav class=\"contents\"").nth(1) else {
+            assert!(body.matches("<section id=").count() <= 4);
+            continue;
+        };
+        let links = links.split("</nav>").next().expect("its end");
+        assert_eq!(links.matches("<a href=\"#").count(), body.matches("<section id=").count());
+    }
+    assert!(
+        run_body(&subjects::closed(), Ink::Static).contains("<a href=\"#latency\">Latency</a>")
+    );
+}
+
+#[test]
+fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
+    assert!(PAGE_CSS.contains("details:not(.long)::details-content{content-visibility:visible"));
+    let body = run_body(&subjects::hostile(), Ink::Static);
+    let is_long = |title: &str| {
+        let before = body.split(&format!("<summary>{title}")).next().expect("what is before");
+        assert!(before.len() < body.len(), "no {title}");
+        before.ends_with("<details class=\"long\">")
+    };
+    assert!(is_long("All 4 gauges") && is_long("Facts: "));
+    assert!(!is_long("The plan as decided") && !is_long("Declarations"));
+}
+
+#[test]
+fn a_comparison_shows_its_result_before_what_changed() {
+    let body = comparison_body(&subjects::comparison(), &[], Ink::Static);
+    let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
+    assert!(place("verdict good") < place("id=\"changed\""));
+    assert!(
+        place("id=\"did\"") < place("id=\"changed\"")
+            && place("id=\"changed\"") < place("id=\"curves\"")
+    );
+    assert!(body.contains("<b>Better.</b>"));
+}
+
+#[test]
+fn the_head_of_a_page_has_the_p99_of_the_headline() {
+    for report in [subjects::closed(), subjects::open(), two_groups()] {
+        let body = run_body(&report, Ink::Static);
+        let tile =
+            body.split("<dt>p99</dt><dd>").nth(1).and_then(|rest| rest.split("</dd>").next());
+        let tile = tile.expect("a tile");
+        let (value, error) = tile.split_once(" <small>").unwrap_or((tile, ""));
+        let headline = crate::text::headline(&report);
+        assert!(headline.contains(&format!("p99 {value}")), "{value} {error}: {headline}");
+        if value == "∞" {
+            let lost = error.trim_end_matches("</small>");
+            assert!(headline.contains(&format!("p99 ∞ ({lost})")), "{lost}: {headline}");
+        }
+    }
+}
+
+#[test]
+fn the_interval_beside_a_percentile_is_its_own() {
+    // Half of what was offered has not finished: percentiles of all lie above those of the other
+    // half, whose intervals are not theirs.
+    let mut late = subjects::closed();
+    late.block.counts.unfinished = late.block.counts.finished;
+    late.block.counts.offered += late.block.counts.unfinished;
+    late.block.offered_ms.p95 = Some(1974.47);
+    late.block.offered_ms.intervals = analysis::report::Named::default();
+    let mut known = late.clone();
+    known.block.offered_ms.intervals.push("p95", (1960.0, Some(1990.0)));
+    let mut reports =
+        vec![subjects::closed(), late.clone(), known.clone(), subjects::open(), two_groups()];
+    reports.extend(subjects::odd());
+    let tile = |report: &analysis::Report, name: &str| {
+        let body = run_body(report, Ink::Static);
+        let tile = body.split(&format!("<dt>{name}</dt><dd>")).nth(1)?.split("</dd>").next()?;
+        let (value, beside) = tile.split_once(" <small>").unwrap_or((tile, ""));
+        Some((value.to_owned(), beside.trim_end_matches("</small>").to_owned()))
+    };
+    let number = |text: &str| text.trim_end_matches(" ms").replace(',', "").parse::<f64>().ok();
+    let mut n_intervals = 0;
+    for report in &reports {
+        for name in ["p50", "p95", "p99"] {
+            let (value, beside) = tile(report, name).expect("a tile");
+            let Some((low, high)) = beside.split_once(" to ") else { continue };
+            let low = number(low).expect("a low end");
+            let high =
+                if high == "∞" { f64::INFINITY } else { number(high).expect("a high end") };
+            let value = number(&value).expect("a value");
+            assert!((low..=high).contains(&value), "{name}: {value}, {beside}");
+            let counts = report.block.counts;
+            let own = report.block.offered_ms.intervals.get(name).is_some();
+            assert!(own || counts.offered == counts.finished, "{name}: {value}, {beside}");
+            n_intervals += 1;
+        }
+    }
+    assert!(n_intervals > 1, "{n_intervals}");
+    let p95 = |report: &analysis::Report| tile(report, "p95").expect("a tile");
+    assert_eq!(p95(&late), ("1,974 ms".to_owned(), String::new()));
+    assert_eq!(p95(&known), ("1,974 ms".to_owned(), "1,960 to 1,990".to_owned()));
+}
+
+/// The overloaded run beside clients of another load: it has no load of its own.
+fn two_groups() -> analysis::Report {
+    let mut report = subjects::open();
+    report.load = None;
+    let mut beside = report.groups[0].clone();
+    beside.name = "beside".to_owned();
+    beside.load = model::Load::Closed;
+    report.groups.push(beside);
+    report
+}
+
+#[test]
+fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
+    let page = |spread: f64, newest: f64| {
+        let tps = [1000.0, 1000.0 + spread, 1000.0 - spread, 1000.0, newest];
+        let build = |(n, tps): (usize, f64)| side(&format!("1.{n}"), &[("8", &[tps], n)]);
+        let builds: Vec<_> = tps.into_iter().enumerate().map(build).collect();
+        let mut dice = Dice::new(1, Stream::Order, 0);
+        let judge = Judge { primary: None, floor: 0.01 };
+        let report =
+            HistoryReport::new(&Question::of("build", judge), &builds, &mut || dice.bits());
+        history_body(&report.expect("they have runs"), Ink::Static)
+    };
+    let quiet = page(5.0, 1002.0);
+    assert!(quiet.contains("<p class=\"verdict good\"><b>clients=8: the last is as"), "{quiet}");
+    let words = "The last is 0.20 % above the mean of the ones before; -3.3 % to +3.5 %";
+    assert!(quiet.contains(words), "{quiet}");
+    let noisy = page(50.0, 1002.0);
+    assert!(noisy.contains("<p class=\"verdict \"><b>clients=8: too noisy to see less"), "{noisy}");
+    assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
+    // A verdict without a word has no place for one.
+    assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));
+}
+
+#[test]
+fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_best() {
+    let (experiment, mut trials) = subjects::experiment();
+    for trial in &mut trials {
+        let group = &mut trial.report.groups[0];
+        group.clients = trial.report.clients;
+        group.load = model::Load::Closed;
+        group.parameters = analysis::report::Named::default();
+        group.parameters.push("warehouses", "4".to_owned());
+        group.parameters.push("keying", trial.point.to_string());
+        trial.report.target = format!("sim:{}", trial.point % 2);
+        trial.report.modes = vec!["journal=wal".to_owned()];
+    }
+    let body = experiment_body(&experiment, &trials, Ink::Static);
+    let ran = body.split("id=\"ran\"").nth(1).expect("a section");
+    let ran = ran.split("<details").next().expect("its beginning");
+    for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
+        assert!(ran.contains(word), "{word}: {ran}");
+    }
+    for word in ["client", "keying", "sim:"] {
+        assert!(!ran.contains(word), "{word}: {ran}");
+    }
+    let alone = experiment_body(&experiment, &trials[..1], Ink::Static);
+    let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
+    assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
+    // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
+    let said = "most TPS at group.users.clients=8";
+    let verdict = body.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
+    let verdict = verdict.split("</b>").next().expect("its end");
+    assert!(verdict.ends_with("; as many within the error at 16"), "{verdict}");
+}

@@ -1,0 +1,335 @@
+//! Charts as plotly.js takes them: data and layout. Colours are left to who draws, by names in
+//! `meta`, since they go with the theme of the page.
+//!
+//! plotly.js reads names as a small language of marks (`<b>`, `<a>`): they are escaped.
+
+use model::numbers::exact;
+use plotly::Plot;
+use serde_json::{Map, Value, json};
+
+use super::ruler::{Room, Ruler, Tick};
+use super::thin::thin;
+use super::ticks::{own_ticks, x_ruler, x_ticks};
+use super::{At, colour, is_again, is_line, stepped};
+use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
+
+/// Points drawn of a trace.
+const POINTS_MOST: usize = 2_000;
+
+impl Chart {
+    /// As plotly.js takes it: `{"data": [...], "layout": {...}}`. Each trace's `meta` names its
+    /// colours by the classes of the page's style: `line`, and `area` of one that is filled.
+    pub fn to_plotly(&self) -> Value {
+        let data: Vec<Value> = self
+            .traces
+            .iter()
+            .zip(thin(&self.traces, POINTS_MOST))
+            .enumerate()
+            .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
+            .collect();
+        let stripes = self.marks.iter().filter(|mark| mark.is_in_legend()).map(named);
+        let data: Vec<Value> = data.into_iter().chain(stripes).collect();
+        let (shapes, annotations): (Vec<Value>, Vec<Value>) =
+            self.marks.iter().map(|mark| marked(self, mark)).unzip();
+        let is_over_time = self.x.unit == "s";
+        let mut yaxis = axis(&self.y, upright(self));
+        if let Some((low, high)) = cut(self) {
+            yaxis["range"] = json!([low.log10(), high.log10()]);
+        }
+        let layout = json!({
+            "title": {"text": escaped(&self.title)},
+            "xaxis": axis(&self.x, across(self)),
+            "yaxis": yaxis,
+            "shapes": shapes,
+            "annotations": annotations,
+            "barmode": "group",
+            "hovermode": if is_over_time { "x unified" } else { "closest" },
+            // Charts over time are zoomed together.
+            "meta": {"is_over_time": is_over_time},
+            "showlegend": true,
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
+        });
+        json!({"id": self.id, "data": data, "layout": layout, "note": self.note})
+    }
+}
+
+/// About so many numbers stand along an upright axis of ratios.
+const TICKS: usize = 6;
+/// For a horizontal axis of so many pixels numbers are chosen: nobody knows yet how wide it is.
+const WIDTH: f64 = 600.0;
+/// From so many zeros on numbers are told with `M` and `G`, so that they have room.
+const ZEROS_MOST: usize = 7;
+
+/// The numbers along the horizontal axis, where they are not left to plotly.js: what was varied,
+/// and ratios, of which it would name digits alone, 5 where 0.5 stands.
+fn across(chart: &Chart) -> Option<Vec<Tick>> {
+    if chart.x.scale != Scale::Log && own_ticks(chart).is_none() {
+        return None;
+    }
+    let ticks = x_ticks(chart, &x_ruler(chart, 0.0, WIDTH), WIDTH);
+    Some(ticks.into_iter().map(|(_, tick)| tick).collect())
+}
+
+/// The same of the upright one.
+fn upright(chart: &Chart) -> Option<Vec<Tick>> {
+    (chart.y.scale == Scale::Log).then(|| y_ruler(chart).ticks(&chart.y, TICKS))
+}
+
+fn y_ruler(chart: &Chart) -> Ruler {
+    Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS)
+}
+
+/// The ends of an upright axis of ratios that an interval reaches beyond.
+fn cut(chart: &Chart) -> Option<(f64, f64)> {
+    if chart.y.scale != Scale::Log {
+        return None;
+    }
+    let ends = y_ruler(chart).ends();
+    let whiskers = chart.traces.iter().filter(|trace| !is_line(trace));
+    let mut bands = whiskers.flat_map(|trace| &trace.points).filter_map(|point| point.band);
+    bands.any(|(low, _)| low < ends.0).then_some(ends)
+}
+
+fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
+    let title = match axis.unit.is_empty() {
+        true => escaped(&axis.title),
+        false => escaped(&format!("{} ({})", axis.title, axis.unit)),
+    };
+    let mut told = json!({
+        "title": {"text": title},
+        "automargin": true,
+        "separatethousands": true,
+        "exponentformat": "SI",
+        "minexponent": ZEROS_MOST,
+        "hoverformat": ",.4~r",
+    });
+    if axis.unit == "s" {
+        // Where a time is pointed at, it has its unit.
+        told["ticksuffix"] = json!(" s");
+        told["showticksuffix"] = json!("last");
+    }
+    if !axis.categories.is_empty() {
+        let names: Vec<String> = axis.categories.iter().map(|name| escaped(name)).collect();
+        let places: Vec<usize> = (0..names.len()).collect();
+        // By numbers, since two may have the same name.
+        told["tickmode"] = json!("array");
+        told["tickvals"] = json!(places);
+        told["ticktext"] = json!(names);
+        told["range"] = json!([-0.5, names.len() as f64 - 0.5]);
+        return told;
+    }
+    if let Some((from, to)) = axis.range.filter(|_| axis.scale == Scale::Linear) {
+        told["range"] = json!([from, to]);
+    }
+    match axis.scale {
+        Scale::Log => told["type"] = json!("log"),
+        Scale::FromZero => told["rangemode"] = json!("tozero"),
+        Scale::Linear => {}
+    }
+    if let Some(ticks) = ticks {
+        let (at, labels): (Vec<f64>, Vec<String>) =
+            ticks.into_iter().map(|tick| (tick.at, tick.label)).unzip();
+        told["tickmode"] = json!("array");
+        told["tickvals"] = json!(at);
+        told["ticktext"] = json!(labels);
+    }
+    told
+}
+
+/// A trace; before it its area, where it has one.
+fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<Value> {
+    let ink = colour(chart, index);
+    let aside = chart.aside(index);
+    let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
+    let dash = if is_again(chart, index) { "dash" } else { "solid" };
+    let name = escaped(&trace.name);
+    let mut told = json!({
+        "type": if trace.shape == Shape::Bars { "bar" } else { "scatter" },
+        "name": name,
+        "legendgroup": index.to_string(),
+        "x": across_points(chart, aside, points),
+        "y": points.iter().map(|point| point.y).collect::<Vec<Option<f64>>>(),
+        "meta": {"line": format!("l-{ink}")},
+    });
+    if trace.shape != Shape::Bars {
+        told["mode"] = json!(match trace.shape {
+            Shape::Points => "markers",
+            Shape::Joined => "lines+markers",
+            _ => "lines",
+        });
+        told["connectgaps"] = json!(false);
+        told["line"] = json!({"shape": shape, "dash": dash, "width": 1.6});
+    }
+    if points.iter().any(|point| point.label.is_some()) {
+        let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
+        told["text"] = json!(labels.collect::<Vec<Option<String>>>());
+    }
+    if aside != 0.0 {
+        let place = |point: &&Point| match chart.x.categories.is_empty() {
+            true => exact(point.x),
+            false => escaped(&chart.x.name_of(point.x)),
+        };
+        told["customdata"] = json!(points.iter().map(place).collect::<Vec<String>>());
+    }
+    let place = if aside == 0.0 { "%{x}" } else { "%{customdata}" };
+    told["hovertemplate"] =
+        json!(pointed_at(chart, place, points.iter().any(|point| point.label.is_some())));
+    let has_bands = points.iter().any(|point| point.band.is_some());
+    if !has_bands {
+        return vec![told];
+    }
+    if !is_line(trace) {
+        let lowest = cut(chart).map_or(f64::NEG_INFINITY, |(low, _)| low);
+        told["error_y"] = whiskers(points, lowest);
+        return vec![told];
+    }
+    vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
+}
+
+/// Where points stand from left to right: so many pixels right of their places.
+fn across_points(chart: &Chart, aside: f64, points: &[&Point]) -> Vec<f64> {
+    if aside == 0.0 {
+        return points.iter().map(|point| point.x).collect();
+    }
+    let ruler = x_ruler(chart, 0.0, WIDTH);
+    let x = |point: &&Point| ruler.place(point.x).map_or(point.x, |at| ruler.at(at + aside));
+    points.iter().map(x).collect()
+}
+
+/// What is told of a point that is pointed at: its value with its unit; the place too where it
+/// does not stand above all values of that place.
+fn pointed_at(chart: &Chart, place: &str, has_labels: bool) -> String {
+    let unit = |axis: &Axis| match axis.unit.is_empty() {
+        true => String::new(),
+        // Braces would begin a name.
+        false => format!(" {}", escaped(&axis.unit).replace(['{', '}'], "")),
+    };
+    let value = format!("%{{y:,.4~r}}{}", unit(&chart.y));
+    let place = match chart.x.unit == "s" {
+        true => String::new(),
+        false => format!("{place}{}: ", unit(&chart.x)),
+    };
+    let label = if has_labels { "<br>%{text}" } else { "" };
+    format!("{place}{value}{label}")
+}
+
+/// The area of a band: around each stretch without gaps, from left to right at its high ends and
+/// back at its low ones, with a gap behind it. What plotly.js fills between two lines goes wrong
+/// where these have gaps.
+fn area(chart: &Chart, shape: Shape, points: &[&Point]) -> (Vec<Option<f64>>, Vec<Option<f64>>) {
+    // Zero has no place among ratios, and would be a gap.
+    let lowest = match chart.y.scale {
+        Scale::Log => chart.values(Along::Y).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min),
+        Scale::FromZero | Scale::Linear => f64::NEG_INFINITY,
+    };
+    let around = |piece: &[&Point]| {
+        let edge = |of: &dyn Fn((f64, f64)) -> f64| -> Vec<At> {
+            let at = |point: &&Point| Some((point.x, of(point.band?).max(lowest)));
+            let edge = piece.iter().filter_map(at).collect();
+            if shape == Shape::Steps { stepped(edge) } else { edge }
+        };
+        let back = edge(&|band| band.0).into_iter().rev();
+        let closed = edge(&|band| band.1).into_iter().chain(back);
+        closed.map(|(x, y)| (Some(x), Some(y))).chain([(None, None)]).collect::<Vec<_>>()
+    };
+    let pieces = points.split(|point| point.band.is_none()).filter(|piece| !piece.is_empty());
+    pieces.flat_map(around).unzip()
+}
+
+/// An area as a trace of its own, before the one that it belongs to.
+fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) -> Value {
+    json!({
+        "type": "scatter",
+        "name": of["name"],
+        "legendgroup": of["legendgroup"],
+        "x": around.0,
+        "y": around.1,
+        "mode": "lines",
+        "line": {"shape": "linear", "width": 0},
+        "meta": {"area": format!("l-{ink}")},
+        "fill": "toself",
+        "showlegend": false,
+        "hoverinfo": "skip",
+    })
+}
+
+/// Intervals, which end where the axis does.
+fn whiskers(points: &[&Point], lowest: f64) -> Value {
+    let reach = |of: &dyn Fn(f64, (f64, f64)) -> f64| -> Vec<Option<f64>> {
+        points.iter().map(|point| Some(of(point.y?, point.band?))).collect()
+    };
+    json!({
+        "type": "data",
+        "symmetric": false,
+        "array": reach(&|y, band| band.1 - y),
+        "arrayminus": reach(&|y, band| y - band.0.max(lowest)),
+    })
+}
+
+/// A mark as a shape, and its words. Words on an axis of ratios stand by logarithms.
+fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
+    let (axis, along, across) = match mark.along {
+        Along::X => (&chart.x, "x", "y"),
+        Along::Y => (&chart.y, "y", "x"),
+    };
+    let to = mark.to.unwrap_or(mark.from);
+    let mut shape: Map<String, Value> = Map::new();
+    let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
+    put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
+    // Above the grid, which has a line of its own at a round number.
+    put("layer", json!("between"));
+    // A stripe has an edge, so that a thin one is seen.
+    put(
+        "line",
+        match mark.to {
+            Some(_) => json!({"width": 1.5, "dash": "solid"}),
+            None => json!({"width": 1.5, "dash": "dot"}),
+        },
+    );
+    put(&format!("{along}ref"), json!(along));
+    put(&format!("{across}ref"), json!("paper"));
+    put(&format!("{along}0"), json!(mark.from));
+    put(&format!("{along}1"), json!(to));
+    put(&format!("{across}0"), json!(0));
+    put(&format!("{across}1"), json!(1));
+    let at = if axis.scale == Scale::Log { to.log10() } else { mark.from };
+    let mut words = json!({
+        "text": if mark.is_in_legend() { String::new() } else { escaped(&mark.text) },
+        "showarrow": false,
+        "font": {"size": 11},
+        "xanchor": "left",
+        "yanchor": if mark.along == Along::X { "top" } else { "bottom" },
+    });
+    words[format!("{along}ref")] = json!(along);
+    words[format!("{across}ref")] = json!("paper");
+    words[along] = json!(at);
+    words[across] = json!(if mark.along == Along::X { 1 } else { 0 });
+    (Value::Object(shape), words)
+}
+
+/// A stripe as a name in the legend, by a trace without points.
+fn named(mark: &Mark) -> Value {
+    json!({
+        "type": "scatter",
+        "name": escaped(&mark.text),
+        "x": [null],
+        "y": [null],
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 12},
+        "meta": {"mark": "mark"},
+        "hoverinfo": "skip",
+    })
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The library plotly.js and nothing else, as carried by the `plotly` crate (MIT).
+pub fn plotly_js() -> String {
+    let sources = Plot::offline_js_sources();
+    // The crate gives elements, that of the library first; another is for formulas.
+    let begin = sources.find('>').map_or(0, |at| at + 1);
+    let end = sources.find("</script>").unwrap_or(sources.len());
+    sources[begin..end].to_owned()
+}

@@ -1,0 +1,372 @@
+//! Charts as SVG: the same chart gives the same text. Words that come from plans and servers are
+//! escaped.
+//!
+//! Nothing is clipped and nothing is named, so that any number of charts stand in one page.
+
+mod layout;
+
+use layout::Layout;
+use model::numbers::{exact, significant};
+
+use super::thin::thin;
+use super::words::{escaped, width_of};
+use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
+use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
+
+/// Up to so many dots of a chart tell their value where they are pointed at.
+const TOLD_MOST: usize = 300;
+/// Points drawn for each pixel of width.
+const POINTS_PER_PIXEL: f64 = 2.0;
+/// Rows of words for marks, one below the other where they would meet.
+const MARK_ROWS: usize = 3;
+
+impl Chart {
+    /// As SVG.
+    pub fn to_svg(&self, drawn: Drawn) -> String {
+        let layout = Layout::of(self, drawn);
+        let mut svg = Svg { text: String::new(), chart: self, layout: &layout };
+        svg.open(drawn);
+        svg.legend();
+        svg.axes();
+        let mut rows = [f64::NEG_INFINITY; MARK_ROWS];
+        self.marks.iter().for_each(|mark| svg.mark(mark));
+        let most = ((layout.right - layout.left) * POINTS_PER_PIXEL) as usize;
+        let thinned = thin(&self.traces, most.max(1));
+        for (index, (trace, points)) in self.traces.iter().zip(&thinned).enumerate() {
+            svg.trace(index, trace, points);
+        }
+        self.marks.iter().for_each(|mark| svg.say(mark, &mut rows));
+        svg.text.push_str("</svg>\n");
+        svg.text
+    }
+}
+
+/// An SVG under way.
+struct Svg<'c> {
+    text: String,
+    chart: &'c Chart,
+    layout: &'c Layout,
+}
+
+impl Svg<'_> {
+    fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn open(&mut self, drawn: Drawn) {
+        let Drawn { width, height, theme } = drawn;
+        let title = escaped(&self.chart.title);
+        let space = match theme {
+            Theme::OfPage => "",
+            _ => "xmlns=\"http://www.w3.org/2000/svg\" ",
+        };
+        self.put(&format!(
+            "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{title}\" \
+             viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">"
+        ));
+        let style = match theme {
+            Theme::OfPage => String::new(),
+            Theme::Light => LIGHT.to_owned(),
+            Theme::Dark => format!("{LIGHT}{DARK}"),
+            Theme::Auto => format!("{LIGHT}@media (prefers-color-scheme: dark){{{DARK}}}\n"),
+        };
+        if !style.is_empty() {
+            self.put(&format!("<style>{style}</style>"));
+            self.put(&format!("<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"));
+        }
+        self.put(&format!("<text class=\"title\" x=\"4\" y=\"17\">{title}</text>"));
+    }
+
+    fn legend(&mut self) {
+        for (index, (at, name)) in self.layout.legend.clone().into_iter().enumerate() {
+            let ink = colour(self.chart, index);
+            let (x, y) = (at.0, at.1);
+            let swatch = match self.chart.traces.get(index).map(|trace| trace.shape) {
+                None => {
+                    let (x, y) = (px(x), px(y - 9.0));
+                    format!("<rect class=\"mark\" x=\"{x}\" y=\"{y}\" width=\"16\" height=\"10\"/>")
+                }
+                Some(Shape::Line | Shape::Steps) => {
+                    let again = if is_again(self.chart, index) { " again" } else { "" };
+                    let (to, y) = (px(x + 16.0), px(y - 4.0));
+                    format!("<path class=\"line l-{ink}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
+                }
+                Some(Shape::Points | Shape::Joined) => {
+                    let (x, y) = (px(x + 8.0), px(y - 4.0));
+                    format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
+                }
+                Some(Shape::Bars) => {
+                    let (x, y) = (px(x + 3.0), px(y - 9.0));
+                    let size = "width=\"10\" height=\"10\"";
+                    format!("<rect class=\"d-{ink}\" x=\"{x}\" y=\"{y}\" {size}/>")
+                }
+            };
+            let (x, y) = (px(x + 21.0), px(y));
+            self.put(&format!("{swatch}<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&name)));
+        }
+    }
+
+    fn axes(&mut self) {
+        let Layout { left, right, bottom, .. } = *self.layout;
+        let unit = escaped(&self.layout.y_title);
+        self.put(&format!(
+            "<text class=\"unit\" x=\"4\" y=\"{}\">{unit}</text>",
+            px(self.layout.y_title_at)
+        ));
+        for (y, label) in self.layout.y_ticks.clone() {
+            let (x, below) = (px(left - 6.0), px(y + 4.0));
+            self.put(&format!(
+                "<path class=\"grid\" d=\"M{} {}H{}\"/><text x=\"{x}\" y=\"{below}\" \
+                 text-anchor=\"end\">{label}</text>",
+                px(left),
+                px(y),
+                px(right)
+            ));
+        }
+        let axis = format!("M{} {}H{}", px(left), px(bottom), px(right));
+        self.put(&format!("<path class=\"axis\" d=\"{axis}\"/>"));
+        for (x, label) in self.layout.x_ticks.clone() {
+            let label = escaped(&label);
+            let tick = format!("<path class=\"axis\" d=\"M{} {}v4\"/>", px(x), px(bottom));
+            let y = bottom + 17.0;
+            let text = match self.layout.is_slanted {
+                false => format!("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">", px(x), px(y)),
+                true => {
+                    let (x, y) = (px(x + 4.0), px(bottom + 14.0));
+                    let turned = format!("transform=\"rotate(-38 {x} {y})\"");
+                    format!("<text x=\"{x}\" y=\"{y}\" text-anchor=\"end\" {turned}>")
+                }
+            };
+            self.put(&format!("{tick}{text}{label}</text>"));
+        }
+        let (x, y) = (px(right), px(self.layout.x_title_at));
+        let title = escaped(&self.layout.x_title);
+        self.put(&format!(
+            "<text class=\"unit\" x=\"{x}\" y=\"{y}\" text-anchor=\"end\">{title}</text>"
+        ));
+    }
+
+    /// A stripe or a line behind the traces.
+    fn mark(&mut self, mark: &Mark) {
+        let Layout { left, right, top, bottom, .. } = *self.layout;
+        let Some((from, to)) = self.layout.stretch(mark) else { return };
+        let title = escaped(&mark.text);
+        let stripe = |x: f64, y: f64, width: f64, height: f64| {
+            let at = format!("x=\"{}\" y=\"{}\"", px(x), px(y));
+            // What was over at once is seen too.
+            let size = [width, height].map(|side| px(side.max(1.5)));
+            format!("rect class=\"mark\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
+        };
+        let shape = match (mark.along, mark.to) {
+            (Along::X, Some(_)) => stripe(from, top, to - from, bottom - top),
+            (Along::Y, Some(_)) => stripe(left, to, right - left, from - to),
+            (Along::X, None) => {
+                format!("path class=\"rule\" d=\"M{} {}V{}\"", px(from), px(top), px(bottom))
+            }
+            (Along::Y, None) => {
+                format!("path class=\"rule\" d=\"M{} {}H{}\"", px(left), px(from), px(right))
+            }
+        };
+        let name = shape.split(' ').next().unwrap_or_default().to_owned();
+        self.put(&format!("<{shape}><title>{title}</title></{name}>"));
+    }
+
+    /// A mark's words, where they do not lie on those of others.
+    fn say(&mut self, mark: &Mark, rows: &mut [f64; MARK_ROWS]) {
+        let Layout { left, right, top, .. } = *self.layout;
+        let is_said = !mark.text.is_empty() && !mark.is_in_legend();
+        let Some((from, to)) = self.layout.stretch(mark).filter(|_| is_said) else {
+            return;
+        };
+        let width = width_of(&mark.text, 11.0);
+        let (x, y) = match mark.along {
+            Along::X => {
+                let x = (from + 3.0).min(right - width).max(left + 2.0);
+                let Some(row) = rows.iter().position(|end| *end + 6.0 <= x) else { return };
+                rows[row] = x + width;
+                (x, top + 12.0 + 13.0 * row as f64)
+            }
+            Along::Y => (right - width - 2.0, to.min(from) - 3.0),
+        };
+        let (x, y, words) = (px(x), px(y), escaped(&mark.text));
+        self.put(&format!("<text class=\"said\" x=\"{x}\" y=\"{y}\">{words}</text>"));
+    }
+
+    fn trace(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
+        match trace.shape {
+            Shape::Line | Shape::Steps => self.line(index, trace, points),
+            Shape::Joined => {
+                self.joined(index, points);
+                self.dots(index, trace, points);
+                self.labels(trace, points);
+            }
+            Shape::Points => self.dots(index, trace, points),
+            Shape::Bars => self.bars(index, trace, points),
+        }
+    }
+
+    /// A line with its area, broken at gaps; a value alone between two gaps is a dot.
+    fn line(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
+        let ink = colour(self.chart, index);
+        let again = if is_again(self.chart, index) { " again" } else { "" };
+        let is_steps = trace.shape == Shape::Steps;
+        let along = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Vec<At>> {
+            let at = |point: &&Point| Some((self.layout.x(point.x)?, self.layout.y(of(point)?)?));
+            let pieces = pieces(points.iter().map(at));
+            if is_steps { pieces.into_iter().map(stepped).collect() } else { pieces }
+        };
+        // Edges need both ends: a low end of zero among ratios lies at the axis.
+        let low = along(&|point| point.band.map(|band| band.0));
+        let high = along(&|point| point.band.map(|band| band.1));
+        let mut lines: Vec<String> = Vec::new();
+        for (low, high) in low.iter().zip(&high) {
+            let back: Vec<At> = low.iter().rev().copied().collect();
+            let around = [&high[..], &back[..]].concat();
+            lines.push(format!("<path class=\"area a-{ink}\" d=\"{}Z\"/>", path(&around)));
+        }
+        let title = escaped(&trace.name);
+        for piece in along(&|point| point.y) {
+            lines.push(match &piece[..] {
+                [(x, y)] => {
+                    let (x, y) = (px(*x), px(*y));
+                    format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"2\"/>")
+                }
+                _ => format!(
+                    "<path class=\"line l-{ink}{again}\" d=\"{}\"><title>{title}</title></path>",
+                    path(&piece)
+                ),
+            });
+        }
+        lines.iter().for_each(|line| self.put(line));
+    }
+
+    fn joined(&mut self, index: usize, points: &[&Point]) {
+        let ink = colour(self.chart, index);
+        let again = if is_again(self.chart, index) { " again" } else { "" };
+        let aside = self.chart.aside(index);
+        let x = |point: &Point| Some(self.layout.x(point.x)? + aside);
+        let at = |point: &&Point| Some((x(point)?, self.layout.y(point.y?)?));
+        for piece in pieces(points.iter().map(at)) {
+            let path = path(&piece);
+            self.put(&format!("<path class=\"line l-{ink}{again}\" d=\"{path}\"/>"));
+        }
+    }
+
+    fn dots(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
+        let ink = colour(self.chart, index);
+        let aside = self.chart.aside(index);
+        let n_all: usize = self.chart.traces.iter().map(|trace| trace.points.len()).sum();
+        for point in points {
+            let Some(x) = self.layout.x(point.x).map(|x| x + aside) else { continue };
+            let Some(y) = point.y.and_then(|y| self.layout.y(y)) else { continue };
+            self.whisker(&ink, x, point);
+            let title = match n_all <= TOLD_MOST {
+                true => format!("<title>{}</title>", escaped(&self.told(trace, point))),
+                false => String::new(),
+            };
+            let (x, y) = (px(x), px(y));
+            let dot = format!("circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"");
+            self.put(&format!("<{dot}>{title}</circle>"));
+        }
+    }
+
+    /// Words beside the dots of a line that goes where it will, as far as they do not meet.
+    fn labels(&mut self, trace: &Trace, points: &[&Point]) {
+        if trace.shape != Shape::Joined || self.chart.traces.len() != 1 {
+            return;
+        }
+        let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+        for point in points {
+            let Some(label) = &point.label else { continue };
+            let at = point.y.and_then(|y| Some((self.layout.x(point.x)?, self.layout.y(y)?)));
+            let Some((x, y)) = at else { continue };
+            let width = width_of(label, 11.0);
+            let is_right = x + 6.0 + width <= self.layout.right + 10.0;
+            let (left, y) = (if is_right { x + 6.0 } else { x - 6.0 - width }, y - 5.0);
+            let meets = |(from, to, at): &(f64, f64, f64)| {
+                left < to + 3.0 && left + width > from - 3.0 && (y - at).abs() < 12.0
+            };
+            if taken.iter().any(meets) {
+                continue;
+            }
+            taken.push((left, left + width, y));
+            let (x, y, label) = (px(left), px(y), escaped(label));
+            self.put(&format!("<text class=\"said\" x=\"{x}\" y=\"{y}\">{label}</text>"));
+        }
+    }
+
+    fn whisker(&mut self, ink: &str, x: f64, point: &Point) {
+        let Some((low, high)) = point.band else { return };
+        let (Some(low), Some(high)) = (self.layout.y(low), self.layout.y(high)) else { return };
+        let (left, right) = (px(x - 3.0), px(x + 3.0));
+        let (x, low, high) = (px(x), px(low), px(high));
+        let ends = format!("M{left} {low}H{right}M{left} {high}H{right}");
+        self.put(&format!("<path class=\"whisker l-{ink}\" d=\"M{x} {low}V{high}{ends}\"/>"));
+    }
+
+    fn bars(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
+        let ink = colour(self.chart, index);
+        let bars = self.chart.traces.iter().filter(|trace| trace.shape == Shape::Bars);
+        let n_bars = bars.count().max(1) as f64;
+        let n_before = self.chart.traces[..index].iter();
+        let nth = n_before.filter(|trace| trace.shape == Shape::Bars).count() as f64;
+        let n_slots = self.chart.x.categories.len().max(points.len()).max(1) as f64;
+        let slot = (self.layout.right - self.layout.left) / n_slots * 0.7;
+        let width = (slot / n_bars).min(60.0);
+        for point in points {
+            let (Some(x), Some(value)) = (self.layout.x(point.x), point.y) else { continue };
+            let Some(y) = self.layout.y(value) else { continue };
+            let x = x + (nth - n_bars / 2.0) * width;
+            let height = (self.layout.bottom - y).max(0.0);
+            let title = escaped(&self.told(trace, point));
+            let (at, y) = (px(x), px(y));
+            let size = format!("width=\"{}\" height=\"{}\"", px(width * 0.92), px(height));
+            self.put(&format!(
+                "<rect class=\"d-{ink}\" x=\"{at}\" y=\"{y}\" {size}><title>{title}</title></rect>"
+            ));
+            self.whisker(&ink, x + width * 0.46, point);
+        }
+    }
+
+    /// A point in words.
+    fn told(&self, trace: &Trace, point: &Point) -> String {
+        let place = match self.chart.x.categories.is_empty() {
+            true => format!("{} {}", self.chart.x.title, exact(point.x)),
+            false => self.chart.x.name_of(point.x),
+        };
+        let unit = &self.chart.y.unit;
+        let value = point.y.map_or_else(String::new, |y| format!(": {} {unit}", significant(y, 4)));
+        let band = point.band.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", significant(low, 4), significant(high, 4))
+        });
+        let label = point.label.as_ref().map_or_else(String::new, |label| format!(", {label}"));
+        format!("{}, {place}{}{band}{label}", trace.name, value.trim_end())
+    }
+}
+
+/// Lines without gaps.
+fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
+    let mut pieces: Vec<Vec<At>> = vec![Vec::new()];
+    for point in points {
+        match (point, pieces.last_mut()) {
+            (Some(at), Some(last)) => last.push(at),
+            _ => pieces.push(Vec::new()),
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn path(points: &[At]) -> String {
+    let point = |(index, (x, y)): (usize, &At)| {
+        format!("{}{} {}", if index == 0 { "M" } else { "L" }, px(*x), px(*y))
+    };
+    points.iter().enumerate().map(point).collect()
+}
+
+/// Pixels to a tenth.
+fn px(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}

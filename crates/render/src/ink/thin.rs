@@ -1,0 +1,155 @@
+//! Fewer points that look like all of them: the first, the last, the lowest and the highest of
+//! each stretch (M4: Jugel and others, Proc. VLDB Endow. 7, 797, 2014), with the ends of their
+//! bands and a gap if there is one. The worst second is never hidden.
+
+//!
+//! Traces with the same places keep the same ones: of two lines drawn through other seconds, the
+//! higher could seem the lower.
+
+use std::collections::BTreeSet;
+
+use crate::charts::{Point, Trace};
+
+/// A stretch is drawn by so many points of a trace at most.
+const OF_STRETCH: usize = 7;
+/// So many times the points are drawn where traces have their places together: each tells its own.
+const TOGETHER: usize = 2;
+
+/// Of each trace the points to draw, in their order: all where they are at most `most`, else at
+/// most as many, or [`TOGETHER`] times those of traces that have their places together.
+pub(super) fn thin(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
+    let mut kept: Vec<Option<Vec<&Point>>> = vec![None; traces.len()];
+    for index in 0..traces.len() {
+        if kept[index].is_some() {
+            continue;
+        }
+        let is_kin = |of: &usize| has_places_of(&traces[*of], &traces[index]);
+        let kin: Vec<usize> = (index..traces.len()).filter(is_kin).collect();
+        let all: Vec<&[Point]> = kin.iter().map(|of| &traces[*of].points[..]).collect();
+        let places = places(&all, most);
+        for of in kin {
+            kept[of] = Some(places.iter().map(|at| &traces[of].points[*at]).collect());
+        }
+    }
+    kept.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+fn has_places_of(one: &Trace, other: &Trace) -> bool {
+    one.points.len() == other.points.len()
+        && one.points.iter().zip(&other.points).all(|(one, other)| one.x == other.x)
+}
+
+/// The places of traces that have them together, as indices.
+fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
+    let n_points = all[0].len();
+    if n_points <= most {
+        return (0..n_points).collect();
+    }
+    let most = if all.len() > 1 { most * TOGETHER } else { most };
+    let n_stretches = (most / (OF_STRETCH * all.len())).max(1);
+    let stretch = |index: usize| {
+        let edge = |index: usize| index * n_points / n_stretches;
+        let within = edge(index)..edge(index + 1);
+        let telling = |points: &&[Point]| telling(&points[within.clone()]);
+        let told: BTreeSet<usize> = all.iter().flat_map(telling).collect();
+        told.into_iter().map(move |at| within.start + at)
+    };
+    (0..n_stretches).flat_map(stretch).collect()
+}
+
+/// The points of a stretch that say all that an eye can see of it.
+fn telling(stretch: &[Point]) -> Vec<usize> {
+    let value = |point: &Point| point.y;
+    let low = |point: &Point| point.band.map(|band| band.0);
+    let high = |point: &Point| point.band.map(|band| band.1);
+    let kept = [
+        Some(0),
+        Some(stretch.len() - 1),
+        stretch.iter().position(|point| point.y.is_none()),
+        lowest(stretch, &value, 1.0),
+        lowest(stretch, &value, -1.0),
+        lowest(stretch, &low, 1.0),
+        lowest(stretch, &high, -1.0),
+    ];
+    kept.into_iter().flatten().collect()
+}
+
+/// Where a value is lowest; with a `sign` of -1 where it is highest.
+fn lowest(stretch: &[Point], of: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> Option<usize> {
+    let known = stretch.iter().enumerate().filter_map(|(i, point)| Some((i, sign * of(point)?)));
+    known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Dice, Stream};
+
+    use super::*;
+    use crate::charts::Shape;
+
+    fn trace(points: Vec<Point>) -> Trace {
+        Trace { name: String::new(), shape: Shape::Line, points }
+    }
+
+    fn drawn(n_points: usize, seed: u64) -> Vec<Point> {
+        let mut dice = Dice::new(seed, Stream::Order, 0);
+        let mut unit = || dice.bits() as f64 / u64::MAX as f64;
+        let point = |x: usize| {
+            let y = (unit() > 0.01).then(|| unit().powi(9) * 1e4);
+            Point { x: x as f64, y, band: y.map(|y| (y * unit(), y * 2.0)), label: None }
+        };
+        (0..n_points).map(point).collect()
+    }
+
+    #[test]
+    fn the_worst_of_every_stretch_is_kept_and_little_else() {
+        for (n_points, most) in [(1_500, 1_000), (3_600, 1_000), (86_400, 600), (500, 7)] {
+            let traces = [trace(drawn(n_points, n_points as u64))];
+            let (all, kept) = (&traces[0].points, thin(&traces, most).remove(0));
+            assert!(kept.len() <= most, "{} of at most {most}", kept.len());
+            assert!(kept.windows(2).all(|two| two[0].x < two[1].x), "in their order");
+            assert!(kept.iter().all(|point| all[point.x as usize] == **point), "none made up");
+            let n_stretches = most / OF_STRETCH;
+            for index in 0..n_stretches {
+                let edge = |index: usize| index * n_points / n_stretches;
+                let within = edge(index) as f64..edge(index + 1) as f64;
+                let most_of = |points: &mut dyn Iterator<Item = &Point>, sign: f64| {
+                    let values = points.filter(|p| within.contains(&p.x)).filter_map(|p| p.y);
+                    values.map(|y| sign * y).fold(f64::NEG_INFINITY, f64::max)
+                };
+                for sign in [1.0, -1.0] {
+                    let of_all = most_of(&mut all.iter(), sign);
+                    let of_kept = most_of(&mut kept.iter().copied(), sign);
+                    assert_eq!(of_all.to_bits(), of_kept.to_bits(), "stretch {index}");
+                }
+                let is_gap = |point: &Point| within.contains(&point.x) && point.y.is_none();
+                let of_kept = kept.iter().any(|point| is_gap(point));
+                assert_eq!(all.iter().any(is_gap), of_kept, "stretch {index}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_too_much_is_drawn_as_it_is() {
+        let traces = [trace(drawn(1_000, 5)), trace(Vec::new())];
+        let kept = thin(&traces, 1_000);
+        assert_eq!(kept, [traces[0].points.iter().collect::<Vec<_>>(), Vec::new()]);
+    }
+
+    #[test]
+    fn traces_with_the_same_places_keep_the_same_ones() {
+        let short = trace(drawn(2, 3));
+        let traces = [trace(drawn(9_000, 1)), short, trace(drawn(9_000, 2))];
+        let kept = thin(&traces, 700);
+        let places = |of: usize| kept[of].iter().map(|point| point.x).collect::<Vec<f64>>();
+        assert_eq!(places(0), places(2));
+        assert!(places(0).len() <= 700 * TOGETHER && places(1).len() == 2);
+        for (trace, kept) in traces.iter().zip(&kept) {
+            let most = |all: &mut dyn Iterator<Item = &Point>| {
+                all.filter_map(|point| point.y).fold(f64::NEG_INFINITY, f64::max)
+            };
+            let of_all = most(&mut trace.points.iter());
+            assert_eq!(of_all.to_bits(), most(&mut kept.iter().copied()).to_bits());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The numbers that stand along the horizontal axis, the same in each ink.
+
+use model::numbers::exact;
+
+use super::is_lines;
+use super::ruler::{Room, Ruler, Tick};
+use super::words::width_of;
+use crate::charts::{Along, Chart, Scale, Shape};
+
+/// The height of the numbers, in pixels.
+pub(super) const TEXT: f64 = 12.0;
+/// Right of everything that is drawn.
+pub(super) const MARGIN: f64 = 16.0;
+/// Values that were varied stand at the axis as they are, up to so many.
+const OWN_TICKS_MOST: usize = 16;
+/// Pixels for each number.
+const APART: f64 = 80.0;
+
+/// The horizontal axis between two pixels.
+pub(super) fn x_ruler(chart: &Chart, left: f64, right: f64) -> Ruler {
+    let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
+    Ruler::of(&chart.x, chart.values(Along::X), room, 6).between(left, right)
+}
+
+/// The numbers along it that do not meet, with their pixels.
+pub(super) fn x_ticks(chart: &Chart, x: &Ruler, width: f64) -> Vec<(f64, Tick)> {
+    let n = (width / APART).round().clamp(3.0, 12.0) as usize;
+    let ticks = own_ticks(chart).unwrap_or_else(|| x.ticks(&chart.x, n));
+    let mut placed: Vec<(f64, Tick)> = Vec::new();
+    let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
+    for tick in ticks {
+        let Some(at) = x.place(tick.at) else { continue };
+        let half = width_of(&tick.label, TEXT) / 2.0;
+        if at - half >= end + 6.0 && at + half <= edge {
+            end = at + half;
+            placed.push((at, tick));
+        }
+    }
+    placed
+}
+
+/// The values that were varied, where they are few: nobody asks for 100 clients if 64 and 128
+/// were measured.
+pub(super) fn own_ticks(chart: &Chart) -> Option<Vec<Tick>> {
+    let is_varied = |shape: Shape| matches!(shape, Shape::Joined | Shape::Points);
+    let traces = chart.traces.iter().filter(|trace| is_varied(trace.shape));
+    let is_named = !chart.x.categories.is_empty();
+    if is_named || chart.x.unit == "s" || chart.x.scale == Scale::FromZero {
+        return None;
+    }
+    let mut places: Vec<f64> =
+        traces.flat_map(|trace| &trace.points).map(|point| point.x).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let tick = |at: &f64| Tick { at: *at, label: exact(*at) };
+    let are_few = (1..=OWN_TICKS_MOST).contains(&places.len());
+    are_few.then(|| places.iter().map(tick).collect())
+}

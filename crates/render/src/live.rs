@@ -1,0 +1,323 @@
+//! The live view of a run as lines. Not here: any terminal; whoever has one draws them again.
+//!
+//! Everything is provisional: seconds are only closed after the drain.
+
+use analysis::tally::{Quantiles, SecondFigures, Tally};
+use model::numbers::{self, NONE, count, cut, significant};
+use model::{DisturbanceTold, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
+
+use super::spark::sparkline;
+
+/// Rates of a moment are means over so many seconds.
+const MOMENT_S: i64 = 5;
+
+/// The last disturbances are shown.
+const DISTURBANCES_SHOWN: usize = 3;
+
+/// A disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
+pub fn disturbance(told: &DisturbanceTold) -> String {
+    let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
+    let took =
+        told.ended_ns.map_or(String::new(), |ended_ns| match seconds(ended_ns - told.began_ns) {
+            took @ ..1.0 => format!("{} ms", significant(took * 1e3, 3)),
+            took => numbers::seconds(took),
+        });
+    let outcome = match &told.outcome {
+        Disturbed::Running => "under way".to_owned(),
+        Disturbed::Done => format!("done in {took}"),
+        Disturbed::Failed { why } => format!("FAILED after {took}: {why}"),
+        Disturbed::CutOff { why } => format!("cut off after {took}: {why}"),
+        Disturbed::Skipped { why } => format!("not begun: {why}"),
+    };
+    let outcome = outcome.lines().next().unwrap_or_default();
+    format!("at {}: {}: {outcome}", numbers::seconds(seconds(told.began_ns)), told.name)
+}
+
+/// What is shown at `now_ns` from the beginning of the measured phase, in lines of at most
+/// `width` columns.
+pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
+    let mut lines = vec![both_ends(&what(tally), &progress(tally, now_ns), width)];
+    let Some(shown) = tally.shown_second(now_ns) else {
+        return lines.into_iter().map(|line| cut(&line, width)).collect();
+    };
+    let figures = tally.second(shown);
+    let rates = rates(tally, shown);
+    lines.push(format!("{rates}   {}", times(&figures)));
+    lines.push(outcomes(tally, tally.waiting(shown).unwrap_or(0)));
+    lines.push(history(tally, shown, width));
+    lines.extend(commonest_error(tally));
+    let first = tally.disturbances.len().saturating_sub(DISTURBANCES_SHOWN);
+    lines.extend(tally.disturbances[first..].iter().map(disturbance));
+    lines.into_iter().map(|line| cut(&line, width)).collect()
+}
+
+/// One line for a log, told once a second.
+pub fn plain(tally: &Tally, now_ns: i64) -> String {
+    let Some(shown) = tally.shown_second(now_ns) else { return progress(tally, now_ns) };
+    let figures = tally.second(shown);
+    let counts = &figures.counts;
+    let rates = rates(tally, shown);
+    let mut text = format!("{shown:>5} s  {rates}  {}", times(&figures));
+    let waiting = tally.waiting(shown).unwrap_or(0);
+    for (n, word) in [(counts.failed, "failed"), (counts.dropped, "dropped"), (waiting, "waiting")]
+    {
+        if n > 0 {
+            text.push_str(&format!("  {} {word}", format_count(n)));
+        }
+    }
+    format!("{text}  ({})", progress(tally, now_ns))
+}
+
+fn what(tally: &Tally) -> String {
+    let Some(told) = &tally.description else { return String::new() };
+    let workloads: Vec<&str> = told.groups.iter().map(|group| group.workload.as_str()).collect();
+    let clients: u32 = told.groups.iter().map(|group| group.clients).sum();
+    let load = match told.groups.first().map(|group| &group.load) {
+        _ if told.groups.len() > 1 => String::new(),
+        Some(Load::Open { rate, .. }) => format!(", {}", numbers::arrival_rate(rate)),
+        Some(load) => format!(", {}", numbers::load(load)),
+        None => String::new(),
+    };
+    let clients = count(clients.into(), "client");
+    format!("{} on {}, {clients}{load}", workloads.join(" + "), told.database)
+}
+
+/// Where the run is, and how long it will take.
+fn progress(tally: &Tally, now_ns: i64) -> String {
+    let (Some(told), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
+        return "starting".to_owned();
+    };
+    let measure_ns = i64::try_from(told.phases.measure_ns).unwrap_or(i64::MAX);
+    match phase {
+        _ if tally.ended.is_some() => "ended".to_owned(),
+        Phase::Connect => {
+            let connected: u32 = tally.groups.iter().map(|group| group.connected).sum();
+            format!("connecting, {} so far", format_count(connected.into()))
+        }
+        Phase::Drain => "draining".to_owned(),
+        _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns)),
+        _ if measure_ns > 0 && now_ns >= measure_ns => "draining".to_owned(),
+        _ => measuring(tally, now_ns, measure_ns),
+    }
+}
+
+fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
+    let told = tally.told(0);
+    let wanted = match told.map(|told| (told.until, told.clients)) {
+        Some((Until::Transactions(n), _)) => Some(n),
+        Some((Until::TransactionsPerClient(n), clients)) => Some(n * u64::from(clients)),
+        _ => None,
+    };
+    let ended: u64 = tally.groups.iter().map(|group| group.measured.counts().finished()).sum();
+    match wanted {
+        Some(wanted) => {
+            let left = wanted.saturating_sub(ended) as f64 / (ended as f64 / now_ns as f64);
+            let left = if left.is_finite() { duration(left as i64) } else { NONE.to_owned() };
+            let (ended, wanted) = (format_count(ended), format_count(wanted));
+            format!("{ended} of {wanted} transactions, {left} left")
+        }
+        None if measure_ns == 0 => format!("{} measured", duration(now_ns)),
+        None => {
+            let (of, left) = (duration(measure_ns), duration(measure_ns - now_ns));
+            format!("{} of {of}, {left} left", duration(now_ns))
+        }
+    }
+}
+
+/// Whole seconds, at least none: `37 s`, `1h30m`.
+fn duration(ns: i64) -> String {
+    numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
+}
+
+/// Rates of the last seconds, headlines included where they are counted already.
+fn rates(tally: &Tally, shown: i64) -> String {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let (first, _) = tally.commits_until(shown);
+    let from = (shown + 1 - MOMENT_S).max(if shown >= 0 { 0 } else { first });
+    let seconds = (shown + 1 - from).max(1) as f64;
+    let commits: u64 = tally.commits_per_second(&all, from..shown + 1).iter().sum();
+    let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
+    for (index, group) in tally.groups.iter().enumerate().filter(|_| shown >= 0) {
+        for headline in tally.told(index).into_iter().flat_map(|told| &told.headlines) {
+            let of = |kind| group.commits_of(kind, from..shown + 1);
+            let commits: u64 = headline.kinds.iter().copied().map(of).sum();
+            let value = commits as f64 * headline.per_ns as f64 / (seconds * NS_PER_S as f64);
+            parts.push(format!("{} {}", significant(value, 3), headline.title));
+        }
+    }
+    parts.join("  ")
+}
+
+/// Response times of what was intended in the second shown, as far as it has finished.
+fn times(figures: &SecondFigures) -> String {
+    let ms = |ns: u64| significant(ns as f64 / NS_PER_MS as f64, 3);
+    match figures.quantiles {
+        Some(Quantiles { p50_ns, p95_ns, p99_ns }) => format!(
+            "p50 {}  p95 {}  p99 {}  max {} ms",
+            ms(p50_ns),
+            ms(p95_ns),
+            ms(p99_ns),
+            ms(figures.max_ns)
+        ),
+        // The rates beside it are of more seconds.
+        None => "nothing of the last second has finished yet".to_owned(),
+    }
+}
+
+fn outcomes(tally: &Tally, waiting: u64) -> String {
+    let mut sum = model::Counts::default();
+    tally.groups.iter().for_each(|group| sum.add(&group.measured.counts()));
+    let parts = [
+        (sum.finished(), "finished", true),
+        (sum.failed, "failed", true),
+        (sum.dropped, "dropped", sum.dropped > 0),
+        (sum.retried, "retried", sum.retried > 0),
+        (waiting, "waiting", waiting > 0),
+    ];
+    let shown = parts.into_iter().filter(|(_, _, shown)| *shown);
+    let parts: Vec<String> =
+        shown.map(|(n, word, _)| format!("{} {word}", format_count(n))).collect();
+    parts.join("  ")
+}
+
+/// Commits second by second, ramp-up and measured phase apart.
+fn history(tally: &Tally, shown: i64, width: usize) -> String {
+    let (first, commits) = tally.commits_until(shown);
+    let values: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
+    let ramp_up = usize::try_from(-first).unwrap_or(0).min(values.len());
+    if ramp_up == 0 || ramp_up == values.len() {
+        return sparkline(&values, width);
+    }
+    // One line, so that both parts have one scale; the bar takes one column.
+    let line: Vec<char> = sparkline(&values, width.saturating_sub(1)).chars().collect();
+    let bar = ramp_up * line.len() / values.len();
+    let (before, after) = line.split_at(bar);
+    before.iter().chain(&['|']).chain(after).collect()
+}
+
+fn commonest_error(tally: &Tally) -> Option<String> {
+    let phases = tally.groups.iter().flat_map(|group| [&group.ramp_up, &group.measured]);
+    let error = phases.flat_map(|phase| &phase.errors).max_by_key(|error| error.count)?;
+    let (n, kind) = (format_count(error.count), error.kind.name());
+    Some(format!("{n} × {kind}: {}", error.message))
+}
+
+/// Fewer letters of what stands on the left say nothing.
+const LEFT_LEAST: usize = 8;
+
+/// Where there is no room for both, what is on the right stays whole.
+fn both_ends(left: &str, right: &str, width: usize) -> String {
+    let room = width.saturating_sub(right.chars().count() + 2);
+    if room < LEFT_LEAST {
+        return right.to_owned();
+    }
+    let left = cut(left, room);
+    let gap = width.saturating_sub(left.chars().count() + right.chars().count());
+    format!("{left}{}{right}", " ".repeat(gap.max(2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::Made;
+    use analysis::tally::Sum;
+    use model::Event;
+
+    use super::*;
+
+    fn at(made: &Made, now_s: f64, phase: Phase) -> Tally {
+        let mut tally = Tally::new();
+        for event in made.events() {
+            match &event {
+                Event::Second(second) if second.second as f64 + 1.0 > now_s => {}
+                _ => tally.add(&event),
+            }
+        }
+        tally.add(&Event::Phase { phase, at_ns: 0 });
+        tally
+    }
+
+    fn ns(seconds: f64) -> i64 {
+        (seconds * 1e9) as i64
+    }
+
+    #[test]
+    fn a_run_is_watched_in_five_lines() {
+        let tally = at(&Made::running(), 23.4, Phase::Measure);
+        insta::assert_snapshot!(lines(&tally, ns(23.4), 90).join("\n"), @r"
+        tpcc on SQLite 3.54.1, 8 clients, closed                           23 s of 60 s, 37 s left
+        450 TPS  11,892 NOPM  26,976 TPM   p50 13.5  p95 52.8  p99 69.6  max 83.4 ms
+        10,486 finished  2 failed  115 retried
+        ▆▆▆██|███████████████████████
+        5 × busy: database is locked
+        ");
+    }
+
+    #[test]
+    fn a_second_without_response_times_does_not_deny_the_rates_of_those_before() {
+        let mut made = Made::running();
+        made.seconds.retain(|second| second.second < 22);
+        let tally = at(&made, 23.9, Phase::Measure);
+        let line = plain(&tally, ns(24.9));
+        assert!(line.contains(" TPS ") && !line.contains("  0 TPS"), "{line}");
+        assert!(line.contains("nothing of the last second has finished yet"), "{line}");
+    }
+
+    #[test]
+    fn the_ramp_up_has_rates_but_no_headline() {
+        let tally = at(&Made::running(), -1.7, Phase::RampUp);
+        insta::assert_snapshot!(lines(&tally, ns(-1.7), 90).join("\n"), @r"
+        tpcc on SQLite 3.54.1, 8 clients, closed                                ramp-up, 2 s to go
+        299 TPS   p50 12.8  p95 51.1  p99 75.2  max 96.0 ms
+        0 finished  0 failed
+        ███
+        ");
+    }
+
+    #[test]
+    fn before_the_first_second_there_is_only_progress() {
+        let mut made = Made::running();
+        made.seconds.clear();
+        let mut tally = made.tally();
+        tally.add(&Event::Phase { phase: Phase::Connect, at_ns: 0 });
+        let one = "tpcc on SQLite 3.54.1, 8 clients, closed          connecting, 8 so far";
+        assert_eq!(lines(&tally, ns(-5.0), 70), [one]);
+        assert_eq!(plain(&tally, ns(-5.0)), "connecting, 8 so far");
+        assert_eq!(lines(&Tally::new(), 0, 80).len(), 1);
+    }
+
+    #[test]
+    fn a_log_has_a_line_a_second() {
+        let tally = at(&Made::running(), 18.5, Phase::Measure);
+        let line = "   17 s  457 TPS  12,024 NOPM  27,420 TPM  p50 13.9  p95 45.6  p99 81.4  \
+                    max 199 ms  2 failed  (19 s of 60 s, 42 s left)";
+        assert_eq!(plain(&tally, ns(18.5)), line);
+        let tally = at(&Made::open_overloaded(), 30.5, Phase::Measure);
+        let line = plain(&tally, ns(30.5));
+        assert!(line.contains("100 dropped") && line.ends_with(")"), "{line}");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked() {
+        let tally = at(&Made::running(), 23.4, Phase::Measure);
+        let narrow = &lines(&tally, ns(23.4), 50)[0];
+        assert!(narrow.contains('…') && narrow.ends_with("s left"), "{narrow}");
+        for width in [20, 40, 80] {
+            let widths = lines(&tally, ns(23.4), width);
+            assert!(widths.iter().all(|line| line.chars().count() <= width), "{widths:?}");
+        }
+    }
+
+    #[test]
+    fn time_left_of_a_counted_run_follows_from_its_pace() {
+        let mut made = Made::running();
+        made.description.groups[0].until = Until::Transactions(100_000);
+        let tally = at(&made, 23.0, Phase::Measure);
+        assert!(
+            progress(&tally, ns(23.0)).contains(" of 100,000 transactions, 3m"),
+            "{}",
+            progress(&tally, ns(23.0))
+        );
+        let sum = Sum::of(&tally, &[0]);
+        assert!(progress(&tally, ns(23.0)).starts_with(&format_count(sum.counts.finished())));
+    }
+}

@@ -1,0 +1,173 @@
+//! Repeats as people read them: whether they are enough, and at which level they vary.
+//!
+//! Not here: what is true (repeats).
+
+use analysis::figures::title;
+use analysis::repeats::{
+    Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, UntilReport,
+};
+use model::numbers::{count, significant};
+use model::{Level, NS_PER_S, format_duration};
+
+use super::{Align, Column, Table};
+
+/// As many points that are not precise enough are named.
+const NAMED_MOST: usize = 4;
+/// Below so many repeats beyond the first a level's variation is hardly known.
+const FREEDOM_FEW: u64 = 4;
+
+/// What a rule has led to, in a sentence or two, and how its level is kept.
+pub(crate) fn until_lines(until: &UntilReport) -> Vec<String> {
+    let spent = match until.spent_s > 0.0 {
+        true => format!(", {} of load and starts", duration(until.spent_s)),
+        false => String::new(),
+    };
+    let (made, most) = (until.repeats, until.repeats_most);
+    let of = title(&until.figure);
+    let what = match until.is_reached {
+        true if until.pairs.is_empty() => {
+            format!("Every interval of {of} is as narrow as asked.")
+        }
+        true => format!("Every difference of {of} is decided."),
+        false if until.pairs.is_empty() => format!("Not precise enough: {}.", wide(&until.points)),
+        false => {
+            let open = |pair: &&PairDecision| pair.verdict == PairVerdict::Undecided;
+            let n = until.pairs.iter().filter(open).count() as u64;
+            format!("{} of {of} not decided.", count(n, "difference"))
+        }
+    };
+    vec![
+        format!("Repeats: {made} of at most {most}{spent} ({}).", until.rule),
+        what,
+        format!("Method: {}.", until.method),
+    ]
+}
+
+/// Which points are not precise enough, and how wide their intervals are.
+fn wide(points: &[PointPrecision]) -> String {
+    let of = |point: &PointPrecision| {
+        let name = point.values.pairs(" ");
+        let name = if name.is_empty() { "all runs".to_owned() } else { name };
+        match point.half_width_share {
+            Some(share) => format!("{name} ±{} %", significant(share * 100.0, 2)),
+            None => format!("{name} unknown"),
+        }
+    };
+    let mut all: Vec<String> = points.iter().filter(|point| !point.is_reached).map(of).collect();
+    if all.len() > NAMED_MOST {
+        let rest = all.len() - NAMED_MOST;
+        all.truncate(NAMED_MOST);
+        all.push(format!("{rest} more"));
+    }
+    all.join(", ")
+}
+
+/// What is decided, a row each; none where nothing is compared.
+pub(crate) fn decided(until: &UntilReport) -> Option<Table> {
+    let mut table = Table::new([
+        Column::new("point", Align::Left),
+        Column::new("against", Align::Left),
+        Column::new("repeats", Align::Right),
+        Column::new(format!("{} ratio", title(&until.figure)), Align::Right),
+        Column::new("interval", Align::Left),
+        Column::new("decided", Align::Left),
+    ]);
+    for pair in &until.pairs {
+        let ratio = pair.ratio.map_or_else(String::new, |ratio| significant(ratio, 4));
+        let interval = pair.interval.map_or_else(
+            || "too few".to_owned(),
+            |(low, high)| format!("{} to {}", significant(low, 4), significant(high, 4)),
+        );
+        let (point, against) = (pair.values.pairs(" "), pair.baseline.pairs(" "));
+        let (n, word) = (pair.repeats.to_string(), pair.verdict.name().to_owned());
+        table.row([point, against, n, ratio, interval, word]);
+    }
+    (!until.pairs.is_empty()).then_some(table)
+}
+
+/// Where the variation is, and what differences take.
+pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    let most = levels.levels.iter().max_by(|a, b| a.share.total_cmp(&b.share));
+    if let Some(most) = most.filter(|most| most.share > 0.0) {
+        let share = significant(most.share * 100.0, 2);
+        let word = if most.share > 0.5 { "Most" } else { "The largest part" };
+        let (of, level) = (title(&levels.figure), most.level.name());
+        lines.push(format!("{word} of the variation of {of} ({share} %) is between {level}s."));
+    }
+    for level in &levels.levels {
+        let few = match level.freedom < FREEDOM_FEW {
+            true => format!(", hardly known from {} beyond the first", level.freedom),
+            false => String::new(),
+        };
+        let zero = if level.is_negative { ", estimated below 0" } else { "" };
+        lines.push(format!(
+            "between {:<8} {} % standard deviation, {} % of the variance{zero}{few}",
+            format!("{}s", level.level.name()),
+            significant(level.sd_percent, 2),
+            significant(level.share * 100.0, 2),
+        ));
+    }
+    if let Some(within) = levels.within_run {
+        let percent = significant((within * 100.0).min(100.0), 2);
+        lines.push(format!(
+            "within runs: {percent} % of the variance between runs of a start or build is that of \
+             their own length"
+        ));
+    }
+    lines.extend(levels.advice.iter().map(advice));
+    lines
+}
+
+/// `to see a difference of 2 %: 6 restarts × 2 runs at each point, about 40m each`.
+fn advice(of: &Advice) -> String {
+    let levels =
+        [(of.rebuilds, Level::Rebuild), (of.restarts, Level::Restart), (Some(of.runs), Level::Run)];
+    let counts = levels.iter().filter_map(|(n, level)| Some(count((*n)?, level.name())));
+    let counts: Vec<String> = counts.collect();
+    let spent = of.seconds.map_or_else(String::new, |s| format!(", about {} each", duration(s)));
+    let percent = (of.difference_percent * 100.0).round() / 100.0;
+    format!("to see a difference of {percent} %: {} at each point{spent}", counts.join(" × "))
+}
+
+fn duration(seconds: f64) -> String {
+    format_duration((seconds.ceil() as u64).saturating_mul(NS_PER_S))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::repeats::LevelReport;
+    use model::Level;
+
+    use super::*;
+
+    #[test]
+    fn most_of_the_variation_and_what_a_difference_takes_are_named() {
+        let of = |level, sd_percent, share| LevelReport {
+            level,
+            sd_percent,
+            share,
+            freedom: 5,
+            is_negative: false,
+        };
+        let advice = Advice {
+            difference_percent: 2.0,
+            runs: 1,
+            restarts: Some(20),
+            rebuilds: None,
+            seconds: Some(1300.0),
+        };
+        let report = LevelsReport {
+            figure: "tps".to_owned(),
+            levels: vec![of(Level::Restart, 3.0, 0.97), of(Level::Run, 0.5, 0.03)],
+            within_run: None,
+            advice: vec![advice],
+        };
+        let page = levels_lines(&report).join("\n");
+        assert!(page.starts_with("Most of the variation of TPS ("), "{page}");
+        assert!(
+            page.contains("between restarts") && page.contains("to see a difference of 2 %: "),
+            "{page}"
+        );
+    }
+}

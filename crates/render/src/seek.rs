@@ -1,0 +1,213 @@
+//! A search as people read it: its answer first, then its probes along the axis.
+//!
+//! Not here: what is true (seek).
+
+use analysis::seek::{Answer, ProbeReport, SeekReport, Stage};
+use model::numbers::{NONE, count, exact, ms, significant, wrap};
+
+use super::experiment::{few, named, time};
+use super::{Align, Column, Table, sparkline};
+
+const WIDTH: usize = 96;
+/// Places beyond which no block of the curve is told apart.
+const SPARK_MOST: usize = 60;
+
+/// The page of a search.
+pub fn seek(report: &SeekReport) -> String {
+    let mut page = format!("{}: {}\n", report.name, answer(report));
+    for line in wrap(&explained(report), WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    page.push('\n');
+    for line in probes(report).lines(WIDTH) {
+        page.push_str(&line);
+        page.push('\n');
+    }
+    let few = few(report.probes.iter().map(|probe| &probe.reasons));
+    few.iter().for_each(|line| page.push_str(&format!("{line}\n")));
+    page.push_str(&curve(report));
+    broken(report).iter().for_each(|line| page.push_str(&format!("{line}\n")));
+    page.push_str(&named(&report.id, report.status));
+    page
+}
+
+/// Why probes are broken, a line each.
+pub(super) fn broken(report: &SeekReport) -> Vec<String> {
+    let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
+    let told = |probe: &ProbeReport| {
+        let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
+        format!("broken at {at}: {why}")
+    };
+    broken.map(told).collect()
+}
+
+fn value(report: &SeekReport, at: f64) -> String {
+    if report.seek.is_whole { exact(at) } else { significant(at, 4) }
+}
+
+/// What must hold, as written.
+pub(super) fn objectives(report: &SeekReport) -> String {
+    let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
+    all.join(", ")
+}
+
+/// What was found, in a sentence.
+pub(super) fn answer(report: &SeekReport) -> String {
+    let (axis, objectives) = (&report.seek.axis, objectives(report));
+    let number = |at: f64| value(report, at);
+    let told = match report.answer {
+        Answer::Found { value, low, high } => {
+            let (value, low, high) = (number(value), number(low), number(high));
+            format!("{objectives} up to {axis}={low}; the boundary is at {value} ({low} to {high})")
+        }
+        Answer::Between { low, high } => {
+            format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
+        }
+        Answer::Flat { low, high } => format!(
+            "undecided: from {axis}={} to {} it is flat: what probes differ by hides any slope",
+            number(low),
+            number(high)
+        ),
+        Answer::TooShort { low, high } => format!(
+            "undecided: from {axis}={} to {} requests depend on each other for too long for probes \
+             this short",
+            number(low),
+            number(high)
+        ),
+        Answer::LowestFails { value } => format!(
+            "the search has no answer: not even the lowest {axis}, {}, meets {objectives}",
+            number(value)
+        ),
+        Answer::HighestMeets { value } => {
+            format!("even the highest meets {objectives}: {axis}={}", number(value))
+        }
+        Answer::Unfinished => format!("no answer yet: {objectives} over {axis}"),
+    };
+    match report.confirmed {
+        Some(false) => format!("{told}; not confirmed"),
+        _ => told,
+    }
+}
+
+/// What fresh probes say of an answer that they do not confirm.
+fn not_confirmed(report: &SeekReport) -> String {
+    let is_fresh = |probe: &&ProbeReport| probe.stage == Stage::Confirm;
+    let fresh: Vec<&ProbeReport> = report.probes.iter().filter(is_fresh).collect();
+    let Some(last) = fresh.last().map(|probe| probe.at) else {
+        return "No fresh probes confirm it: seek again, with a larger budget.".to_owned();
+    };
+    let here: Vec<&&ProbeReport> = fresh.iter().filter(|probe| probe.at == last).collect();
+    let at = format!("{}={}", report.seek.axis, value(report, last));
+    let broken = here.iter().filter(|probe| probe.judged.is_broken).count() as u64;
+    let worst = |probe: &ProbeReport| {
+        probe.judged.beyond.iter().map(|beyond| beyond.ratio).reduce(f64::max)
+    };
+    let ratios: Vec<f64> = here.iter().filter_map(|probe| worst(probe)).collect();
+    let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
+    let how = match broken {
+        0 if ratios.is_empty() => "they say otherwise".to_owned(),
+        0 => format!(
+            "{} of what the objective allows was used on average, and that is not surely below \
+             100 %",
+            percent(mean)
+        ),
+        _ => format!("{} broken", count(broken, "probe")),
+    };
+    format!("Fresh probes at {at} do not confirm it: {how}. Seek again, with a larger budget.")
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", exact((share * 100.0).round()))
+}
+
+/// How it was found, in sentences.
+pub(super) fn explained(report: &SeekReport) -> String {
+    let n = count(report.probes.len() as u64, "probe");
+    let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
+    let mut text = format!("{n}, {} measured", model::numbers::seconds(load_s));
+    if let Answer::Found { .. } = report.answer {
+        text.push_str(&format!("; {} interval", percent(report.confidence)));
+    }
+    let axis = &report.seek.axis;
+    if let (Answer::Found { .. }, Some(steepness)) = (report.answer, report.steepness) {
+        text.push_str(&format!(
+            "; 1 % more {axis} uses {} % more of what the objective allows there",
+            significant(steepness, 2)
+        ));
+    }
+    text.push_str(&match (report.confirmed, report.answer) {
+        (Some(true), Answer::Found { low, .. } | Answer::Between { low, .. }) => {
+            format!(". Fresh probes confirm {axis}={}.", value(report, low))
+        }
+        (Some(true), _) => ". Fresh probes confirm that.".to_owned(),
+        (Some(false), _) => format!(". {}", not_confirmed(report)),
+        (None, Answer::Flat { .. }) => {
+            ". Seek again with a larger budget, or on a quieter machine.".to_owned()
+        }
+        (None, Answer::TooShort { .. }) => {
+            ". Seek again with a larger budget (--seek-budget).".to_owned()
+        }
+        _ => ".".to_owned(),
+    });
+    text
+}
+
+/// The probes along the axis.
+pub(super) fn probes(report: &SeekReport) -> Table {
+    let mut table = Table::new([
+        Column::new(report.seek.axis.clone(), Align::Right),
+        Column::new("probe", Align::Left),
+        Column::new("verdict", Align::Left),
+        Column::new("measured", Align::Right),
+        Column::new("TPS", Align::Right),
+        Column::new("p50 ms", Align::Right),
+        Column::new("p95 ms", Align::Right),
+        Column::new("p99 ms", Align::Right),
+        Column::new("achieved %", Align::Right),
+        Column::new("errors %", Align::Right),
+    ]);
+    let mut sorted: Vec<&ProbeReport> = report.probes.iter().collect();
+    sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
+    for probe in sorted {
+        let figure = |name: &str| probe.figures.get(name).copied().flatten();
+        let number = |name: &str| {
+            figure(name).map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
+        };
+        table.row([
+            value(report, probe.at),
+            probe.stage.name().to_owned(),
+            probe.verdict.name().to_owned(),
+            model::numbers::seconds(probe.measure_s),
+            number("tps"),
+            time(figure("p50_ms"), &probe.reasons, "p50_ms"),
+            time(figure("p95_ms"), &probe.reasons, "p95_ms"),
+            time(figure("p99_ms"), &probe.reasons, "p99_ms"),
+            number("achieved_percent"),
+            number("errors_percent"),
+        ]);
+    }
+    table
+}
+
+/// p99 over the axis, where it is known.
+fn curve(report: &SeekReport) -> String {
+    let known = |name: &str| -> Vec<(f64, f64)> {
+        let of = |point: &analysis::seek::CurvePoint| {
+            Some((point.at, point.figures.get(name).copied().flatten()?))
+        };
+        report.curve.iter().filter_map(of).collect()
+    };
+    let points = known("p99_ms");
+    let [first, .., last] = &points[..] else { return String::new() };
+    let values: Vec<f64> = points.iter().map(|(_, p99)| *p99).collect();
+    format!(
+        "\np99 over {}: {}  {} ms at {} to {} ms at {}\n",
+        report.seek.axis,
+        sparkline(&values, SPARK_MOST),
+        ms(Some(first.1)),
+        value(report, first.0),
+        ms(Some(last.1)),
+        value(report, last.0)
+    )
+}

@@ -1,0 +1,264 @@
+//! Parts of a run as tables: timing by transaction and by client, the counter of transactions,
+//! the configuration, and what the server said of its settings.
+//!
+//! Not here: the whole report (text), and what its figures mean (report).
+
+mod parts;
+
+use analysis::Tally;
+use analysis::report::{GroupReport, Report};
+use analysis::tally::Quantiles;
+use model::NS_PER_S;
+use model::numbers::{self, exact};
+
+use super::sheet::{Cell, Holds, Sheet, SheetColumn};
+
+pub use parts::{disturbances, errors, latency, probes};
+
+const fn words(key: &'static str, title: &'static str) -> SheetColumn {
+    SheetColumn { key, title, holds: Holds::Words }
+}
+
+const fn counted(key: &'static str, title: &'static str) -> SheetColumn {
+    SheetColumn { key, title, holds: Holds::Count }
+}
+
+const fn number(key: &'static str, title: &'static str, digits: usize) -> SheetColumn {
+    SheetColumn { key, title, holds: Holds::Number(digits) }
+}
+
+/// What a table of times begins with.
+const TIMES: [SheetColumn; 7] = [
+    number("elapsed_s", "", 4),
+    counted("calls", "calls"),
+    counted("failed", "failed"),
+    number("min_ms", "min", 3),
+    number("avg_ms", "avg", 3),
+    number("max_ms", "max", 3),
+    number("total_ms", "total", 4),
+];
+
+/// And what it ends with: the share is of what the title says.
+const fn spread(ratio: &'static str) -> [SheetColumn; 2] {
+    [
+        number("sd_ms", "sd", 3),
+        SheetColumn { key: "ratio_percent", title: ratio, holds: Holds::Percent },
+    ]
+}
+
+fn elapsed(report: &Report) -> String {
+    numbers::seconds(report.measured_seconds)
+}
+
+/// What each kind of transaction took: response times of the finished ones of the measured
+/// phase; `total` is time with the database, and `ratio` its share of all kinds'.
+pub fn timing(report: &Report) -> Sheet {
+    let columns = [
+        &[words("transaction", "transaction")][..],
+        &TIMES,
+        &[number("p50_ms", "p50", 3), number("p95_ms", "p95", 3), number("p99_ms", "p99", 3)],
+        &spread("ratio %"),
+    ];
+    let mut rows = Vec::new();
+    for (name, of) in report.block.transactions.iter() {
+        let response = &of.response_ms;
+        rows.push(vec![
+            name.into(),
+            report.measured_seconds.into(),
+            of.calls.into(),
+            of.failed.into(),
+            response.min.into(),
+            response.mean.into(),
+            response.max.into(),
+            of.total_ms.into(),
+            response.p50.into(),
+            response.p95.into(),
+            response.p99.into(),
+            response.sd.into(),
+            of.ratio_percent.into(),
+        ]);
+    }
+    let title = format!("Timing of run {} over {}, in ms", report.run_id, elapsed(report));
+    Sheet { name: "timing", title, columns: columns.concat(), rows }
+}
+
+/// The same of each client: what is kept of a client has no quantiles, and the share is of the
+/// client's own time. Empty unless the report was made with what each client did.
+pub fn per_client(report: &Report) -> Sheet {
+    let columns = [
+        &[counted("client", "client"), words("transaction", "transaction")][..],
+        &TIMES,
+        &spread("of its time %"),
+    ];
+    let mut rows = Vec::new();
+    for client in report.block.per_client.iter().flatten() {
+        let all_ms: f64 = client.transactions.iter().map(|(_, of)| of.total_ms).sum();
+        for (name, of) in client.transactions.iter() {
+            rows.push(vec![
+                u64::from(client.client).into(),
+                name.into(),
+                report.measured_seconds.into(),
+                of.calls.into(),
+                of.failed.into(),
+                of.min_ms.into(),
+                of.mean_ms.into(),
+                of.max_ms.into(),
+                of.total_ms.into(),
+                of.sd_ms.into(),
+                (100.0 * of.total_ms / all_ms).into(),
+            ]);
+        }
+    }
+    let title =
+        format!("Timing by client of run {} over {}, in ms", report.run_id, elapsed(report));
+    Sheet { name: "per_client", title, columns: columns.concat(), rows }
+}
+
+/// Counts and response times of stretches of `every_s` seconds, all groups together, those of the
+/// ramp-up with negative seconds. A last stretch that is shorter counts by its own length.
+pub fn counter(tally: &Tally, every_s: u32) -> Sheet {
+    let every = i64::from(every_s.max(1));
+    let columns = vec![
+        counted("from_s", "from s"),
+        number("length_s", "", 3),
+        counted("offered", "offered"),
+        counted("finished", "finished"),
+        counted("failed", "failed"),
+        counted("dropped", "dropped"),
+        counted("commits", "commits"),
+        number("tps", "TPS", 4),
+        number("tpm", "TPM", 4),
+        number("p50_ms", "p50 ms", 3),
+        number("p95_ms", "p95", 3),
+        number("p99_ms", "p99", 3),
+        number("max_ms", "max", 3),
+    ];
+    let first = tally.groups.iter().filter_map(|group| group.series.first()).min().unwrap_or(0);
+    let end = tally.seconds().end;
+    // Stretches begin at the beginning of the measured phase, in both directions.
+    let mut from = first.min(0).div_euclid(every) * every;
+    let mut rows = Vec::new();
+    while from < end {
+        rows.push(stretch(tally, from.max(first.min(0)), (from + every).min(end)));
+        from += every;
+    }
+    let run = tally.run.as_ref().map(ToString::to_string).unwrap_or_default();
+    let title = format!("Transactions of run {run}, every {every} s");
+    Sheet { name: "counter", title, columns, rows }
+}
+
+fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
+    let span = tally.span(from..to);
+    // The measured window may end within a second.
+    let measured_s = tally.measured_ns() as f64 / NS_PER_S as f64;
+    let length_s =
+        if to > 0 { (to as f64).min(measured_s) - from as f64 } else { (to - from) as f64 };
+    let quantiles = Quantiles::of(&span.response).filter(|_| span.is_whole);
+    let ms = |ns: u64| Cell::Number(ns as f64 / model::NS_PER_MS as f64);
+    let of = |quantile: fn(Quantiles) -> u64| quantiles.map_or(Cell::None, |q| ms(quantile(q)));
+    let tps = span.commits as f64 / length_s;
+    vec![
+        Cell::Count(from),
+        length_s.into(),
+        span.counts.offered().into(),
+        span.counts.finished().into(),
+        span.counts.failed.into(),
+        span.counts.dropped.into(),
+        span.commits.into(),
+        tps.into(),
+        (tps * 60.0).into(),
+        of(|q| q.p50_ns),
+        of(|q| q.p95_ns),
+        of(|q| q.p99_ns),
+        quantiles.map_or(Cell::None, |_| ms(span.response.max())),
+    ]
+}
+
+/// What was run, on what, and how: the plan as decided.
+pub fn config(report: &Report) -> Sheet {
+    let mut rows = Vec::new();
+    let mut put = |section: &str, name: &str, value: String| {
+        if !value.is_empty() {
+            rows.push(vec![Cell::from(section), name.into(), Cell::Words(value)]);
+        }
+    };
+    put("run", "id", report.run_id.clone());
+    put("run", "name", report.name.clone());
+    put("run", "started", report.started.clone());
+    put("run", "status", report.status.name().to_owned());
+    put("run", "dbdyno", report.dbdyno.clone());
+    put("run", "seed", report.seed.to_string());
+    put("run", "placement", report.placement.clone());
+    put("database", "target", report.target.clone());
+    put("database", "product", report.database.clone());
+    for mode in &report.modes {
+        let (name, value) = mode.split_once('=').unwrap_or((mode.as_str(), "on"));
+        put("database", name, value.to_owned());
+    }
+    let phases = [
+        ("ramp_up_s", report.phases.ramp_up_s),
+        ("measure_s", report.phases.measure_s),
+        ("drain_s", report.phases.drain_s),
+    ];
+    for (name, seconds) in phases {
+        put("phases", name, exact(seconds));
+    }
+    for group in &report.groups {
+        let section = format!("group {}", group.name);
+        for (name, value) in of_group(group) {
+            put(&section, &name, value);
+        }
+    }
+    let columns = vec![words("section", "section"), words("name", "name"), words("value", "value")];
+    let title = format!("Configuration of run {}", report.run_id);
+    Sheet { name: "config", title, columns, rows }
+}
+
+fn of_group(group: &GroupReport) -> Vec<(String, String)> {
+    let until = match group.until {
+        model::Until::Time => "the end of the measured phase".to_owned(),
+        model::Until::Transactions(n) => numbers::count(n, "transaction"),
+        model::Until::TransactionsPerClient(n) => {
+            format!("{} of each client", numbers::count(n, "transaction"))
+        }
+    };
+    let own = [
+        ("workload", group.workload.clone()),
+        ("clients", group.clients.to_string()),
+        ("load", numbers::load(&group.load)),
+        ("until", until),
+    ];
+    let parameters = group.parameters.iter();
+    let parameters = parameters.map(|(name, value)| (name.to_owned(), value.clone()));
+    own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(parameters).collect()
+}
+
+/// What facts tell settings: modes, what the database says of itself, what was set for the run,
+/// and what changed meanwhile.
+const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
+
+/// What is known of the server's settings: what facts tell, and all that the server itself was
+/// asked for before the run.
+pub fn settings(report: &Report) -> Sheet {
+    let mut rows = Vec::new();
+    for (about, facts) in &report.facts {
+        // An agent's facts have its host before.
+        let kind = about.rsplit('/').next().unwrap_or(about);
+        if SETTINGS.contains(&kind) {
+            let row = |(name, value): (&String, &String)| {
+                vec![Cell::from(about.as_str()), name.as_str().into(), value.as_str().into()]
+            };
+            rows.extend(facts.iter().map(row));
+        }
+    }
+    let asked = report.settings.iter();
+    rows.extend(
+        asked.map(|(name, value)| vec![Cell::from("asked"), name.into(), value.as_str().into()]),
+    );
+    let columns = vec![words("about", "about"), words("name", "name"), words("value", "value")];
+    let title = format!("Settings of run {}", report.run_id);
+    Sheet { name: "settings", title, columns, rows }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Parts of a run's page as tables: its latency, its stretches, its disturbances, its errors.
+
+use analysis::report::{
+    DisturbanceReport, ErrorReport, Latency, ProbeReport, Report, WindowReport,
+};
+
+use super::{counted, number, words};
+use crate::sheet::{Cell, Holds, Sheet, SheetColumn};
+
+/// A column, and what of a row stands in it.
+type Part<T> = (SheetColumn, fn(&T) -> Cell);
+
+fn sheet<T>(
+    name: &'static str,
+    title: String,
+    parts: &[Part<T>],
+    rows: impl Iterator<Item = T>,
+) -> Sheet {
+    let row = |of: T| parts.iter().map(|(_, cell)| cell(&of)).collect();
+    Sheet {
+        name,
+        title,
+        columns: parts.iter().map(|(column, _)| *column).collect(),
+        rows: rows.map(row).collect(),
+    }
+}
+
+/// Response, service and wait of what finished, times of all that was offered and of the failed.
+/// A quantile that is infinite or known as a bound alone is in words.
+pub fn latency(report: &Report) -> Sheet {
+    fn quantile(of: &Latency, field: &str) -> Cell {
+        match (of.get(field), of.at_least.get(field)) {
+            (Some(value), _) => value.into(),
+            (None, Some(least)) => Cell::Words(format!(">= {least}")),
+            _ if of.is_infinite(field) => Cell::Infinite,
+            _ => Cell::None,
+        }
+    }
+    let block = &report.block;
+    let all = [
+        ("response", &block.response_ms),
+        ("service", &block.service_ms),
+        ("wait", &block.wait_ms),
+        ("offered", &block.offered_ms),
+        ("failed", &block.failed_ms),
+    ];
+    let parts: [Part<(&str, &Latency)>; 11] = [
+        (words("time", "time"), |(name, _)| (*name).into()),
+        (counted("count", "count"), |(_, of)| of.count.into()),
+        (number("min_ms", "min", 3), |(_, of)| of.min.into()),
+        (number("mean_ms", "mean", 3), |(_, of)| of.mean.into()),
+        (number("sd_ms", "sd", 3), |(_, of)| of.sd.into()),
+        (number("p50_ms", "p50", 3), |(_, of)| quantile(of, "p50")),
+        (number("p90_ms", "p90", 3), |(_, of)| quantile(of, "p90")),
+        (number("p95_ms", "p95", 3), |(_, of)| quantile(of, "p95")),
+        (number("p99_ms", "p99", 3), |(_, of)| quantile(of, "p99")),
+        (number("p999_ms", "p99.9", 3), |(_, of)| quantile(of, "p999")),
+        (number("max_ms", "max", 3), |(_, of)| of.max.into()),
+    ];
+    let title = format!("Latency of run {}, in ms", report.run_id);
+    sheet("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
+}
+
+/// The run in stretches.
+pub fn probes(report: &Report) -> Sheet {
+    let wait = SheetColumn { key: "wait_percent", title: "wait %", holds: Holds::Percent };
+    let parts: [Part<&ProbeReport>; 12] = [
+        (number("from_s", "from s", 4), |probe| probe.from_s.into()),
+        (number("to_s", "to s", 4), |probe| probe.to_s.into()),
+        (number("offered_per_second", "offered/s", 4), |probe| probe.offered_per_second.into()),
+        (number("tps", "TPS", 4), |probe| probe.tps.into()),
+        (number("p50_ms", "p50 ms", 3), |probe| probe.p50_ms.into()),
+        (number("p95_ms", "p95", 3), |probe| probe.p95_ms.into()),
+        (number("p99_ms", "p99", 3), |probe| probe.p99_ms.into()),
+        (wait, |probe| probe.wait_percent.into()),
+        (number("queue_mean", "queued", 3), |probe| probe.queue_mean.into()),
+        (counted("failed", "failed"), |probe| probe.failed.into()),
+        (counted("dropped", "dropped"), |probe| probe.dropped.into()),
+        (counted("unfinished", "unfinished"), |probe| probe.unfinished.into()),
+    ];
+    let title = format!("Stretches of run {}", report.run_id);
+    sheet("probes", title, &parts, report.probes.iter())
+}
+
+/// What was done to the database in mid-run: a row for the time before, during and after each.
+pub fn disturbances(report: &Report) -> Sheet {
+    type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
+    let parts: [Part<Row<'_>>; 11] = [
+        (words("disturbance", "disturbance"), |(one, ..)| one.name.as_str().into()),
+        (words("what", "what"), |(one, ..)| one.what.as_str().into()),
+        (words("outcome", "outcome"), |(one, ..)| one.outcome.as_str().into()),
+        (number("began_s", "began s", 4), |(one, ..)| one.began_s.into()),
+        (number("ended_s", "ended s", 4), |(one, ..)| one.ended_s.into()),
+        (number("recovery_s", "back after s", 4), |(one, ..)| one.recovery_s.into()),
+        (words("window", "window"), |(_, when, _)| (*when).into()),
+        (number("tps", "TPS", 4), |(.., of)| of.and_then(|of| of.tps).into()),
+        (number("p50_ms", "p50 ms", 3), |(.., of)| of.and_then(|of| of.response_ms.p50).into()),
+        (number("p99_ms", "p99", 3), |(.., of)| of.and_then(|of| of.response_ms.p99).into()),
+        (number("max_ms", "max", 3), |(.., of)| of.and_then(|of| of.response_ms.max).into()),
+    ];
+    let rows = report.disturbances.iter().flat_map(|one| {
+        let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
+        windows.map(|(when, of)| (one, when, of.as_ref()))
+    });
+    sheet("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
+}
+
+/// What was refused, by its number: those of attempts that were tried again are among them.
+pub fn errors(report: &Report) -> Sheet {
+    let phases = [("measured", &report.block.errors), ("ramp-up", &report.block.ramp_up_errors)];
+    let all = phases.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)));
+    let parts: [Part<(&str, &ErrorReport)>; 5] = [
+        (words("phase", "phase"), |(phase, _)| (*phase).into()),
+        (counted("count", "count"), |(_, one)| one.count.into()),
+        (words("kind", "kind"), |(_, one)| one.kind.as_str().into()),
+        (counted("code", "code"), |(_, one)| Cell::Count(one.code)),
+        (words("first_message", "the first of them"), |(_, one)| one.message.as_str().into()),
+    ];
+    sheet("errors", format!("Errors of run {}", report.run_id), &parts, all)
+}

@@ -1,0 +1,242 @@
+//! What happened around the run, in a few lines: means over the measured phase, and the most.
+//!
+//! Not here: all gauges with their seconds (the JSON has them).
+
+use analysis::report::{GaugeReport, Report};
+use model::numbers::{amount, significant};
+
+use super::Style;
+use super::sections::{labelled, title};
+
+/// Devices and counters of the database that are named; the JSON has all of them.
+const DISKS_MOST: usize = 3;
+const COUNTERS_MOST: usize = 8;
+
+/// Less than this is nothing: a share in percent, or a rate.
+const NOTHING: f64 = 0.005;
+
+pub(super) fn around(report: &Report, style: &Style) -> Vec<String> {
+    let told = told_around(report);
+    let mut lines: Vec<String> =
+        told.iter().flat_map(|(label, words)| labelled(label, words, style)).collect();
+    if !lines.is_empty() {
+        lines.insert(0, title(&format!("around the run: {MEANING}"), style));
+    }
+    lines
+}
+
+/// What the figures around a run are.
+pub(crate) const MEANING: &str = "means over the measured phase, in brackets the most";
+
+/// What was around the run: labels and words; a label that goes on is empty.
+pub(crate) fn told_around(report: &Report) -> Vec<(String, String)> {
+    let all = [
+        ("machine", machine(report)),
+        ("", pressure(report)),
+        ("", disks(report)),
+        ("generator", process(report, "generator")),
+        ("server", process(report, "server")),
+        ("database", database(report)),
+    ];
+    let told = all.into_iter().filter(|(_, words)| !words.is_empty());
+    told.map(|(label, words)| (label.to_owned(), words)).collect()
+}
+
+fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {
+    report.gauges.iter().find(|gauge| gauge.about == about && gauge.name == name)
+}
+
+fn mean(report: &Report, about: &str, name: &str) -> Option<f64> {
+    find(report, about, name)?.mean
+}
+
+/// `12.3 % (40.1 %)`.
+fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
+    let (mean, max) = (gauge.mean?, gauge.max?);
+    Some(format!("{} ({})", amount(mean, &gauge.unit), amount(max, &gauge.unit)))
+}
+
+/// A gauge with words behind it, if it was read.
+fn told(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
+    Some(format!("{} {words}", mean_and_most(find(report, about, name)?)?))
+}
+
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn machine(report: &Report) -> String {
+    // Kinds that belong together in a reader's mind.
+    let kinds: [(&str, &[&str]); 6] = [
+        ("user and nice", &["cpu_user", "cpu_nice"]),
+        ("system", &["cpu_system"]),
+        ("irq", &["cpu_irq", "cpu_softirq"]),
+        ("iowait", &["cpu_iowait"]),
+        ("steal", &["cpu_steal"]),
+        ("idle", &["cpu_idle"]),
+    ];
+    let share = |(word, names): (&str, &[&str])| {
+        let known: Vec<f64> =
+            names.iter().filter_map(|name| mean(report, "machine", name)).collect();
+        (!known.is_empty()).then(|| {
+            let sum: f64 = known.iter().sum();
+            format!("{} % {word}", significant(sum, 2))
+        })
+    };
+    let cpu = joined(kinds.map(share));
+    let cpu = (!cpu.is_empty()).then(|| format!("CPU {cpu}"));
+    let least = find(report, "machine", "memory_available").and_then(|gauge| gauge.min);
+    let memory = least.map(|least| format!("{} of memory left at least", amount(least, "B")));
+    let running = told(report, "machine", "processes_running", "runnable");
+    joined([cpu, running, memory])
+}
+
+fn pressure(report: &Report) -> String {
+    let kinds = [
+        ("pressure_cpu_some", "CPU"),
+        ("pressure_io_some", "I/O"),
+        ("pressure_memory_some", "memory"),
+    ];
+    let of = |(name, word): (&str, &str)| {
+        Some(format!("{word} {}", mean_and_most(find(report, "machine", name)?)?))
+    };
+    let words = joined(kinds.map(of));
+    if words.is_empty() { words } else { format!("pressure: {words}") }
+}
+
+/// Those that moved most, with what they did.
+fn disks(report: &Report) -> String {
+    let is_busy = |gauge: &&GaugeReport| {
+        gauge.about == "machine"
+            && gauge.name.starts_with("disk_busy/")
+            && gauge.max.is_some_and(|max| max > NOTHING)
+    };
+    let mut busy: Vec<&GaugeReport> = report.gauges.iter().filter(is_busy).collect();
+    busy.sort_by(|a, b| b.mean.unwrap_or(0.0).total_cmp(&a.mean.unwrap_or(0.0)));
+    let of = |gauge: &&GaugeReport| {
+        let device = gauge.name.trim_start_matches("disk_busy/");
+        let named =
+            |name: &str, words: &str| told(report, "machine", &format!("{name}/{device}"), words);
+        let parts = [
+            mean_and_most(gauge).map(|busy| format!("{busy} busy")),
+            named("disk_written", "written"),
+            named("disk_read", "read"),
+            named("disk_latency", "a request"),
+        ];
+        format!("disk {device}: {}", joined(parts))
+    };
+    busy.iter().take(DISKS_MOST).map(of).collect::<Vec<_>>().join("; ")
+}
+
+fn process(report: &Report, about: &str) -> String {
+    let cpu = mean(report, about, "cpu_user").zip(mean(report, about, "cpu_system"));
+    let cpu = cpu.map(|(user, system)| {
+        let sum = significant(user + system, 3);
+        format!("CPU {sum} % of one core ({} % of it system)", significant(system, 2))
+    });
+    let memory = find(report, about, "memory").and_then(|gauge| gauge.max);
+    let memory = memory.map(|bytes| format!("{} of memory", amount(bytes, "B")));
+    let delay = told(report, about, "run_delay", "ready without a CPU");
+    let written = mean(report, about, "disk_written");
+    let written = written
+        .filter(|bytes| about == "server" && *bytes > NOTHING)
+        .map(|bytes| format!("{} written", amount(bytes, "B/s")));
+    joined([cpu, memory, delay, written])
+}
+
+/// The first of the driver's order that did anything.
+fn database(report: &Report) -> String {
+    let moved = report.gauges.iter().filter(|gauge| {
+        gauge.about == "database" && gauge.mean.is_some_and(|mean| mean.abs() > NOTHING)
+    });
+    let of = |gauge: &GaugeReport| Some(format!("{} {}", gauge.name, mean_and_most(gauge)?));
+    let shown: Vec<&GaugeReport> = moved.take(COUNTERS_MOST).collect();
+    let seconds = shown.first().and_then(|gauge| read_in(report, gauge));
+    joined(shown.into_iter().map(of).chain([seconds]))
+}
+
+/// In how many seconds a gauge was read, where some are missing: a server that was away is not in
+/// the means.
+fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
+    let whole = report.measured_seconds.floor() as usize;
+    let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();
+    (read > 0 && read + 1 < whole).then(|| format!("read in {read} of {whole} s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::Made;
+    use analysis::report::Report;
+    use model::{Event, Gauge, Readings};
+
+    use super::*;
+
+    /// A run with gauges: unit, and what they stand at in the measured seconds in turn.
+    fn made(gauges: &[(&str, &str, &str, [f64; 2])]) -> Report {
+        let mut made = Made::closed();
+        let declared = gauges.iter().map(|(about, name, unit, _)| Gauge {
+            about: (*about).to_owned(),
+            name: (*name).to_owned(),
+            unit: (*unit).to_owned(),
+            help: String::new(),
+        });
+        made.more.push(Event::Gauges { gauges: declared.collect() });
+        for second in 0..4 {
+            let values = gauges.iter().map(|(_, _, _, values)| values[second % 2]);
+            let values = (0..).zip(values).collect();
+            made.more.push(Event::Readings(Readings { second: second as i64, values }));
+        }
+        Report::of(&made.tally())
+    }
+
+    #[test]
+    fn a_few_lines_say_what_happened_around_the_run() {
+        let report = made(&[
+            ("machine", "cpu_user", "%", [50.0, 60.0]),
+            ("machine", "cpu_nice", "%", [0.0, 1.0]),
+            ("machine", "cpu_system", "%", [20.0, 22.0]),
+            ("machine", "cpu_softirq", "%", [1.0, 1.0]),
+            ("machine", "cpu_iowait", "%", [3.0, 0.0]),
+            ("machine", "cpu_steal", "%", [0.5, 0.0]),
+            ("machine", "cpu_idle", "%", [25.5, 16.0]),
+            ("machine", "processes_running", "", [3.0, 9.0]),
+            ("machine", "memory_available", "B", [4e9, 3e9]),
+            ("machine", "pressure_cpu_some", "%", [40.0, 44.0]),
+            ("machine", "pressure_io_some", "%", [3.0, 12.0]),
+            ("machine", "disk_busy/vda", "%", [40.0, 44.0]),
+            ("machine", "disk_written/vda", "B/s", [1e7, 3e7]),
+            ("machine", "disk_latency/vda", "ms", [0.8, 1.2]),
+            ("machine", "disk_busy/vdb", "%", [0.0, 0.0]),
+            ("generator", "cpu_user", "%", [50.0, 60.0]),
+            ("generator", "cpu_system", "%", [30.0, 30.0]),
+            ("generator", "memory", "B", [3e7, 4e7]),
+            ("generator", "run_delay", "ms/s", [12.0, 30.0]),
+            ("server", "cpu_user", "%", [80.0, 90.0]),
+            ("server", "cpu_system", "%", [20.0, 20.0]),
+            ("server", "memory", "B", [3e8, 4e8]),
+            ("server", "disk_written", "B/s", [1e6, 1e6]),
+            ("database", "Questions", "1/s", [12_000.0, 13_000.0]),
+            ("database", "Innodb_row_lock_waits", "1/s", [0.0, 0.0]),
+            ("database", "Threads_running", "", [9.0, 8.0]),
+        ]);
+        let lines = around(&report, &Style::default()).join("\n");
+        insta::assert_snapshot!(lines, @r"
+        around the run: means over the measured phase, in brackets the most
+        machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
+                    idle, 6 (9) runnable, 2.79 GiB of memory left at least
+                    pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
+                    disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms) a
+                    request
+        generator   CPU 85.0 % of one core (30 % of it system), 38.1 MiB of memory, 21.0 ms/s (30.0
+                    ms/s) ready without a CPU
+        server      CPU 105 % of one core (20 % of it system), 381 MiB of memory, 977 KiB/s written
+        database    Questions 12,500/s (13,000/s), Threads_running 8.50 (9), read in 4 of 60 s
+        ");
+    }
+
+    #[test]
+    fn a_run_that_nothing_was_read_around_has_no_such_lines() {
+        let report = Report::of(&Made::closed().tally());
+        assert!(around(&report, &Style::default()).is_empty());
+    }
+}

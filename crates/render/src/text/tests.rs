@@ -1,0 +1,366 @@
+//! Whole pages, as they are read.
+
+use analysis::fixtures::Made;
+use analysis::report::Options;
+use model::{Event, GroupDescription, NS_PER_S};
+
+use super::sections::verdict;
+use super::*;
+
+fn page(made: &Made) -> String {
+    text(&Report::of(&made.tally()), &Style::default())
+}
+
+#[test]
+fn a_plain_closed_run_reads_like_a_page() {
+    insta::assert_snapshot!(page(&Made::closed()), @r"
+    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 6.8 within this run), p99 84.4 ms
+
+    target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
+    load        8 clients, a thread each, closed
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
+    27,108 committed, 117 rolled back by design, 299 further attempts, 8 carried in from the ramp-up
+    11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
+    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+
+    latency in ms    count     mean   p50   p90   p95   p99  p99.9    max
+    response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
+    of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
+    of the failed        2  5,000     –     –     –     –        –  5,000
+    95 % intervals within this run: p50 13.3 to 13.7, p99 81.8 to 87.9
+    the same of all offered: p50 13.3 to 13.7, p99 81.9 to 88.0
+    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 2m
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms     p95    p99    max
+    new_order     12,232       0      125  201.9        57.9   25.0   19.1    56.2    81.4  145
+    payment       11,785       2      135  196.4        28.0   25.0    9.55   28.3    41.8   99.9
+    order_status   1,065       0       19   17.75        0.8   25.0    3.16    9.10   14.3   35.0
+    delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
+    stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
+
+    commits in each of 60 seconds, from 0 to 473
+    ██████████████████████████████████████████▆█████████████████
+    min 307 (second 42), median 452.5, max 473, CV 4.8 %, no standstill
+    TPS to ±1 % takes about 2m30s
+
+    measure  unit   count      sum  mean   p50   p99   max
+    lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
+
+    errors, those of attempts that were tried again among them
+           15  busy 5: database is locked
+
+    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
+                commits of new_order, as we do
+    generator   41.3 s of CPU, 60.7 µs a query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in; lag
+                p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    note        The database lives within the generator and shares its CPUs. The client's CPU time
+                contains the database's. Figures are of both together: where users have two hosts,
+                use two.
+    note        2 of 27,227 transactions failed (less than 0.01 %). They are not in the response
+                times of finished ones, and count as infinite in the offered percentiles.
+    note        299 further attempts after conflicts, for 27,227 transactions. Response times span
+                all attempts.
+    note        Closed load: a slow database is asked less often. For what users see who arrive at a
+                rate, offer one (--rate).
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
+                UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
+    ");
+}
+
+#[test]
+fn an_overloaded_open_run_tells_the_truth_first() {
+    insta::assert_snapshot!(page(&Made::open_overloaded()), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered),
+    p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then
+                dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
+    24,350 committed, 250 carried in from the ramp-up
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    a transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+
+    latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     17.9     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
+    95 % intervals within this run: p50 2,554 to 2,594
+    the same of all offered: p50 2,567 to 2,611
+    no interval of p90: the slow transactions came in a few episodes: an interval takes about 4m30s
+    no interval of p95: the slow transactions came in a few episodes: an interval takes about 9m30s
+    no interval of p99: the slow transactions came in a few episodes: an interval takes about 55m
+    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 9h
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
+    new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
+    payment       10,550       0        0  172.2        26.1   25.0   2,569  2,632  2,645  2,694
+    order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
+    delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
+    stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
+
+    commits in each of 60 seconds, from 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no standstill
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
+     0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
+    10 to 20      500.0  400.0   2,598    –    –    99.4   1,000  1,000
+    20 to 30      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    30 to 40      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    40 to 50      500.0  400.0   2,596    –    –    99.2   1,000  1,000
+    50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
+
+    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
+                commits of new_order, as we do
+    generator   41.3 s of CPU, 67.4 µs a query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
+                lag p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? With care: 4 warnings.
+    warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
+                2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
+                connecting are part of the figures.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
+                more than the system can take. Read the offered percentiles, not the finished ones;
+                lower the rate or add clients.
+    warning     150 of 30,000 transactions had not ended when the run was over (0.50 %); nobody
+                knows how long they would have taken. Read the offered percentiles, in which they
+                count at least their age; lower the rate or allow a longer drain.
+    warning     250 transactions of the ramp-up were still queued or under way when the measured
+                phase began, with 6 clients: the first response times contain that backlog. Lower
+                the rate, or lengthen the ramp-up until the backlog is gone.
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
+                06:13:20 UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
+    ");
+}
+
+#[test]
+fn an_interrupted_run_says_how_far_it_came() {
+    insta::assert_snapshot!(page(&Made::interrupted()), @r"
+    tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms, interrupted after 7.4 s
+
+    target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
+    load        8 clients, a thread each, closed
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 7.4 s of 60 s measured, seed 7
+
+    3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
+    3,348 committed, 18 rolled back by design, 37 further attempts, 8 carried in from the ramp-up
+    11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
+    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+
+    latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
+    response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
+    no interval of p50, p90, p95, p99: too short: an interval takes at least 10 s
+    p99.9: n too small: needs at least 3,688 samples, has 3,366
+
+    transaction   calls  failed  retried     TPS  % of time  trips  p50 ms     p95   p99    max
+    new_order     1,559       0       19  208.2        60.0   25.0   19.2    55.9   79.8  119
+    payment       1,440       0       15  194.6        27.0   25.0    9.42   27.2   38.2   67.0
+    order_status    118       0        1   15.95        0.7   25.0    3.01    8.50   –     15.2
+    delivery        118       0        1   15.95       10.7   25.0   43.5   149      –    215
+    stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
+    – too few samples for a 95 % interval
+
+    commits in each of 7 seconds, from 0 to 469
+    ███████
+    min 437 (second 2), median 447, max 469, CV 2.8 %, no standstill
+    TPS has no ±: commits vary too slowly to tell within 7.4 s: it takes at least 8.7 s
+
+    measure  unit  count     sum  mean   p50   p99   max
+    lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
+
+    checks      2 of 2 hold before the load
+    generator   41.3 s of CPU, 491 µs a query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in; lag
+                p50 30.0, p99 59.4, max 60.0 µs
+    sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures are true
+                of that part.
+    note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.
+                Measure a minute or more before you rely on it.
+    note        The database lives within the generator and shares its CPUs. The client's CPU time
+                contains the database's. Figures are of both together: where users have two hosts,
+                use two.
+    note        37 further attempts after conflicts, for 3,366 transactions. Response times span all
+                attempts.
+    note        Closed load: a slow database is asked less often. For what users see who arrive at a
+                rate, offer one (--rate).
+    note        3,366 finished transactions are too few for p99.9, which needs 3,688. Measure
+                longer; until then, read the maximum.
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
+                UTC
+    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
+                plan.toml
+    ");
+}
+
+#[test]
+fn a_quantile_among_unfinished_work_is_a_lower_bound() {
+    let mut made = Made::closed();
+    let kind = made.kind(0);
+    kind.counts.unfinished = 1000;
+    kind.unfinished.get_or_insert_default().record_n(9 * NS_PER_S, 1000);
+    let page = page(&made);
+    assert!(page.starts_with("tpcc on SQLite 3.54.1: 12,115 NOPM"));
+    assert!(page.contains("within this run), p99 ≥ 9,000 ms\n"), "{page}");
+    assert!(page.contains("\n≥ unfinished work counts its age"), "{page}");
+}
+
+#[test]
+fn a_long_run_shows_its_worst_seconds() {
+    let mut made = Made::closed();
+    made.measured_ns = 300 * NS_PER_S;
+    made.seconds = (0..300).map(|i| analysis::fixtures::second(i, 100)).collect();
+    made.seconds.remove(250);
+    let page = page(&made);
+    assert!(page.contains("each block the worst of its seconds"), "{page}");
+    assert_eq!(page.lines().filter(|line| line.starts_with('█') && line.contains('_')).count(), 1);
+}
+
+#[test]
+fn a_page_is_as_narrow_as_asked() {
+    for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
+        for width in [80, 96, 100] {
+            let page = text(&Report::of(&made.tally()), &Style { color: false, width });
+            let widest = page.lines().max_by_key(|line| line.chars().count());
+            assert!(widest.is_some_and(|line| line.chars().count() <= width), "{widest:?}");
+        }
+    }
+}
+
+#[test]
+fn colour_changes_no_word() {
+    let report = Report::of(&Made::open_overloaded().tally());
+    let plain = text(&report, &Style::default());
+    let coloured = text(&report, &Style { color: true, ..Style::default() });
+    assert!(coloured.contains("\x1b[33mwarning\x1b[0m") && !plain.contains('\x1b'));
+    let mut bare = coloured.clone();
+    for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"] {
+        bare = bare.replace(code, "");
+    }
+    assert_eq!(bare, plain);
+}
+
+#[test]
+fn an_invalid_result_says_so_at_the_top() {
+    let mut made = Made::closed();
+    made.after = Some(vec![analysis::fixtures::check("3.3.2.1", 1)]);
+    assert!(page(&made).lines().take(3).any(|line| line.starts_with("THIS RESULT IS NOT VALID")));
+}
+
+#[test]
+fn several_groups_stand_beside_each_other() {
+    let mut made = Made::closed();
+    let users = made.description.groups[0].clone();
+    made.description.groups.push(GroupDescription { name: "readers".to_owned(), ..users });
+    for second in made.seconds.clone() {
+        made.more.push(Event::Second(model::Second { group: 1, ..second }));
+    }
+    let report = Report::of(&made.tally());
+    let of = |index: usize| report.groups[index].block.as_ref().map(|block| block.counts.offered);
+    assert_eq!(of(0), of(1));
+    assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
+    let names: Vec<&str> = report.block.transactions.iter().map(|(name, _)| name).collect();
+    assert_eq!((names[0], names[5]), ("users.new_order", "readers.new_order"));
+    assert!(page(&made).contains("\nreaders  tpcc  "), "{}", page(&made));
+}
+
+#[test]
+fn a_run_without_a_beginning_is_still_a_page() {
+    let page = text(&Report::of(&analysis::Tally::new()), &Style::default());
+    assert!(
+        page.contains("0 transactions offered = 0 finished + 0 failed + 0 dropped + 0 unfinished")
+    );
+}
+
+#[test]
+fn a_report_is_read_as_it_was_written() {
+    let mut open = Made::open_overloaded();
+    open.measured_ns = 59 * NS_PER_S + 250_000_000;
+    for made in [Made::closed(), open, Made::interrupted(), Made::running()] {
+        let report = Report::with(&made.tally(), Options { per_client: true });
+        let json = serde_json::to_string(&report).expect("a report is JSON");
+        let read: Report = serde_json::from_str(&json).expect("what we wrote");
+        assert_eq!(read, report);
+        assert_eq!(text(&read, &Style::default()), text(&report, &Style::default()));
+    }
+}
+
+#[test]
+fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
+    let mut made = Made::running();
+    made.seconds.retain(|second| second.second < 0);
+    let report = Report::of(&made.tally());
+    assert_eq!(verdict(&report), "Nothing was measured yet.");
+    let killed = Report { status: analysis::report::Status::Interrupted, ..report };
+    assert_eq!(verdict(&killed), "Nothing was measured.");
+    made.reason = Some(model::StopReason::Interrupted);
+    made.measured_ns = 0;
+    assert_eq!(verdict(&Report::of(&made.tally())), "No.");
+}
+
+#[test]
+fn the_part_of_the_generator_in_the_service_time_is_told() {
+    let mut made = Made::closed();
+    assert!(!page(&made).contains("reply lag"));
+    made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 12_345);
+    made.seconds[6].late_replies.get_or_insert_default().record_n(52_000_000, 3);
+    let mut late = stats::Histogram::default();
+    late.record_n(1_200_000, 5);
+    made.more.push(Event::Heartbeats { loop_index: 0, latest_at_ns: 0, lag: Some(late) });
+    made.fact("client", "loop_busy_percent", "41.0, 39.5");
+    // Lines may be broken anywhere.
+    let page = page(&made).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains(" ms on average: server and network "), "{page}");
+    assert!(page.contains(" ms (reply lag, n = 12,345)"), "{page}");
+    assert!(page.contains("reply lag p50 20.0, p99 20.0, max 52,000 µs"), "{page}");
+    assert!(page.contains("3 replies lay for 10 ms or longer"), "{page}");
+    assert!(page.contains("event loops busy 41.0, 39.5 %, at most 1.2 ms late"), "{page}");
+}
+
+#[test]
+fn the_disclosure_of_a_standard_is_summed_up_in_a_line() {
+    let mut made = Made::closed();
+    let requirement = |max| model::Requirement {
+        clause: "1.2.3".to_owned(),
+        title: "length".to_owned(),
+        figure: model::RequirementFigure::MeasuredMinutes,
+        min: None,
+        max: Some(max),
+        is_below: false,
+        or_count: 0,
+        pauses_ns: Vec::new(),
+        not_applicable: None,
+    };
+    made.description.groups[0].standard = Some(model::Standard {
+        name: "Standard 1".to_owned(),
+        note: "No result.".to_owned(),
+        requirements: vec![requirement(120.0), requirement(0.5)],
+    });
+    let text = text(&Report::of(&made.tally()), &Style { color: false, width: 96 });
+    assert!(text.contains("standard    1 of 2 of Standard 1's own requirements hold"), "{text}");
+}

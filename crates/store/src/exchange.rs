@@ -1,0 +1,381 @@
+//! Runs that leave a store and come into another: the file between the two is a store with just
+//! these runs, so that reading one is reading the other.
+//!
+//! Events are copied as the bytes that they are. What comes in is somebody else's: its seal must
+//! be whole, it is copied aside, its layout must be ours to the letter, and every run must be
+//! readable, before anything of it is taken. The restore journal neither leaves nor comes: it
+//! tells what to do to servers.
+//! Not here: formats of others (`interval_log`, render).
+
+use std::fs;
+use std::path::{Path, PathBuf, absolute};
+use std::thread;
+
+use model::{Event, RunId, Status};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
+};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::schema::{self, IfMissing};
+use super::seal;
+use super::{ExperimentFilter, Filter, Store};
+
+/// The longest id that is taken from others: a UUID has 36 characters.
+const ID_CHARACTERS_MAX: usize = 64;
+
+/// Why a report in JSON is none, if it is none: what a report is, only its maker knows.
+pub type ReportCheck = fn(&str) -> Result<(), String>;
+
+/// What came in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Runs that are new here, in the order in which they were made.
+    pub new: Vec<RunId>,
+    /// Runs that were here already, and were left as they are.
+    pub known: Vec<RunId>,
+}
+
+impl Store {
+    /// Writes a new store at `path` with just these runs, their labels and their experiments.
+    pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
+        if path.exists() {
+            let message = format!("{} exists already: name another file", path.display());
+            return Err(StoreError::new(StoreErrorKind::Other, message));
+        }
+        for run in runs {
+            self.has_ended(run)?;
+        }
+        let made = self.write_copy(path, runs);
+        if made.is_err() {
+            remove_file(path);
+        }
+        made
+    }
+
+    fn has_ended(&self, run: &RunId) -> Result<(), StoreError> {
+        match self.row(run)?.map(|row| row.status) {
+            Some(Status::Running) => {
+                let message = format!("the run {run} is under way: wait for its end");
+                Err(StoreError::new(StoreErrorKind::UnderWay, message))
+            }
+            Some(_) => Ok(()),
+            None => self.reader().number(run).map(drop),
+        }
+    }
+
+    fn write_copy(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
+        schema::open(path, IfMissing::Create)?;
+        let said = |error: rusqlite::Error| StoreError::of(path, &error);
+        let beside = Beside::attach(&self.connection, path)?;
+        let copy = || -> rusqlite::Result<()> {
+            let all = self.connection.unchecked_transaction()?;
+            let tables = Tables::of(&all)?;
+            for run in runs {
+                tables.copy(&all, "main", "beside", run)?;
+            }
+            all.commit()
+        };
+        let copied = copy();
+        beside.detach()?;
+        copied.map_err(said)?;
+        // One file, without a log beside it: that is what is sent to somebody.
+        let alone = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let alone = alone.map_err(said)?;
+        alone.pragma_update(None, "application_id", schema::FILE_ID).map_err(said)?;
+        alone.query_row("PRAGMA journal_mode=DELETE", (), |_| Ok(())).map_err(said)?;
+        alone.close().map_err(|(_, error)| said(error))?;
+        seal::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
+    }
+
+    /// Takes all runs of the store at `path` that are not here yet, with their labels and
+    /// experiments. Refuses the whole file if any of it is not what we would have written, or a
+    /// run of it is under way: half of one would never become whole here. `check` says what is
+    /// wrong with a report.
+    pub fn import(&self, path: &Path, check: ReportCheck) -> Result<Imported, StoreError> {
+        if !path.exists() {
+            let message = format!("there is no file {}", path.display());
+            return Err(StoreError::new(StoreErrorKind::Missing, message));
+        }
+        if path.is_dir() {
+            let message = format!("{} is a folder: name a file in it", path.display());
+            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
+        }
+        let same = fs::canonicalize(path).ok() == fs::canonicalize(&self.path).ok();
+        if same {
+            let message = format!("{} is this store itself", path.display());
+            return Err(StoreError::new(StoreErrorKind::Other, message));
+        }
+        let aside = Aside::copy(path, &self.path)?;
+        let imported = aside.looked_at(self, check).and_then(|runs| self.take(&aside, &runs));
+        imported.map_err(|error| aside.told(error))
+    }
+
+    fn take(&self, aside: &Aside, runs: &[RunId]) -> Result<Imported, StoreError> {
+        let beside = Beside::attach(&self.connection, &aside.path)?;
+        let mut imported = Imported::default();
+        let mut take = || -> rusqlite::Result<()> {
+            let tables = Tables::of(&self.connection)?;
+            for run in runs {
+                // One transaction a run, so that nobody who measures waits long.
+                let behavior = TransactionBehavior::Immediate;
+                let all = Transaction::new_unchecked(&self.connection, behavior)?;
+                let is_known = number(&all, "main", &run.0)?.is_some();
+                if is_known {
+                    imported.known.push(run.clone());
+                    continue;
+                }
+                tables.copy(&all, "beside", "main", run)?;
+                all.commit()?;
+                imported.new.push(run.clone());
+            }
+            Ok(())
+        };
+        let taken = take();
+        beside.detach()?;
+        taken.map_err(|error| self.reader().said(&error))?;
+        Ok(imported)
+    }
+}
+
+fn remove_file(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        // Most of them are not there.
+        let _ = fs::remove_file(name);
+    }
+}
+
+/// Another store within a connection, under the name `beside`.
+struct Beside<'a> {
+    connection: &'a Connection,
+    path: PathBuf,
+}
+
+impl<'a> Beside<'a> {
+    fn attach(connection: &'a Connection, path: &Path) -> Result<Beside<'a>, StoreError> {
+        // A relative name could be one that SQLite understands as something else.
+        let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+        let Some(name) = path.to_str() else {
+            let message = format!("{} has a name that is no text: rename it", path.display());
+            return Err(StoreError::new(StoreErrorKind::Other, message));
+        };
+        let attached = connection.execute("ATTACH DATABASE ? AS beside", [name]);
+        attached.map_err(|error| StoreError::of(&path, &error))?;
+        Ok(Beside { connection, path })
+    }
+
+    fn detach(self) -> Result<(), StoreError> {
+        let detached = self.connection.execute_batch("DETACH DATABASE beside");
+        detached.map_err(|error| StoreError::of(&self.path, &error))
+    }
+}
+
+/// The number of a run in one of two stores.
+fn number(connection: &Connection, of: &str, id: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = format!("SELECT number FROM {of}.run WHERE id = ?");
+    connection.query_row(&sql, [id], |row| row.get(0)).optional()
+}
+
+/// Our own tables, by their columns: what a run consists of. Both stores have the same.
+struct Tables {
+    /// The columns of `run` but its number.
+    run: Vec<String>,
+    /// All tables with a row or more for each run, and their columns but `run`.
+    parts: Vec<(String, Vec<String>)>,
+}
+
+impl Tables {
+    fn of(connection: &Connection) -> rusqlite::Result<Tables> {
+        let sql = "SELECT name FROM main.sqlite_schema
+                   WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name";
+        let mut select = connection.prepare(sql)?;
+        let names = select.query_map((), |row| row.get(0))?;
+        let mut tables = Tables { run: Vec::new(), parts: Vec::new() };
+        for name in names.collect::<rusqlite::Result<Vec<String>>>()? {
+            let mut columns = columns(connection, &name)?;
+            if name == "run" {
+                columns.retain(|column| column != "number");
+                tables.run = columns;
+            } else if name != "trial" && columns.iter().any(|column| column == "run") {
+                // A trial names its experiment by a number that is another in each store.
+                columns.retain(|column| column != "run");
+                tables.parts.push((name, columns));
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Copies a run with all that belongs to it.
+    fn copy(&self, all: &Connection, from: &str, to: &str, run: &RunId) -> rusqlite::Result<()> {
+        let columns = quoted(&self.run);
+        let sql = format!(
+            "INSERT INTO {to}.run ({columns}) SELECT {columns} FROM {from}.run WHERE id = ?"
+        );
+        if all.execute(&sql, [&run.0])? != 1 {
+            return Err(rusqlite::Error::QueryReturnedNoRows);
+        }
+        // Nobody writes it here, whatever it says of a process elsewhere.
+        let sql = format!("UPDATE {to}.run SET status = ? WHERE id = ? AND status = ?");
+        let (running, ended) = (Status::Running.name(), Status::Interrupted.name());
+        all.execute(&sql, [ended, &run.0, running])?;
+        let old = number(all, from, &run.0)?;
+        let new = number(all, to, &run.0)?;
+        for (table, columns) in &self.parts {
+            let columns = quoted(columns);
+            let sql = format!(
+                "INSERT INTO {to}.{table} (run, {columns})
+                 SELECT ?, {columns} FROM {from}.{table} WHERE run = ?"
+            );
+            all.execute(&sql, params![new, old])?;
+        }
+        copy_trial(all, from, to, (old, new))
+    }
+}
+
+/// Binds a run to its experiment, which is copied unless it is there, and how that ended.
+fn copy_trial(
+    all: &Connection,
+    from: &str,
+    to: &str,
+    (old, new): (Option<i64>, Option<i64>),
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT INTO {to}.experiment (id, started_unix_ms, name, body)
+         SELECT id, started_unix_ms, name, body FROM {from}.experiment
+         WHERE number = (SELECT experiment FROM {from}.trial WHERE run = ?)
+           AND id NOT IN (SELECT id FROM {to}.experiment)"
+    );
+    all.execute(&sql, [old])?;
+    let sql = format!(
+        "INSERT INTO {to}.trial (run, experiment, point, repeat)
+         SELECT ?, mine.number, trial.point, trial.repeat
+         FROM {from}.trial AS trial
+         JOIN {from}.experiment AS theirs ON theirs.number = trial.experiment
+         JOIN {to}.experiment AS mine ON mine.id = theirs.id
+         WHERE trial.run = ?"
+    );
+    all.execute(&sql, params![new, old])?;
+    // Nobody goes on with it here, whatever it says of a process elsewhere.
+    let sql = format!(
+        "INSERT INTO {to}.walk (experiment, started_unix_ms, heartbeat_unix_ms, status, boot_id,
+                                pid_namespace, pid, pid_start_time)
+         SELECT mine.experiment, walk.started_unix_ms, walk.heartbeat_unix_ms,
+                CASE walk.status WHEN ?2 THEN ?3 ELSE walk.status END, walk.boot_id,
+                walk.pid_namespace, walk.pid, walk.pid_start_time
+         FROM {to}.trial AS mine, {from}.trial AS theirs
+         JOIN {from}.walk AS walk ON walk.experiment = theirs.experiment
+         WHERE mine.run = ?1 AND theirs.run = ?4
+           AND mine.experiment NOT IN (SELECT experiment FROM {to}.walk)"
+    );
+    let (running, ended) = (Status::Running.name(), Status::Interrupted.name());
+    all.execute(&sql, params![new, running, ended, old]).map(drop)
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut select = connection.prepare("SELECT name FROM pragma_table_info(?)")?;
+    let names = select.query_map([table], |row| row.get(0))?;
+    names.collect()
+}
+
+fn quoted(columns: &[String]) -> String {
+    let columns: Vec<String> = columns.iter().map(|column| format!("\"{column}\"")).collect();
+    columns.join(", ")
+}
+
+/// A copy of somebody else's file, which is looked at before anything is taken from it. It is
+/// gone when this is.
+struct Aside {
+    theirs: PathBuf,
+    path: PathBuf,
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        remove_file(&self.path);
+    }
+}
+
+impl Aside {
+    /// Copies the file at `theirs` beside the store at `ours`: as one instant of it, also where
+    /// it has a log or is written meanwhile.
+    fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
+        schema::is_ours(theirs)?;
+        let mut path = ours.as_os_str().to_owned();
+        path.push(format!("-{}-{:?}.import", std::process::id(), thread::current().id()));
+        let aside = Aside { theirs: theirs.to_owned(), path: PathBuf::from(path) };
+        remove_file(&aside.path);
+        let to = aside.path.to_str().unwrap_or_default();
+        let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        match copy_whole(&file, to) {
+            Ok(None) => Ok(aside),
+            Ok(Some(why)) => Err(StoreError::damaged(theirs, why)),
+            Err(error) => Err(StoreError::of(theirs, &error)),
+        }
+    }
+
+    /// Its runs in the order in which they were made, once everything of it has been looked at.
+    fn looked_at(&self, ours: &Store, check: ReportCheck) -> Result<Vec<RunId>, StoreError> {
+        let theirs = Store::open_existing(&self.path)?;
+        if layout(&theirs)? != layout(ours)? {
+            let why = "its tables are not those of a store";
+            return Err(StoreError::damaged(&self.path, why));
+        }
+        let mut rows = theirs.list(&Filter::default())?;
+        rows.reverse();
+        for row in &rows {
+            if row.status == Status::Running {
+                let (run, path) = (&row.run, self.path.display());
+                let message = format!("the run {run} in {path} is under way: wait for its end");
+                return Err(StoreError::new(StoreErrorKind::UnderWay, message));
+            }
+            self.is_whole(&theirs, &row.run, check)?;
+        }
+        theirs.experiments(&ExperimentFilter::default())?;
+        Ok(rows.into_iter().map(|row| row.run).collect())
+    }
+
+    fn is_whole(&self, theirs: &Store, run: &RunId, check: ReportCheck) -> Result<(), StoreError> {
+        let damaged = |why: String| StoreError::damaged(&self.path, format!("run {run}: {why}"));
+        let is_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if run.0.len() > ID_CHARACTERS_MAX || !run.0.chars().all(is_id) {
+            return Err(StoreError::damaged(&self.path, "a run has an id that is none"));
+        }
+        theirs.events(run, &mut |_: Event| ())?;
+        if let Some(json) = theirs.report_json(run)? {
+            check(&json).map_err(damaged)?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the copy is wrong with their file.
+    fn told(&self, error: StoreError) -> StoreError {
+        let (copy, theirs) = (self.path.display().to_string(), self.theirs.display().to_string());
+        StoreError { message: error.message.replace(&copy, &theirs), ..error }
+    }
+}
+
+/// Copies a whole file; returns what is wrong with it, if something is.
+fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<Option<String>> {
+    let checked: String = theirs.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
+    if checked != "ok" {
+        return Ok(Some(checked));
+    }
+    theirs.execute("VACUUM INTO ?", [to])?;
+    // Its seal was looked at, and is not in the copy.
+    schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
+    Ok(None)
+}
+
+/// All that a file's layout consists of, as text.
+fn layout(store: &Store) -> Result<Vec<(String, String, String)>, StoreError> {
+    let read = || -> rusqlite::Result<Vec<(String, String, String)>> {
+        let sql = "SELECT type, name, coalesce(sql, '') FROM main.sqlite_schema
+                   WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name";
+        let mut select = store.connection.prepare(sql)?;
+        let rows = select.query_map((), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        rows.collect()
+    };
+    read().map_err(|error| store.reader().said(&error))
+}

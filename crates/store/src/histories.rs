@@ -1,0 +1,93 @@
+//! What people have decided about histories: acknowledged changes and pinned baselines.
+//!
+//! Not here: what follows from them (history).
+
+use model::Acknowledged;
+use rusqlite::{OptionalExtension, params};
+
+use super::error::StoreError;
+use super::{Store, unix_ms};
+
+impl Store {
+    /// Acknowledges a change of level in the history of a label, in place of what was said of it.
+    pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?)";
+        let Acknowledged { build, point, reason } = change;
+        let added = self.connection.execute(sql, params![label, build, point, reason, unix_ms()]);
+        added.map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// Takes it back; false if there was none.
+    pub fn unacknowledge(&self, label: &str, build: &str, point: &str) -> Result<bool, StoreError> {
+        let sql = "DELETE FROM acknowledged WHERE label = ? AND build = ? AND point = ?";
+        let gone = self.connection.execute(sql, params![label, build, point]);
+        gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
+    }
+
+    /// What was acknowledged in the history of a label, in the order in which that was done.
+    pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<Acknowledged>> {
+            let mut select = self.connection.prepare(
+                "SELECT build, point, reason FROM acknowledged WHERE label = ?
+                 ORDER BY since_unix_ms, build, point",
+            )?;
+            let rows = select.query_map([label], |row| {
+                let (build, point, reason) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Acknowledged { build, point, reason })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.reader().said(&error))
+    }
+
+    /// Pins the build that the last ones of a label are compared with; none unpins it.
+    pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
+        let done = match build {
+            Some(build) => self.connection.execute(
+                "INSERT OR REPLACE INTO baseline VALUES (?, ?, ?)",
+                params![label, build, unix_ms()],
+            ),
+            None => self.connection.execute("DELETE FROM baseline WHERE label = ?", [label]),
+        };
+        done.map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// The pinned build of a label.
+    pub fn baseline(&self, label: &str) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT build FROM baseline WHERE label = ?";
+        let read = self.connection.query_row(sql, [label], |row| row.get(0)).optional();
+        read.map_err(|error| self.reader().said(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(build: &str, point: &str, reason: &str) -> Acknowledged {
+        Acknowledged { build: build.into(), point: point.into(), reason: reason.into() }
+    }
+
+    #[test]
+    fn what_is_acknowledged_or_pinned_is_known_until_it_is_taken_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
+        store.acknowledge("build", &change("1.2", "", "slow")).expect("written");
+        store.acknowledge("build", &change("1.2", "", "slower codec")).expect("written");
+        store.acknowledge("build", &change("1.2", "clients=8", "x")).expect("written");
+        store.acknowledge("kernel", &change("6.1", "", "y")).expect("written");
+        let reasons = |label: &str| -> Vec<String> {
+            let all = store.acknowledged(label).expect("read").into_iter();
+            all.map(|one| one.reason).collect()
+        };
+        assert_eq!(reasons("build"), ["slower codec", "x"]);
+        assert!(store.unacknowledge("build", "1.2", "").expect("taken"));
+        assert!(!store.unacknowledge("build", "1.2", "").expect("there is none"));
+        assert_eq!((reasons("build"), reasons("kernel")), (vec!["x".into()], vec!["y".into()]));
+        store.pin_baseline("build", Some("1.0")).expect("pinned");
+        store.pin_baseline("build", Some("1.1")).expect("pinned");
+        assert_eq!(store.baseline("build").expect("read").as_deref(), Some("1.1"));
+        store.pin_baseline("build", None).expect("unpinned");
+        assert_eq!(store.baseline("build").expect("read"), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! What a column is held against: words with units become numbers once, here. Not here: SQL.
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use model::finding_catalog::{CATALOG, catalog_entry};
+use model::{NS_PER_MS, did_you_mean, parse_duration};
+
+use super::{Field, Kind, Operator};
+
+/// A value in the unit of its column.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Text(String),
+    /// What a label is more or less than.
+    Version(String),
+    /// The beginning or end of an id.
+    Id(String),
+    /// One of several names.
+    OneOf(String),
+    /// The id of one of its findings.
+    Finding(String),
+    Number(f64),
+    Whole(i64),
+    /// From the first to before the second.
+    Within(i64, i64),
+}
+
+/// Why a value cannot be held against a column.
+pub(super) struct BadValue {
+    /// It is the sign that is wrong, and not the value.
+    pub(super) is_of_operator: bool,
+    pub(super) words: String,
+}
+
+fn bad(words: impl Into<String>) -> BadValue {
+    BadValue { is_of_operator: false, words: words.into() }
+}
+
+impl Value {
+    pub(super) fn read(
+        field: &Field,
+        operator: Operator,
+        written: &str,
+        now_unix_ms: i64,
+    ) -> Result<Value, BadValue> {
+        let contains = operator == Operator::Contains;
+        let kind = match field {
+            Field::Column(column) => column.kind,
+            Field::Label(_) if operator.is_of_order() => {
+                return Ok(Value::Version(written.to_owned()));
+            }
+            Field::Label(_) => return Ok(Value::Text(written.to_owned())),
+        };
+        let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)
+            || matches!(kind, Kind::Word(_) | Kind::Rank(_));
+        let name = field.name();
+        if let (Kind::Rank(words), true) = (kind, operator.is_of_order()) {
+            let place = place(&name, words, written)?;
+            return Ok(Value::Whole(i64::try_from(place).unwrap_or(i64::MAX)));
+        }
+        if is_text && operator.is_of_order() {
+            let words = format!("'{name}' is text: hold it against a value with =, != or ~");
+            return Err(BadValue { is_of_operator: true, words });
+        }
+        if !is_text && contains {
+            let words = format!("'{name}' is no text: ~ cannot look into it");
+            return Err(BadValue { is_of_operator: true, words });
+        }
+        match kind {
+            Kind::Finding if contains => Ok(Value::Finding(written.to_owned())),
+            Kind::Finding => finding(written),
+            _ if contains => Ok(Value::Text(written.to_owned())),
+            Kind::Text => Ok(Value::Text(written.to_owned())),
+            Kind::Id => Ok(Value::Id(written.to_ascii_lowercase())),
+            Kind::Names => Ok(Value::OneOf(written.to_owned())),
+            Kind::Word(words) | Kind::Rank(words) => {
+                place(&name, words, written).map(|place| Value::Text(words[place].to_owned()))
+            }
+            Kind::Count | Kind::Number => number(&name, written).map(Value::Number),
+            Kind::Duration => {
+                let ns = parse_duration(written).map_err(|why| bad(why.0))?;
+                Ok(Value::Whole(i64::try_from(ns).unwrap_or(i64::MAX)))
+            }
+            Kind::Instant => instant(operator, written, now_unix_ms),
+        }
+    }
+}
+
+/// Which of a column's words it is.
+fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
+    let lower = written.to_ascii_lowercase();
+    words.iter().position(|word| *word == lower).ok_or_else(|| {
+        let meant = did_you_mean(&lower, words.iter().copied());
+        bad(format!("'{written}' is no {name}{meant}: it is {}", words.join(", ")))
+    })
+}
+
+/// One that may be raised: of another nothing would be found, and nobody would know why.
+fn finding(written: &str) -> Result<Value, BadValue> {
+    let lower = written.to_ascii_lowercase();
+    if catalog_entry(&lower).is_some() {
+        return Ok(Value::Finding(lower));
+    }
+    let meant = did_you_mean(&lower, CATALOG.iter().map(|entry| entry.id));
+    Err(bad(format!(
+        "there is no finding '{written}'{meant}: docs/findings.md has all, and ~ looks for a part"
+    )))
+}
+
+/// `50000`, `1_000.5`, `50k`, `2M`.
+fn number(name: &str, written: &str) -> Result<f64, BadValue> {
+    let clean = written.replace('_', "");
+    let (digits, factor) = match clean.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1e3),
+        None => clean.strip_suffix('M').map_or((clean.as_str(), 1.0), |digits| (digits, 1e6)),
+    };
+    let number: Option<f64> = digits.parse().ok();
+    let number = number.map(|number| number * factor).filter(|number| number.is_finite());
+    number.ok_or_else(|| bad(format!("'{written}' is no number: write {name}>50000 or 50k")))
+}
+
+/// A date, an instant, or how long ago. A date stands for its beginning, and with `=` for the day.
+fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value, BadValue> {
+    if let Some(ago) = written.strip_prefix('-') {
+        let ns = parse_duration(ago).map_err(|why| bad(why.0))?;
+        let ms = i64::try_from(ns / NS_PER_MS).unwrap_or(i64::MAX);
+        return Ok(Value::Whole(now_unix_ms.saturating_sub(ms)));
+    }
+    let at_utc = |date: DateTime| {
+        let instant = date.to_zoned(TimeZone::UTC).ok()?;
+        Some(instant.timestamp().as_millisecond())
+    };
+    let only_date = written.len() <= "2026-01-01".len();
+    if let Some(date) = written.parse::<Date>().ok().filter(|_| only_date) {
+        let day = at_utc(date.into()).zip(date.tomorrow().ok().and_then(|d| at_utc(d.into())));
+        let is_day = matches!(operator, Operator::Equal | Operator::Unequal);
+        return match day {
+            Some((from, to)) if is_day => Ok(Value::Within(from, to)),
+            Some((from, _)) => Ok(Value::Whole(from)),
+            None => Err(bad(format!("'{written}' lies beyond all calendars"))),
+        };
+    }
+    let with_zone = written.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
+    let utc = || written.parse::<DateTime>().ok().and_then(at_utc);
+    with_zone.or_else(utc).map(Value::Whole).ok_or_else(|| {
+        let forms = "write 2026-01-31, '2026-01-31 12:00' (UTC) or -7d";
+        bad(format!("'{written}' is no instant: {forms}"))
+    })
+}

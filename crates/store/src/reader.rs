@@ -1,0 +1,562 @@
+//! What is read from a store: lists, names, and runs as the stream of events that they were.
+//!
+//! Not here: anything that writes. A reader never waits for a writer, nor the other way round.
+
+use std::path::Path;
+
+use model::{
+    ClientMoments, Event, Fact, Finding, NS_PER_MS, ReportField, RunId, Second, Severity, Status,
+};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use super::codec::{self, Unreadable};
+use super::error::{StoreError, StoreErrorKind};
+use super::process::{Fate, Process};
+use super::query::{Query, Sort, Sql, list};
+use super::schema::VERSION;
+use super::{INFINITE_NS, LAST, unix_ms};
+
+/// A run whose writer has not been heard of for this long is interrupted: many times the second
+/// between heartbeats, and as long as a writer pauses at most when the disk is full.
+pub(super) const SILENCE_MS_MAX: i64 = 30_000;
+
+/// The fewest characters that name a run: a slip of the finger must not choose one.
+const NAME_CHARACTERS_MIN: usize = 4;
+
+/// Which runs are listed, and in which order. The default is all, newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// This run alone.
+    pub run: Option<RunId>,
+    /// Those with a group of this workload.
+    pub workload: Option<String>,
+    /// The trials of this experiment, by its id.
+    pub experiment: Option<String>,
+    /// Those in this status.
+    pub status: Option<Status>,
+    /// Those with this label, and this value of it if one is given.
+    pub label: Option<(String, Option<String>)>,
+    /// Those of which this holds.
+    pub query: Option<Query>,
+    /// What comes first; runs that it does not tell apart are listed newest first.
+    pub sort: Sort,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// A run as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Its name.
+    pub run: RunId,
+    /// When it began, in milliseconds since 1970-01-01T00:00:00Z.
+    pub started_unix_ms: i64,
+    /// When it ended; none while it runs, and of a run that was killed.
+    pub ended_unix_ms: Option<i64>,
+    /// Whether it runs, and how it ended.
+    pub status: Status,
+    /// Its plan's name.
+    pub name: String,
+    /// The workloads of its groups, joined by `+`.
+    pub workload: String,
+    /// The target's URL, without a password.
+    pub target: String,
+    /// Product and version.
+    pub database: String,
+    /// How many clients, all groups together.
+    pub clients: u64,
+    /// Commits a second; of one that has not ended, so far.
+    pub tps: Option<f64>,
+    /// New orders a minute, where the workload has them.
+    pub nopm: Option<f64>,
+    /// The 99th percentile of response times; infinite where it lies among what was lost.
+    pub p99_ms: Option<f64>,
+    /// The length of the measured window; of one that has not ended, so far.
+    pub measured_ns: Option<u64>,
+    /// The worst of its findings.
+    pub worst_finding: Option<Severity>,
+    /// How many events are missing, since they could not be written.
+    pub events_lost: u64,
+    /// The version of dbdyno that ran it.
+    pub dbdyno: String,
+    /// Its labels, by key.
+    pub labels: Vec<(String, String)>,
+    /// Of a trial the values of its point, by axis.
+    pub point: Vec<(String, String)>,
+}
+
+/// A reader's hold on the file.
+pub(super) struct Reader<'a> {
+    pub path: &'a Path,
+    pub connection: &'a Connection,
+}
+
+const LIST: &str = r#"
+SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
+       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status
+FROM run WHERE TRUE
+"#;
+const OF_WORKLOAD: &str = " AND instr('+' || workload || '+', '+' || ? || '+') > 0";
+const WITH_LABEL: &str = " AND EXISTS (SELECT 1 FROM label WHERE label.run = number AND key = ?)";
+const WITH_VALUE: &str =
+    " AND EXISTS (SELECT 1 FROM label WHERE label.run = number AND key = ? AND value = ?)";
+const OF_ID: &str = " AND id = ?";
+const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experiment \
+     ON experiment.number = trial.experiment WHERE experiment.id = ?)";
+const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
+
+/// What decides whether a run that is stored as running still is.
+const RUNNING: &str = "
+SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
+FROM run WHERE status = 'running'
+";
+
+/// All of a run in the order in which it happened: six tables, each in order, merged.
+const EVENTS: &str = r#"
+SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
+FROM fact WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'second', format, body, NULL FROM second WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'around', kind, format, body FROM around WHERE run = ?1 AND seq > ?2
+UNION ALL
+SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > ?2
+ORDER BY seq
+"#;
+
+/// Of these, what gauges there are and what they stood at.
+const READINGS: &str = r#"
+SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2 AND kind = 'gauges'
+UNION ALL
+SELECT seq, 'around', kind, format, body FROM around
+WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
+ORDER BY seq
+"#;
+
+impl Reader<'_> {
+    /// The runs that `filter` lets through, in its order.
+    pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
+        let alive = alive(self.connection).map_err(|e| self.said(&e))?;
+        let Sql { text, values } = select(filter, &alive);
+        let mut select = self.connection.prepare_cached(&text).map_err(|e| self.said(&e))?;
+        let selected = select.query(params_from_iter(values));
+        let mut rows = selected.map_err(|e| self.said(&e))?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
+            let status = self.status(row, &alive)?;
+            // A status that is asked for is one of ours, and is looked for here: it is derived.
+            if filter.status.is_none_or(|wanted| wanted == status) {
+                runs.push(self.run_row(row, status)?);
+            }
+            if filter.limit.is_some_and(|limit| runs.len() >= limit) {
+                break;
+            }
+        }
+        Ok(runs)
+    }
+
+    fn run_row(&self, row: &Row<'_>, status: Status) -> Result<RunRow, StoreError> {
+        let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
+        let labels = self.labels(number)?;
+        let point = self.point(number)?;
+        let read = || -> rusqlite::Result<RunRow> {
+            Ok(RunRow {
+                run: RunId(row.get("id")?),
+                started_unix_ms: row.get("started_unix_ms")?,
+                ended_unix_ms: row.get("ended_unix_ms")?,
+                status,
+                name: row.get("name")?,
+                workload: row.get("workload")?,
+                target: row.get("target")?,
+                database: row.get("database")?,
+                clients: row.get("clients").map(unsigned)?,
+                tps: row.get("tps")?,
+                nopm: row.get("nopm")?,
+                p99_ms: row.get::<_, Option<i64>>("p99_ns")?.map(unsigned).map(p99_ms),
+                measured_ns: row.get::<_, Option<i64>>("measured_ns")?.map(unsigned),
+                worst_finding: worst_of(row, status)?,
+                events_lost: row.get("events_lost").map(unsigned)?,
+                dbdyno: row.get("dbdyno")?,
+                labels,
+                point,
+            })
+        };
+        read().map_err(|e| self.said(&e))
+    }
+
+    fn status(&self, row: &Row<'_>, alive: &[i64]) -> Result<Status, StoreError> {
+        let stored: String = row.get("status").map_err(|e| self.said(&e))?;
+        let stored = Status::by_name(&stored).ok_or_else(|| {
+            let what = Unreadable::Newer(format!("the status '{stored}'"));
+            self.unreadable("the list", what)
+        })?;
+        let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
+        let is_gone = stored == Status::Running && !alive.contains(&number);
+        Ok(if is_gone { Status::Interrupted } else { stored })
+    }
+
+    /// The run that is called `name`: its id, the beginning or end of its id if that is one
+    /// run's alone, or `last`.
+    pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
+        self.find_in("run", name).map(RunId)
+    }
+
+    /// The id in a table of ids that is called `name`: what the table is called is what it has.
+    pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
+        let name = name.trim().to_ascii_lowercase();
+        if name == LAST {
+            let sql =
+                format!("SELECT id FROM {table} ORDER BY started_unix_ms DESC, id DESC LIMIT 1");
+            let last = self.connection.query_row(&sql, (), |row| row.get(0)).optional();
+            let none = || format!("the store {} has no {table} yet", self.path.display());
+            return last
+                .map_err(|e| self.said(&e))?
+                .ok_or_else(|| StoreError::new(StoreErrorKind::UnknownRun, none()));
+        }
+        if name.len() < NAME_CHARACTERS_MIN {
+            let message = format!(
+                "'{name}' is too short to name a {table}: give at least {NAME_CHARACTERS_MIN} \
+                 characters of its id, or 'last'"
+            );
+            return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
+        }
+        let ids = self.called(table, &name).map_err(|e| self.said(&e))?;
+        match ids.as_slice() {
+            [id] => Ok(id.clone()),
+            [] => {
+                let store = self.path.display();
+                let message =
+                    format!("no {table} in {store} is called '{name}': list them to see all");
+                Err(StoreError::new(StoreErrorKind::UnknownRun, message))
+            }
+            _ => {
+                let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let more = if ids.len() > 5 { ", ..." } else { "" };
+                let message = format!(
+                    "'{name}' may be any of {} {table}s ({shown}{more}): give more characters, of \
+                     the beginning or of the end",
+                    ids.len()
+                );
+                Err(StoreError::new(StoreErrorKind::AmbiguousRun, message))
+            }
+        }
+    }
+
+    fn called(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
+        let sql = format!(
+            "SELECT id FROM {table}
+             WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+             ORDER BY id = ?1 DESC, started_unix_ms DESC, id DESC"
+        );
+        let mut select = self.connection.prepare_cached(&sql)?;
+        let ids = select.query_map([name], |row| row.get(0))?;
+        let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
+        if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }
+    }
+
+    /// The run's number in this file.
+    pub(super) fn number(&self, run: &RunId) -> Result<i64, StoreError> {
+        let sql = "SELECT number FROM run WHERE id = ?";
+        let number = self.connection.query_row(sql, [&run.0], |row| row.get(0)).optional();
+        number.map_err(|e| self.said(&e))?.ok_or_else(|| {
+            let message = format!("the store {} has no run {run}", self.path.display());
+            StoreError::new(StoreErrorKind::UnknownRun, message)
+        })
+    }
+
+    /// A text of the run's own row.
+    pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
+        let number = self.number(run)?;
+        let sql = format!("SELECT {column} FROM run WHERE number = ?");
+        let text = self.connection.query_row(&sql, [number], |row| row.get(0));
+        text.map_err(|e| self.said(&e))
+    }
+
+    /// The run's report with some of its fields empty.
+    pub(super) fn report_but(
+        &self,
+        run: &RunId,
+        emptied: &[ReportField],
+    ) -> Result<Option<String>, StoreError> {
+        let number = self.number(run)?;
+        let mut sql = Sql::default();
+        sql.put("SELECT json_replace(report");
+        for (field, empty) in emptied {
+            sql.put(", ?, json(?)");
+            sql.bind(format!("$.{field}"));
+            sql.bind((*empty).to_owned());
+        }
+        sql.put(") FROM run WHERE number = ?");
+        sql.bind(number);
+        let read = || {
+            let mut select = self.connection.prepare_cached(&sql.text)?;
+            select.query_row(params_from_iter(&sql.values), |row| row.get(0))
+        };
+        // Of what it is asked for only a report that is no JSON can be wrong.
+        read().map_err(|error| {
+            StoreError::damaged(self.path, format!("the report of run {run}: {error}"))
+        })
+    }
+
+    /// The run's labels, by key.
+    pub(super) fn labels(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(String, String)>> {
+            let sql = "SELECT key, value FROM label WHERE run = ? ORDER BY key";
+            let mut select = self.connection.prepare_cached(sql)?;
+            let pairs = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            pairs.collect()
+        };
+        read().map_err(|e| self.said(&e))
+    }
+
+    /// The values of the point that a run is a trial at, by axis; none where it is no trial.
+    fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
+        let read = || -> rusqlite::Result<Option<String>> {
+            let sql = "SELECT CASE WHEN json_valid(description)
+                       THEN description -> '$.trial.values' END
+                       FROM trial JOIN run ON run.number = trial.run WHERE trial.run = ?";
+            let mut select = self.connection.prepare_cached(sql)?;
+            select.query_row([number], |row| row.get(0)).optional().map(Option::flatten)
+        };
+        let values = read().map_err(|e| self.said(&e))?;
+        // A damaged description is told by whoever reads the run: the list stays.
+        Ok(values.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    }
+
+    /// Hands every event after `after` to `visit` and returns the place of the last one.
+    ///
+    /// All is read as it was at one instant, whatever is written meanwhile.
+    pub(super) fn events_after(
+        &self,
+        run: &RunId,
+        after: u64,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<u64, StoreError> {
+        let snapshot = self.connection.unchecked_transaction().map_err(|e| self.said(&e))?;
+        let number = self.number(run)?;
+        if after == 0 {
+            visit(self.begun(run, number)?);
+        }
+        let last = self.visit(&snapshot, EVENTS, run, (number, after), visit)?;
+        Ok(last.unwrap_or(after))
+    }
+
+    /// Hands what declares and tells gauges to `visit`.
+    pub(super) fn readings(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<(), StoreError> {
+        let number = self.number(run)?;
+        self.visit(self.connection, READINGS, run, (number, 0), visit).map(|_| ())
+    }
+
+    /// Hands the events that a query finds of a run, after a place, to `visit`; the last place.
+    fn visit(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        run: &RunId,
+        (number, after): (i64, u64),
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<Option<u64>, StoreError> {
+        let mut last = None;
+        let mut select = connection.prepare_cached(sql).map_err(|e| self.said(&e))?;
+        let selected = select.query(params![number, i64::try_from(after).unwrap_or(i64::MAX)]);
+        let mut rows = selected.map_err(|e| self.said(&e))?;
+        while let Some(row) = rows.next().map_err(|e| self.said(&e))? {
+            let place = row.get(0).map(unsigned).map_err(|e| self.said(&e))?;
+            match event_of(row).map_err(|e| self.said(&e))? {
+                Ok(event) => visit(event),
+                Err(why) => return Err(self.unreadable(&format!("event {place} of {run}"), why)),
+            }
+            last = Some(place);
+        }
+        Ok(last)
+    }
+
+    /// A fact's value: the last one that was told.
+    pub(super) fn fact(
+        &self,
+        run: &RunId,
+        about: &str,
+        name: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT value FROM fact WHERE run = ? AND about = ? AND name = ?
+                   ORDER BY seq DESC LIMIT 1";
+        let asked = params![self.number(run)?, about, name];
+        let value = self.connection.query_row(sql, asked, |row| row.get(0)).optional();
+        value.map_err(|error| self.said(&error))
+    }
+
+    /// Seconds in the order of time, each the sum of its parts.
+    pub(super) fn seconds(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Second),
+    ) -> Result<(), StoreError> {
+        let snapshot = self.connection.unchecked_transaction().map_err(|e| self.said(&e))?;
+        let number = self.number(run)?;
+        let order = "SELECT seq FROM second WHERE run = ? ORDER BY second, \"group\", seq";
+        let places = || -> rusqlite::Result<Vec<i64>> {
+            let mut select = snapshot.prepare_cached(order)?;
+            select.query_map([number], |row| row.get(0))?.collect()
+        };
+        let part = "SELECT format, body FROM second WHERE run = ? AND seq = ?";
+        let mut select = snapshot.prepare_cached(part).map_err(|e| self.said(&e))?;
+        let mut sum: Option<Second> = None;
+        for place in places().map_err(|e| self.said(&e))? {
+            let read = select.query_row([number, place], |row| {
+                Ok(codec::from_blob::<Second>(row.get(0)?, row.get_ref(1)?.as_blob()?))
+            });
+            let part = read.map_err(|e| self.said(&e))?;
+            let what = || format!("event {place} of {run}");
+            let part = part.map_err(|why| self.unreadable(&what(), why))?;
+            match &mut sum {
+                Some(sum) if (sum.group, sum.second) == (part.group, part.second) => sum.add(&part),
+                _ => sum.replace(part).into_iter().for_each(&mut *visit),
+            }
+        }
+        sum.into_iter().for_each(visit);
+        Ok(())
+    }
+
+    pub(super) fn begun(&self, run: &RunId, number: i64) -> Result<Event, StoreError> {
+        let sql = "SELECT plan, description FROM run WHERE number = ?";
+        let texts = self.connection.query_row(sql, [number], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (plan, description): (String, String) = texts.map_err(|e| self.said(&e))?;
+        let description = codec::from_json(&description)
+            .map_err(|why| self.unreadable(&format!("the description of {run}"), why))?;
+        Ok(Event::Begun { run: run.clone(), plan, description: Box::new(description) })
+    }
+
+    fn unreadable(&self, what: &str, why: Unreadable) -> StoreError {
+        match why {
+            Unreadable::Damaged(why) => {
+                StoreError::damaged(self.path, format!("{what} cannot be read: {why}"))
+            }
+            Unreadable::Newer(why) => {
+                let kind = StoreErrorKind::Newer { found: VERSION, known: VERSION };
+                let message = format!(
+                    "the store {} has, in {what}, {why} that this dbdyno does not know: use a \
+                     newer dbdyno",
+                    self.path.display()
+                );
+                StoreError::new(kind, message)
+            }
+        }
+    }
+
+    pub(super) fn said(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(self.path, error)
+    }
+}
+
+fn p99_ms(ns: u64) -> f64 {
+    if ns == INFINITE_NS { f64::INFINITY } else { ns as f64 / NS_PER_MS as f64 }
+}
+
+/// SQLite's integers have a sign; ours are written from numbers without one.
+fn unsigned(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or(0)
+}
+
+/// The list that `filter` asks for, as SQL.
+fn select(filter: &Filter, alive: &[i64]) -> Sql {
+    // Conditions that are not asked for are not there: one that may be absent uses no index.
+    let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
+    let value = label.and_then(|(_, value)| value.as_ref());
+    let with_label = if value.is_some() { WITH_VALUE } else { WITH_LABEL };
+    let asked = [
+        (with_label, [label.map(|(key, _)| key), value]),
+        (OF_WORKLOAD, [filter.workload.as_ref(), None]),
+        (OF_ID, [run, None]),
+        (OF_EXPERIMENT, [filter.experiment.as_ref(), None]),
+    ];
+    let mut sql = Sql::default();
+    sql.put(LIST);
+    for (condition, values) in asked.into_iter().filter(|(_, values)| values[0].is_some()) {
+        sql.put(condition);
+        values.into_iter().flatten().for_each(|value| sql.bind(value.clone()));
+    }
+    let alive = list(alive);
+    if let Some(query) = &filter.query {
+        sql.put(" AND ");
+        query.to_sql(&alive, &mut sql);
+    }
+    sql.put(" ORDER BY ");
+    filter.sort.to_sql(&alive, &mut sql);
+    sql.put(NEWEST_FIRST);
+    sql
+}
+
+/// The worst finding of a run: one whose process died, or could not write all, has at least that
+/// as a warning, though it could not say so.
+fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
+    let told: Option<String> = row.get("worst_finding")?;
+    let told = told.and_then(|name| Severity::by_name(&name));
+    let has_ended = row.get::<_, Option<i64>>("ended_unix_ms")?.is_some();
+    let was_killed = status == Status::Interrupted && !has_ended;
+    let is_incomplete = row.get::<_, i64>("events_lost")? > 0;
+    Ok(told.max((was_killed || is_incomplete).then_some(Severity::Warning)))
+}
+
+/// Whether any run is being written at this moment.
+pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
+    alive(connection).map(|alive| !alive.is_empty())
+}
+
+/// The numbers of the runs that are being written at this moment.
+fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    let here = Process::current();
+    let now_ms = unix_ms();
+    let mut select = connection.prepare_cached(RUNNING)?;
+    let mut rows = select.query(())?;
+    let mut alive = Vec::new();
+    while let Some(row) = rows.next()? {
+        if is_alive(row, &here, now_ms)? {
+            alive.push(row.get("number")?);
+        }
+    }
+    Ok(alive)
+}
+
+/// Whether the writer of a run without an end is still at work.
+fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
+    let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
+    if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {
+        return Ok(false);
+    }
+    Ok(Process::of(row)?.fate(here) != Fate::Gone)
+}
+
+fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
+    let source = row.get_ref(1)?.as_str()?;
+    Ok(match source {
+        "fact" => {
+            Ok(Event::Fact(Fact { about: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
+        }
+        "event" => codec::event_from_json(row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?),
+        "second" => codec::from_blob(row.get(2)?, row.get_ref(3)?.as_blob()?).map(Event::Second),
+        "client" => {
+            let group = row.get(2)?;
+            codec::from_blob::<Vec<ClientMoments>>(row.get(3)?, row.get_ref(4)?.as_blob()?)
+                .map(|moments| Event::Clients { group, moments })
+        }
+        "around" => {
+            let (kind, blob) = (row.get_ref(2)?.as_str()?, row.get_ref(4)?.as_blob()?);
+            codec::event_from_blob(kind, row.get(3)?, blob)
+        }
+        _ => {
+            let name: String = row.get(3)?;
+            let (id, text) = (row.get(2)?, row.get(4)?);
+            Severity::by_name(&name)
+                .map(|severity| Event::Finding(Finding { id, severity, text }))
+                .ok_or_else(|| Unreadable::Newer(format!("the severity '{name}'")))
+        }
+    })
+}

@@ -1,0 +1,733 @@
+//! The writing of one run, by a thread of its own, so that who measures never waits for a disk.
+//!
+//! The rule that loses nothing: [`Writer::send`] turns the event into the few bytes of its row at
+//! once and appends it to a bounded list; it never waits for a disk, and nothing needs merging,
+//! since the parts of a second are added up by readers. Once a second the thread takes the list
+//! and commits it, with a heartbeat. What cannot be committed stays, and is tried again. Only
+//! when [`Options::backlog_bytes`] wait are seconds and output lost, and these are counted.
+//!
+//! Not here: checkpoints while a run is measured, unless the log exceeds [`Options::wal_bytes`].
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use model::{Description, Event, Fact, Finding, RunId, Severity, Status};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::process::Process;
+use super::schema::{BUSY_TIMEOUT, IfMissing, open};
+use super::so_far::SoFar;
+use super::{codec, experiments, reader, unix_ms};
+
+/// How a run is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Options {
+    /// The time from one commit to the next, and so the most that a killed run loses.
+    pub commit_every: Duration,
+    /// Rows that wait may take this much memory: hours of a run (5 to 8 kB a second), and
+    /// little beside the histograms of the run itself.
+    pub backlog_bytes: usize,
+    /// Rows for one transaction, so that no other process waits long: 4 MB take about 50 ms.
+    pub transaction_bytes: usize,
+    /// A log longer than this is taken into the file in mid-run: 12 hours at 25 kB a second.
+    pub wal_bytes: u64,
+    /// How long a commit waits for another process.
+    pub busy_timeout: Duration,
+    /// The file may have this many pages; for tests of a full disk.
+    pub pages_max: Option<u32>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            commit_every: Duration::from_secs(1),
+            backlog_bytes: 64 << 20,
+            transaction_bytes: 4 << 20,
+            wal_bytes: 1 << 30,
+            busy_timeout: BUSY_TIMEOUT,
+            pages_max: None,
+        }
+    }
+}
+
+/// After failures the next attempt waits twice as long, up to this: a full disk stays full for
+/// minutes, and every attempt is work beside a measurement.
+const RETRY_EVERY_MAX: Duration = Duration::from_secs(30);
+
+/// The figures by which a finished run is listed. What is not known, or not finite, is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Commits a second.
+    pub tps: Option<f64>,
+    /// New orders a minute, where the workload has them.
+    pub nopm: Option<f64>,
+    /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
+    pub p99_ns: Option<u64>,
+}
+
+/// A time that has no end: longer than any other, in lists too.
+pub const INFINITE_NS: u64 = i64::MAX as u64;
+
+/// Writes one run. Dropped without [`Writer::finish`], it writes what it has, and the run shows
+/// as interrupted.
+#[derive(Debug)]
+pub struct Writer {
+    run: RunId,
+    path: PathBuf,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Result<(), StoreError>>>,
+}
+
+impl Writer {
+    /// Begins a run: its row is committed before this returns.
+    pub(super) fn begin(
+        path: &Path,
+        begun: &Event,
+        options: Options,
+    ) -> Result<Writer, StoreError> {
+        let Event::Begun { run, plan, description } = begun else {
+            let message = "a run is written from its beginning on: no Begun was given".to_owned();
+            return Err(StoreError::new(StoreErrorKind::Other, message));
+        };
+        let connection = open(path, IfMissing::Create)?;
+        let said = |error: rusqlite::Error| StoreError::of(path, &error);
+        connection.busy_timeout(options.busy_timeout).map_err(said)?;
+        if let Some(pages) = options.pages_max {
+            connection.pragma_update(None, "max_page_count", pages).map_err(said)?;
+        }
+        let begin = connection.unchecked_transaction().map_err(said)?;
+        let number = insert_run(path, &begin, run, plan, description)?;
+        begin.commit().map_err(said)?;
+        let log_bytes_max = options.wal_bytes;
+        let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
+        let shared = Arc::new(Shared {
+            desk: Mutex::new(Desk { so_far: SoFar::of(description), ..Desk::default() }),
+            wake: Condvar::new(),
+            backlog_bytes: options.backlog_bytes,
+        });
+        let thread = std::thread::Builder::new().name("store".to_owned()).spawn({
+            let shared = Arc::clone(&shared);
+            move || write(pen, &shared)
+        });
+        let thread = thread.map_err(|error| {
+            let message = format!("no thread for the store {}: {error}", path.display());
+            StoreError::new(StoreErrorKind::Other, message)
+        })?;
+        let (run, path) = (run.clone(), path.to_owned());
+        Ok(Writer { run, path, shared, thread: Some(thread) })
+    }
+
+    /// The store's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The run that is written.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Hands over what happened. Costs the encoding (0.1 to 0.3 ms a second), never a disk.
+    ///
+    /// `Begun` is stored already and passed over.
+    pub fn send(&self, event: Event) {
+        if matches!(event, Event::Begun { .. }) {
+            return;
+        }
+        if let Event::Second(second) = &event {
+            self.shared.desk().so_far.add(second);
+        }
+        match Body::of(event) {
+            Ok(body) => self.shared.append(body),
+            Err(why) => {
+                let message = format!("an event has no stored form ({why}): please report this");
+                self.shared.lose(StoreError::new(StoreErrorKind::Other, message));
+            }
+        }
+    }
+
+    /// What is wrong with the writing at this moment, for a finding while the run goes on.
+    pub fn trouble(&self) -> Option<String> {
+        if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+            return Some(
+                "the thread that writes the store has died: please report this".to_owned(),
+            );
+        }
+        let desk = self.shared.desk();
+        let error = desk.trouble.as_ref()?;
+        let told = format!("the store {} could not be written", self.path.display());
+        let waiting = desk.n_waiting();
+        Some(match desk.n_lost {
+            0 => format!("{told}; {waiting} events wait in memory: {error}"),
+            lost => format!("{told}; {lost} events are lost, {waiting} wait in memory: {error}"),
+        })
+    }
+
+    /// Writes all that waits and the end of the run, and flushes it to the disk.
+    ///
+    /// An error says what is missing from the store; the end is tried even so.
+    pub fn finish(
+        mut self,
+        report_json: Option<String>,
+        status: Status,
+        summary: Summary,
+    ) -> Result<(), StoreError> {
+        self.close(Close::Finish(Box::new(End { report_json, status, summary })))
+    }
+
+    fn close(&mut self, close: Close) -> Result<(), StoreError> {
+        let Some(thread) = self.thread.take() else {
+            return Ok(());
+        };
+        self.shared.desk().close = Some(close);
+        self.shared.wake.notify_one();
+        thread.join().unwrap_or_else(|_| {
+            let message = "the thread that writes the store panicked: please report this";
+            Err(StoreError::new(StoreErrorKind::Other, message.to_owned()))
+        })
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Whoever drops a writer has given the run up; there is nobody to tell.
+        let _ = self.close(Close::Abandon);
+    }
+}
+
+/// The store keeps its own time, at the pace of disks: the clock of a run may be simulated.
+#[expect(clippy::disallowed_methods, reason = "commits wait for seconds as the disk lives them")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// How the writing ends.
+#[derive(Debug)]
+enum Close {
+    Finish(Box<End>),
+    Abandon,
+}
+
+#[derive(Debug)]
+struct End {
+    report_json: Option<String>,
+    status: Status,
+    summary: Summary,
+}
+
+/// What lies between who sends and who writes.
+#[derive(Debug)]
+struct Shared {
+    desk: Mutex<Desk>,
+    wake: Condvar,
+    backlog_bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Desk {
+    /// What the thread has not taken yet.
+    rows: Vec<Row>,
+    /// How many it has taken and not committed.
+    n_taken: usize,
+    /// The bytes of both.
+    bytes: usize,
+    /// The `seq` given last.
+    seq: i64,
+    n_lost: u64,
+    so_far: SoFar,
+    trouble: Option<StoreError>,
+    close: Option<Close>,
+}
+
+impl Desk {
+    fn n_waiting(&self) -> usize {
+        self.rows.len() + self.n_taken
+    }
+}
+
+impl Shared {
+    /// A thread that panicked while it held the lock has left a list that is still whole.
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, body: Body) {
+        let mut desk = self.desk();
+        desk.seq += 1;
+        let row = Row { seq: desk.seq, body };
+        if desk.bytes + row.bytes() > self.backlog_bytes && row.body.may_be_lost() {
+            desk.n_lost += 1;
+            desk.trouble.get_or_insert_with(overrun);
+            return;
+        }
+        desk.bytes += row.bytes();
+        desk.rows.push(row);
+    }
+
+    fn lose(&self, why: StoreError) {
+        let mut desk = self.desk();
+        desk.seq += 1;
+        desk.n_lost += 1;
+        desk.trouble = Some(why);
+    }
+
+    /// Moves what was sent to `batch`, once `instant` has come or the end is near.
+    fn take(&self, batch: &mut Vec<Row>, instant: Instant) -> Option<Close> {
+        let mut desk = self.desk();
+        while desk.close.is_none() {
+            let left = instant.saturating_duration_since(now());
+            if left.is_zero() {
+                break;
+            }
+            let woken = self.wake.wait_timeout(desk, left);
+            desk = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        batch.append(&mut desk.rows);
+        desk.n_taken = batch.len();
+        desk.close.take()
+    }
+
+    /// What became of a batch of which `bytes` were committed and `n_left` rows were not.
+    fn settle(&self, bytes: usize, n_left: usize, result: &Result<(), StoreError>) {
+        let mut desk = self.desk();
+        desk.bytes = desk.bytes.saturating_sub(bytes);
+        desk.n_taken = n_left;
+        match result {
+            Err(error) => desk.trouble = Some(error.clone()),
+            // Once all is written there is no trouble, unless something was lost.
+            Ok(()) if desk.n_lost == 0 => desk.trouble = None,
+            Ok(()) => {}
+        }
+    }
+}
+
+/// An event on its way into its table.
+#[derive(Debug)]
+struct Row {
+    seq: i64,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    Fact(Fact),
+    Event { kind: &'static str, json: String },
+    Second { group: u16, second: i64, blob: Vec<u8> },
+    Clients { group: u16, blob: Vec<u8> },
+    Around { kind: &'static str, blob: Vec<u8> },
+    Finding(Finding),
+}
+
+impl Body {
+    fn of(event: Event) -> Result<Body, String> {
+        if let Some(kind) = codec::kind_of(&event) {
+            return Ok(Body::Event { kind, json: codec::to_json(&event)? });
+        }
+        Ok(match event {
+            Event::Fact(fact) => Body::Fact(fact),
+            Event::Finding(finding) => Body::Finding(finding),
+            Event::Second(second) => Body::Second {
+                group: second.group,
+                second: second.second,
+                blob: codec::to_blob(&second)?,
+            },
+            Event::Clients { group, moments } => {
+                Body::Clients { group, blob: codec::to_blob(&moments)? }
+            }
+            Event::Readings(readings) => {
+                Body::Around { kind: codec::READINGS, blob: codec::to_blob(&readings)? }
+            }
+            Event::Settings { settings } => {
+                Body::Around { kind: codec::SETTINGS, blob: codec::to_blob(&settings)? }
+            }
+            other => return Err(format!("{other:?}")),
+        })
+    }
+
+    /// Whether it is one of many; what there is one of is small, and kept in any case.
+    fn may_be_lost(&self) -> bool {
+        matches!(
+            self,
+            Body::Second { .. }
+                | Body::Around { kind: codec::READINGS, .. }
+                | Body::Event { kind: "output", .. }
+        )
+    }
+}
+
+impl Row {
+    /// Its size in memory.
+    fn bytes(&self) -> usize {
+        size_of::<Row>()
+            + match &self.body {
+                Body::Fact(fact) => fact.about.len() + fact.name.len() + fact.value.len(),
+                Body::Event { json, .. } => json.len(),
+                Body::Second { blob, .. }
+                | Body::Clients { blob, .. }
+                | Body::Around { blob, .. } => blob.len(),
+                Body::Finding(finding) => finding.id.len() + finding.text.len(),
+            }
+    }
+
+    fn insert(&self, to: &Connection, run: i64) -> rusqlite::Result<usize> {
+        let seq = self.seq;
+        match &self.body {
+            Body::Fact(fact) => {
+                let sql = "INSERT INTO fact VALUES (?, ?, ?, ?, ?)";
+                let values = params![run, seq, fact.about, fact.name, fact.value];
+                to.prepare_cached(sql)?.execute(values)
+            }
+            Body::Event { kind, json } => to
+                .prepare_cached("INSERT INTO event VALUES (?, ?, ?, ?)")?
+                .execute(params![run, seq, kind, json]),
+            Body::Second { group, second, blob } => to
+                .prepare_cached("INSERT INTO second VALUES (?, ?, ?, ?, ?, ?)")?
+                .execute(params![run, seq, group, second, codec::CBOR_DEFLATED, blob]),
+            Body::Clients { group, blob } => to
+                .prepare_cached("INSERT INTO client VALUES (?, ?, ?, ?, ?)")?
+                .execute(params![run, seq, group, codec::CBOR_DEFLATED, blob]),
+            Body::Around { kind, blob } => to
+                .prepare_cached("INSERT INTO around VALUES (?, ?, ?, ?, ?)")?
+                .execute(params![run, seq, kind, codec::CBOR_DEFLATED, blob]),
+            Body::Finding(finding) => {
+                let severity = finding.severity.name();
+                to.prepare_cached("INSERT INTO finding VALUES (?, ?, ?, ?, ?)")?.execute(params![
+                    run,
+                    seq,
+                    finding.id,
+                    severity,
+                    finding.text
+                ])
+            }
+        }
+    }
+}
+
+/// The thread: a commit a second until the end.
+fn write(mut pen: Pen, shared: &Shared) -> Result<(), StoreError> {
+    let mut batch = Vec::new();
+    let mut pause = pen.options.commit_every;
+    loop {
+        let close = shared.take(&mut batch, now() + pause);
+        let result = pen.commit_all(&mut batch, shared);
+        match close {
+            Some(Close::Finish(end)) => return pen.end(&end, result, &mut batch, shared),
+            Some(Close::Abandon) => return result,
+            None if result.is_ok() => {
+                pen.bound_log(shared);
+                pause = pen.options.commit_every;
+            }
+            None => pause = (pause * 2).min(RETRY_EVERY_MAX),
+        }
+    }
+}
+
+/// The thread's hold on the file.
+struct Pen {
+    path: PathBuf,
+    connection: Connection,
+    run: i64,
+    options: Options,
+    /// The log may grow to this before it is taken into the file.
+    log_bytes_max: u64,
+}
+
+impl Pen {
+    /// Commits the batch, a heartbeat and how far it is; what fails stays in the batch.
+    fn commit_all(&mut self, batch: &mut Vec<Row>, shared: &Shared) -> Result<(), StoreError> {
+        loop {
+            let mut bytes = 0;
+            let fits = |row: &&Row| {
+                bytes += row.bytes();
+                bytes <= self.options.transaction_bytes
+            };
+            let n = batch.iter().take_while(fits).count().max(1).min(batch.len());
+            let bytes = batch[..n].iter().map(Row::bytes).sum();
+            let (figures, measured_ns) = {
+                let so_far = &shared.desk().so_far;
+                (so_far.summary(), so_far.measured_ns())
+            };
+            let result = self.commit(&batch[..n], figures, measured_ns);
+            let result = result.map_err(|error| StoreError::of(&self.path, &error));
+            if result.is_err() {
+                shared.settle(0, batch.len(), &result);
+                return result;
+            }
+            batch.drain(..n);
+            shared.settle(bytes, batch.len(), &result);
+            if batch.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn commit(
+        &self,
+        rows: &[Row],
+        figures: Summary,
+        measured_ns: Option<i64>,
+    ) -> rusqlite::Result<()> {
+        let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        for row in rows {
+            row.insert(&all, self.run)?;
+        }
+        let sql = "UPDATE run SET heartbeat_unix_ms = ?, tps = ?, nopm = ?, p99_ns = ?,
+             measured_ns = ? WHERE number = ?";
+        all.prepare_cached(sql)?.execute(params![
+            unix_ms(),
+            figures.tps,
+            figures.nopm,
+            figures.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
+            measured_ns,
+            self.run
+        ])?;
+        all.commit()
+    }
+
+    /// Takes a log that has grown too long into the file, and says so in the run. One that a
+    /// reader keeps from shrinking is left alone until it has grown by as much again.
+    fn bound_log(&mut self, shared: &Shared) {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        // A look at its size does not open it: see `schema::look`.
+        let bytes = std::fs::metadata(log).map_or(0, |log| log.len());
+        if bytes <= self.options.wal_bytes {
+            self.log_bytes_max = self.options.wal_bytes;
+        } else if bytes > self.log_bytes_max && self.checkpoint("PASSIVE").is_ok() {
+            self.log_bytes_max = bytes + self.options.wal_bytes;
+            let text = "the log of the store was taken into its file in mid-run".to_owned();
+            // An output can always be written as JSON; without it nothing is missing.
+            if let Ok(body) = Body::of(Event::Output { text }) {
+                shared.append(body);
+            }
+        }
+    }
+
+    fn checkpoint(&self, mode: &str) -> rusqlite::Result<()> {
+        self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))
+    }
+
+    /// Writes the end of the run after the last batch, `written` if its result is good. When not
+    /// all fits, seconds and output are given up first, then the report.
+    fn end(
+        &mut self,
+        end: &End,
+        written: Result<(), StoreError>,
+        batch: &mut Vec<Row>,
+        shared: &Shared,
+    ) -> Result<(), StoreError> {
+        let mut n_lost = shared.desk().n_lost;
+        let mut trouble = shared.desk().trouble.clone();
+        if let Err(error) = written {
+            let n_before = batch.len();
+            batch.retain(|row| !row.body.may_be_lost());
+            n_lost += (n_before - batch.len()) as u64;
+            // What fails here stays in the batch, and is counted with it.
+            let _ = self.commit_all(batch, shared);
+            n_lost += batch.len() as u64;
+            trouble = Some(error);
+        }
+        let mut missing = format!("{n_lost} of its events");
+        let mut ended = self.write_end(end, end.report_json.as_deref(), n_lost);
+        if let (Err(error), true) = (&ended, end.report_json.is_some()) {
+            trouble.get_or_insert_with(|| StoreError::of(&self.path, error));
+            missing.push_str(" and its report");
+            ended = self.write_end(end, None, n_lost);
+        }
+        self.tidy_log();
+        if let Err(error) = ended {
+            trouble.get_or_insert_with(|| StoreError::of(&self.path, &error));
+            missing.push_str(" and its end");
+        } else if n_lost == 0 && trouble.is_none() {
+            return Ok(());
+        }
+        let error = trouble.unwrap_or_else(overrun);
+        let message = format!("the run is stored without {missing}: {error}");
+        Err(StoreError::new(error.kind, message))
+    }
+
+    /// The end as the list tells it. It is flushed to the disk, and all before it with it.
+    fn write_end(&self, end: &End, report: Option<&str>, n_lost: u64) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let finite = |figure: Option<f64>| figure.filter(|figure| figure.is_finite());
+        let now = unix_ms();
+        let changed = all.execute(
+            "UPDATE run SET status = ?2, ended_unix_ms = ?3, heartbeat_unix_ms = ?3, tps = ?4,
+                 nopm = ?5, p99_ns = ?6, measured_ns = ?7, worst_finding = ?8, events_lost = ?9,
+                 report = ?10
+             WHERE number = ?1",
+            params![
+                self.run,
+                end.status.name(),
+                now,
+                finite(end.summary.tps),
+                finite(end.summary.nopm),
+                end.summary.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
+                measured_ns(&all, self.run)?,
+                worst_finding(&all, self.run)?,
+                i64::try_from(n_lost).unwrap_or(i64::MAX),
+                report,
+            ],
+        )?;
+        if changed != 1 {
+            return Err(rusqlite::Error::StatementChangedRows(changed));
+        }
+        all.commit()
+    }
+
+    /// Takes the log into the file, unless another run is being measured. What fails here has
+    /// been committed, and is taken into the file another time.
+    fn tidy_log(&self) {
+        if matches!(reader::any_alive(&self.connection), Ok(false)) {
+            let _ = self.checkpoint("TRUNCATE");
+        }
+    }
+}
+
+/// What is wrong when nothing failed, and yet too much waits.
+fn overrun() -> StoreError {
+    let message = "its disk takes too long: name a file on a quicker one".to_owned();
+    StoreError::new(StoreErrorKind::Other, message)
+}
+
+fn insert_run(
+    path: &Path,
+    connection: &Connection,
+    run: &RunId,
+    plan: &str,
+    description: &Description,
+) -> Result<i64, StoreError> {
+    let json = codec::to_json(description)
+        .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("{run}: {why}")))?;
+    let mut workloads: Vec<&str> = Vec::new();
+    for group in &description.groups {
+        if !workloads.contains(&group.workload.as_str()) {
+            workloads.push(&group.workload);
+        }
+    }
+    let clients: u64 = description.groups.iter().map(|group| u64::from(group.clients)).sum();
+    let process = Process::current();
+    let inserted = connection.execute(
+        r#"INSERT INTO run (id, started_unix_ms, heartbeat_unix_ms, status, boot_id,
+               pid_namespace, pid, pid_start_time, name, workload, target, "database", clients,
+               dbdyno, plan, description)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"#,
+        params![
+            run.0,
+            description.started_unix_ms,
+            unix_ms(),
+            Status::Running.name(),
+            process.boot_id,
+            process.pid_namespace,
+            process.pid,
+            i64::try_from(process.start_ticks).unwrap_or(0),
+            description.name,
+            workloads.join("+"),
+            description.target,
+            description.database,
+            i64::try_from(clients).unwrap_or(i64::MAX),
+            description.dbdyno,
+            plan,
+            json,
+        ],
+    );
+    match inserted {
+        Ok(_) => {
+            let number = connection.last_insert_rowid();
+            if let Some(trial) = &description.trial {
+                let bound = experiments::bind(connection, number, trial);
+                bound.map_err(|error| StoreError::of(path, &error))?;
+            }
+            Ok(number)
+        }
+        Err(error) if is_constraint(&error) => {
+            let message =
+                format!("the store {} has a run {run} already: runs are new", path.display());
+            Err(StoreError::new(StoreErrorKind::Other, message))
+        }
+        Err(error) => Err(StoreError::of(path, &error)),
+    }
+}
+
+fn is_constraint(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+}
+
+/// The length of the measured window, as the run's end told it.
+fn measured_ns(connection: &Connection, run: i64) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT body ->> 'measured_ns' FROM event
+               WHERE run = ? AND kind = 'ended' ORDER BY seq DESC LIMIT 1";
+    Ok(connection.query_row(sql, [run], |row| row.get(0)).optional()?.flatten())
+}
+
+fn worst_finding(connection: &Connection, run: i64) -> rusqlite::Result<Option<&'static str>> {
+    let mut select = connection.prepare("SELECT DISTINCT severity FROM finding WHERE run = ?")?;
+    let names = select.query_map([run], |row| row.get::<_, String>(0))?;
+    let mut worst: Option<Severity> = None;
+    for name in names {
+        worst = worst.max(Severity::by_name(&name?));
+    }
+    Ok(worst.map(Severity::name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{begun, closed_second, figures, open_second};
+    use super::*;
+
+    /// Of a run: an hour where the code is as quick as for users.
+    const SECONDS: u64 = if cfg!(debug_assertions) { 200 } else { 3600 };
+
+    /// The cost of a long run: a commit for every second, as in real time, without the waiting.
+    #[test]
+    fn a_second_of_five_kinds_takes_few_bytes_and_little_time() {
+        let measure = |what: &str, of: fn(i64) -> model::Second, bytes_max: u64| {
+            let made: Vec<model::Second> = (0..20).map(of).collect();
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("runs.sqlite");
+            let connection = open(&path, IfMissing::Create).expect("a store");
+            let Event::Begun { run, plan, description } = begun("0197-hour", 1) else {
+                panic!("begun");
+            };
+            let number = insert_run(&path, &connection, &run, &plan, &description);
+            let options = Options::default();
+            let run = number.expect("a run");
+            let log_bytes_max = options.wal_bytes;
+            let mut pen = Pen { path: path.clone(), connection, run, options, log_bytes_max };
+            let shared = Shared {
+                desk: Mutex::new(Desk::default()),
+                wake: Condvar::new(),
+                backlog_bytes: options.backlog_bytes,
+            };
+            let (mut encoding, mut committing) = (Duration::ZERO, Duration::ZERO);
+            for second in 0..SECONDS as usize {
+                let event = Event::Second(made[second % made.len()].clone());
+                let begin = now();
+                shared.append(Body::of(event).expect("a blob"));
+                encoding += begin.elapsed();
+                let begin = now();
+                let mut batch = Vec::new();
+                shared.take(&mut batch, begin);
+                pen.commit_all(&mut batch, &shared).expect("room");
+                committing += begin.elapsed();
+            }
+            let log = std::fs::metadata(folder.path().join("runs.sqlite-wal")).expect("a log");
+            let log = log.len() / SECONDS;
+            pen.checkpoint("TRUNCATE").expect("nobody else");
+            let file = std::fs::metadata(&path).expect("a file").len() / SECONDS;
+            figures(&format!(
+                "{what}: {file} B/s in the file, {log} B/s in the log, a second takes {:?} to \
+                 encode and {:?} to commit",
+                encoding / SECONDS as u32,
+                committing / SECONDS as u32
+            ));
+            assert!(file < bytes_max, "{what}: {file} bytes a second");
+        };
+        measure("closed, 1000/s", closed_second, 8_000);
+        measure("open, 5000/s", open_second, 25_000);
+    }
+}
