@@ -44,7 +44,7 @@ pub(crate) struct Tally {
 /// An executable with tests, as cargo has built it.
 #[derive(Debug, PartialEq, Eq)]
 struct Executable {
-    /// `lab`, or `lab it` for the tests in a folder of their own.
+    /// `app`, or `app it` for the tests in a folder of their own.
     name: String,
     program: PathBuf,
     /// The folder of its package, in which its tests run.
@@ -253,10 +253,10 @@ mod tests {
         let line = "test a::b has been running for over 60 seconds";
         assert_eq!((long_one(line), time_of(line)), (Some("a::b".to_owned()), None));
         let tests = (0..40).map(|n| (f64::from(n), format!("test {n}"))).collect();
-        let groups = vec![(1.0, "stats".to_owned(), 3), (75.25, "lab it".to_owned(), 20)];
+        let groups = vec![(1.0, "stats".to_owned(), 3), (75.25, "app it".to_owned(), 20)];
         let text = times(groups, tests);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[1], "    75.2 s     20  lab it");
+        assert_eq!(lines[1], "    75.2 s     20  app it");
         assert_eq!(lines[4], "    39.0 s  test 39");
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
@@ -265,19 +265,19 @@ mod tests {
     fn executables_are_those_that_cargo_names() {
         let line = |kind: &str, name: &str, is_test: bool| {
             format!(
-                r#"{{"reason": "compiler-artifact", "manifest_path": "/h/crates/lab/Cargo.toml",
+                r#"{{"reason": "compiler-artifact", "manifest_path": "/h/crates/app/Cargo.toml",
                 "target": {{"kind": ["{kind}"], "name": "{name}"}},
                 "profile": {{"test": {is_test}}}, "executable": "/h/target/{name}-1"}}"#
             )
             .replace('\n', " ")
         };
         let name = |kind: &str, name: &str| executable(&line(kind, name, true)).map(|it| it.name);
-        assert_eq!(name("lib", "lab").as_deref(), Some("lab"));
-        assert_eq!(name("test", "it").as_deref(), Some("lab it"));
-        assert_eq!(name("example", "seek").as_deref(), Some("lab seek"));
-        assert_eq!(executable(&line("lib", "lab", false)), None);
+        assert_eq!(name("lib", "app").as_deref(), Some("app"));
+        assert_eq!(name("test", "it").as_deref(), Some("app it"));
+        assert_eq!(name("example", "seek").as_deref(), Some("app seek"));
+        assert_eq!(executable(&line("lib", "app", false)), None);
         assert_eq!(executable("warning: none"), None);
-        let folder = executable(&line("lib", "lab", true)).expect("one").folder;
-        assert_eq!(folder, Path::new("/h/crates/lab"));
+        let folder = executable(&line("lib", "app", true)).expect("one").folder;
+        assert_eq!(folder, Path::new("/h/crates/app"));
     }
 }

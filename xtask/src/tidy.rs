@@ -4,6 +4,7 @@
 //! absent: that is the reviewer's.
 
 mod calls;
+mod circles;
 mod layers;
 mod lists;
 mod rust;
@@ -49,6 +50,7 @@ pub(crate) struct Report {
 const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     layers::table_is_kept,
     layers::light_rooms_stay_light,
+    circles::modules_form_no_circle,
     shape::files_say_what_they_are,
     shape::lines_fit,
     calls::banned_calls,

@@ -10,7 +10,7 @@
 //! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
 //! over sides, points and figures (Hommel), and those of all other figures as a family of their
 //! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
-//! reports. Not here: which runs make a side (lab), and how it looks (render).
+//! reports. Not here: which runs make a side (app), and how it looks (render).
 
 mod beside;
 mod differences;
@@ -114,7 +114,9 @@ impl Judge {
     pub fn asked(figure: Option<&str>, floor: Option<&str>) -> Result<Judge, String> {
         let named = |name: &str| match may_be(name) {
             true => Ok(name.trim().to_owned()),
-            false => Err(format!("figure '{name}' is no name of a figure: write tps, p99 or reads")),
+            false => {
+                Err(format!("figure '{name}' is no name of a figure: write tps, p99 or reads"))
+            }
         };
         let share = |text: &str| {
             // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
@@ -712,9 +714,7 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
 }
 
 fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
-    let of = |(repeat, report): (u32, &Report)| {
-        Some((repeat, value_of(report, name)?))
-    };
+    let of = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
     runs_of(point).filter_map(of).collect()
 }
 

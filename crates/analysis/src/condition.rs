@@ -2,7 +2,7 @@
 //!
 //! One description, from which points are formed and what differs between sides is named. Absent
 //! are names, seeds, what was measured, and what changes from one moment to the next. Not here:
-//! what was measured under a condition (report), and how runs are chosen (lab).
+//! what was measured under a condition (report), and how runs are chosen (app).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,14 +1,15 @@
 //! What an experiment has shown: a figure with its error for each point, and curves over an axis.
 //!
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
-//! (lab), and how it looks (render).
+//! (app), and how it looks (render).
 
 use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
 use crate::figures::{
-    Figure, better, figure_of, figures_of, is_less_better, number, primary_of, reasons, resolve, times_of, value_of,
+    Figure, better, figure_of, figures_of, is_less_better, number, primary_of, reasons, resolve,
+    times_of, value_of,
 };
 use crate::findings::judge_order;
 use crate::repeats::{

@@ -10,10 +10,11 @@ use stats::Mean;
 
 use crate::report::{Latency, Named, Report};
 
-pub use catalog::{
-    Direction, NamedFigure, OF_RUN, RunFigure, all_of, direction, known, may_be, resolve, short, value_of,
-};
 pub(crate) use catalog::spellings;
+pub use catalog::{
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, direction, known,
+    may_be, resolve, short, value_of,
+};
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
@@ -64,16 +65,8 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
 }
 
 /// What an experiment shows of each point, in the order of the page.
-const SHOWN: [&str; 8] = [
-    "nopm",
-    "tps",
-    "p50_ms",
-    "p95_ms",
-    "p99_ms",
-    "wait_percent",
-    "errors_percent",
-    "unfinished",
-];
+const SHOWN: [&str; 8] =
+    ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
 /// The figures of a run, by name, as an experiment shows them, and those that are asked for besides.
 pub(crate) fn figures_of(report: &Report, also: &[String]) -> Vec<(String, f64)> {

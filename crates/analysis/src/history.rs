@@ -5,7 +5,7 @@
 //! (`stats::levels`), so that changes are ratios. Another machine or setting begins a series again,
 //! and only the last of these is judged. What is judged in all points is judged together: the more
 //! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
-//! (lab), and how it looks (render).
+//! (app), and how it looks (render).
 
 mod environment;
 mod judge;

@@ -2,7 +2,7 @@
 //! say together (experiments, searches, comparisons, histories).
 //!
 //! All of it is pure functions of events. Not here: where runs are kept (store), how results look
-//! (render), or how a run is made (engine, lab).
+//! (render), or how a run is made (engine, app).
 
 pub mod comparison;
 mod conclude;

@@ -5,7 +5,7 @@
 //! the data, are not independent of each other, and count as their mean. Where a rule ends them,
 //! intervals are those of `stats`' sequential methods, at the stop as well as on the way to it. A
 //! pure function of trials, so that whoever goes on after a crash stops where it would have
-//! stopped. Not here: who makes the trials (lab), and how it looks (render).
+//! stopped. Not here: who makes the trials (app), and how it looks (render).
 
 use model::{Experiment, Goal, Level, StopRule};
 use serde::{Deserialize, Serialize};

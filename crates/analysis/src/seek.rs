@@ -3,7 +3,7 @@
 //! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
 //! share allowed, in which lost work is beyond every time; beside the objectives it must have
 //! finished what was offered while it was, without a queue that grew over the window. Not here:
-//! where the next probe goes, and what follows from all (lab), and how it looks (render).
+//! where the next probe goes, and what follows from all (app), and how it looks (render).
 
 mod late;
 

@@ -1,6 +1,6 @@
 //! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
 //!
-//! The faces of the lab: the command line and the web's pages. They decide nothing.
+//! The interfaces of `app`: the command line and the web's pages. They decide nothing.
 
 mod cli;
 mod web;

@@ -83,7 +83,7 @@ pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     let found = ALL.iter().find(|entry| entry.schemes.contains(&scheme));
     found.copied().ok_or_else(|| {
-        // A server that is started for a run is the lab's, and a target all the same.
+        // A server that is started for a run is the app's, and a target all the same.
         let of_ours = ALL.iter().flat_map(|entry| entry.schemes.iter().copied());
         let known = || of_ours.clone().chain(["managed"]);
         let hint = did_you_mean(scheme, known());

@@ -1,4 +1,4 @@
-//! What the engine is given. Not here: plans and parameters, which the lab has decided.
+//! What the engine is given. Not here: plans and parameters, which `app` has decided.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The one word by which everything that waits is woken, and the window that is measured.
 //!
 //! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
-//! timer that the word's owner can fire. Not here: who decides to stop (conduct, the lab).
+//! timer that the word's owner can fire. Not here: who decides to stop (conduct, app).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -1,5 +1,5 @@
 //! The threads on which clients live, by the kernel's numbers, for whoever reads what the kernel
-//! keeps of them. Not here: reading it, which needs files (the lab).
+//! keeps of them. Not here: reading it, which needs files (app).
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! What a server counts itself: how it is asked, and what its numbers mean.
 //!
-//! A capability that a driver fills. Not here: who asks once a second (lab).
+//! A capability that a driver fills. Not here: who asks once a second (app).
 
 /// Whether a server's number grows or stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What is done to a database while it is measured, and what came of it.
 //!
-//! Not here: who does it (the lab), and what it did to response times (results).
+//! Not here: who does it (app), and what it did to response times (results).
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl ServerAction {
 /// What a disturbance does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Deed {
+pub enum Action {
     /// Statements, one after the other, on a connection of their own.
     Sql(Vec<String>),
     /// A command of the generator's machine, for its shell.
@@ -110,23 +110,25 @@ impl fmt::Display for Which {
 /// The most letters of what is done that are told; the plan has all of them.
 const TOLD_LETTERS: usize = 60;
 
-impl Deed {
+impl Action {
     /// Whether a managed server has to do with it.
     pub fn is_of_server(&self) -> bool {
-        matches!(self, Deed::Server(_) | Deed::Node { .. } | Deed::Join)
+        matches!(self, Action::Server(_) | Action::Node { .. } | Action::Join)
     }
 
     /// What is done, in one short line.
     pub fn told(&self) -> String {
         let (first, more) = match self {
-            Deed::Sql(statements) => {
+            Action::Sql(statements) => {
                 (statements.first().map_or("", String::as_str), statements.len().saturating_sub(1))
             }
-            Deed::Command(command) => (command.as_str(), 0),
-            Deed::Server(action) => return format!("server {}", action.written()),
-            Deed::Node { node, action } => return format!("node {node} {}", action.written()),
-            Deed::Join => return "a node joins".to_owned(),
-            Deed::Hosts { change, which } => return format!("hosts {} {which}", change.written()),
+            Action::Command(command) => (command.as_str(), 0),
+            Action::Server(action) => return format!("server {}", action.written()),
+            Action::Node { node, action } => return format!("node {node} {}", action.written()),
+            Action::Join => return "a node joins".to_owned(),
+            Action::Hosts { change, which } => {
+                return format!("hosts {} {which}", change.written());
+            }
         };
         let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut told: String = line.chars().take(TOLD_LETTERS).collect();
@@ -154,7 +156,7 @@ pub struct Disturbance {
     /// It is cut off when it has taken so long, in nanoseconds.
     pub limit_ns: Option<u64>,
     /// What is done.
-    pub deed: Deed,
+    pub action: Action,
 }
 
 impl Disturbance {
@@ -242,7 +244,7 @@ mod tests {
             every_ns: None,
             until_ns: None,
             limit_ns: None,
-            deed: Deed::Server(ServerAction::Restart),
+            action: Action::Server(ServerAction::Restart),
         };
         assert_eq!((one.due_ns(0), one.due_ns(1)), (Some(5 * NS_PER_S), None));
         assert_eq!((one.times_before(5 * NS_PER_S), one.times_before(60 * NS_PER_S)), (0, 1));
@@ -256,15 +258,15 @@ mod tests {
 
     #[test]
     fn what_is_done_is_told_in_one_short_line() {
-        let check = |deed: Deed, expect: &str| assert_eq!(deed.told(), expect);
-        check(Deed::Sql(vec!["DROP  TABLE\n big".to_owned()]), "DROP TABLE big");
-        let kill = Deed::Node { node: 2, action: ServerAction::Kill };
+        let check = |action: Action, expect: &str| assert_eq!(action.told(), expect);
+        check(Action::Sql(vec!["DROP  TABLE\n big".to_owned()]), "DROP TABLE big");
+        let kill = Action::Node { node: 2, action: ServerAction::Kill };
         check(kill, "node 2 kill");
         let which = Which::Host(Host { name: "db3".to_owned(), port: Some(7) });
-        check(Deed::Hosts { change: HostsChange::Add, which }, "hosts add db3:7");
+        check(Action::Hosts { change: HostsChange::Add, which }, "hosts add db3:7");
         let two = vec!["CREATE TABLE a (x INT)".to_owned(), "DROP TABLE a".to_owned()];
-        check(Deed::Sql(two), "CREATE TABLE a (x INT) (and 1 more)");
-        check(Deed::Server(ServerAction::Pause { for_ns: 5 * NS_PER_S }), "server pause 5s");
-        assert_eq!(Deed::Command("x ".repeat(90)).told().chars().count(), TOLD_LETTERS + 1);
+        check(Action::Sql(two), "CREATE TABLE a (x INT) (and 1 more)");
+        check(Action::Server(ServerAction::Pause { for_ns: 5 * NS_PER_S }), "server pause 5s");
+        assert_eq!(Action::Command("x ".repeat(90)).told().chars().count(), TOLD_LETTERS + 1);
     }
 }

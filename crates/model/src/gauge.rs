@@ -1,7 +1,7 @@
 //! What is read once a second around a run: of the machine, the generator, the server.
 //!
 //! A gauge is declared once and read often, so that a second is a few numbers. Not here: who
-//! reads it (the lab), and what is drawn of it (results).
+//! reads it (app), and what is drawn of it (results).
 
 use serde::{Deserialize, Serialize};
 

@@ -55,7 +55,7 @@ pub use dialect::{
 pub use dice::{Dice, Stream};
 pub use digits::{put_decimal, put_unsigned};
 pub use disturbance::{
-    Deed, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
+    Action, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{

@@ -1,5 +1,5 @@
 //! Objectives: what must hold of a run for its rate to be acceptable, and what is sought with
-//! them. Not here: whether they hold (results), and how the rate is sought (lab).
+//! them. Not here: whether they hold (results), and how the rate is sought (app).
 
 use std::fmt;
 use std::str::FromStr;

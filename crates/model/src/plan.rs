@@ -1,6 +1,6 @@
 //! What is to be done, as decided: complete, seeded, nothing left to guess.
 //!
-//! Not here: TOML, flags and defaults (the lab's), which parse once into this.
+//! Not here: TOML, flags and defaults (plan), which parse once into this.
 
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ impl Default for Connect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlacementChoice {
-    /// The lab, from what workload and driver can live in and the number of clients.
+    /// `app`, from what workload and driver can live in and the number of clients.
     Auto,
     /// The user.
     Fixed(Placement),

@@ -510,7 +510,7 @@ mod tests {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
         let mut dice = Dice::new(1, Stream::Order, 0);
-        ExperimentReport::new(&of, &trials, &mut || dice.bits())
+        ExperimentReport::new(&of, &trials, None, &mut || dice.bits()).expect("it has trials")
     }
 
     #[test]

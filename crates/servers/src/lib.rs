@@ -2,7 +2,7 @@
 //!
 //! Here: finding an installed MariaDB, MySQL or PostgreSQL, giving it a folder, sockets, settings,
 //! a user and a password of its own, waiting until it answers, and leaving nothing behind, however
-//! we end. Not here: speaking SQL to it (drivers), and what it is started for (lab). The system's
+//! we end. Not here: speaking SQL to it (drivers), and what it is started for (app). The system's
 //! own server, its data and its configuration are never touched.
 //!
 //! - Several run at once: each has a folder `dbdyno-server-*`, a Unix socket in it, and a port of

@@ -1,7 +1,7 @@
 //! The restore journal: settings of servers that we have changed and that are to be set back.
 //!
 //! An entry is flushed to the disk before its setting is changed, and goes when the setting is
-//! back. Not here: how settings are changed and set back (lab).
+//! back. Not here: how settings are changed and set back (app).
 
 use model::ChangedSetting;
 use rusqlite::params;

@@ -1,7 +1,7 @@
 //! Who makes the trials of an experiment: one process at a time, or a search's probes.
 //!
 //! A walk is taken in one transaction, and is over when its process says so or is gone. Not here:
-//! which trials are made (lab), and what becomes of runs whose writer has gone (reader).
+//! which trials are made (app), and what becomes of runs whose writer has gone (reader).
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn table_and_folders_name_the_same_rooms() {
-        let found = with("crates/lab/Cargo.toml", "");
-        assert!(found[0].contains("'lab' is not in the table"), "{found:?}");
+        let found = with("crates/app/Cargo.toml", "");
+        assert!(found[0].contains("'app' is not in the table"), "{found:?}");
         let found = troubles(TABLE, &[("crates/stats/Cargo.toml", "")]);
         assert!(found.iter().any(|text| text.contains("there is no crates/engine")), "{found:?}");
         assert!(troubles("", &[])[0].contains("no fenced table"));

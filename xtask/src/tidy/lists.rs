@@ -11,7 +11,7 @@ const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
 const SHARED: &[&str] = &["crates/drivers/src/net", "crates/drivers/src/wire"];
 
 /// Where an example can be run by a test.
-const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/lab/"];
+const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/app/"];
 
 /// Every folder of a family is named in its `ALL`.
 pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
@@ -73,7 +73,7 @@ pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
     tree.ending("toml")
         .filter(|file| file.path.starts_with("examples/") && !tested(&file.path))
         .map(|file| {
-            let text = "no test names it; run it in crates/dbdyno/tests or crates/lab";
+            let text = "no test names it; run it in crates/dbdyno/tests or crates/app";
             Trouble::new(&file.path, 1, text)
         })
         .collect()

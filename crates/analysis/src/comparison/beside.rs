@@ -87,9 +87,9 @@ fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, 
     }
     let spread = if freedom > 0 { (squares / freedom as f64).sqrt() } else { 0.0 };
     let mean = |which: usize| {
-        let all = values.iter().map(|of_point| {
-            of_point[which].iter().sum::<f64>() / of_point[which].len() as f64
-        });
+        let all = values
+            .iter()
+            .map(|of_point| of_point[which].iter().sum::<f64>() / of_point[which].len() as f64);
         all.sum::<f64>() / values.len() as f64
     };
     let (baseline, side) = (mean(0), mean(1));

@@ -118,6 +118,35 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
 ];
 
+/// Figures that a transaction type, a custom metric or a gauge brings.
+pub static OF_PARTS: &[PartFigure] = &[
+    part("TYPE.tps", "1/s", "commits of this transaction type per second"),
+    part("TYPE.p50_ms", "ms", "its median response time; p90_ms, p95_ms, p99_ms, mean_ms too"),
+    part("TYPE.errors_percent", "%", "its failed and dropped transactions"),
+    part("TYPE.round_trips", "", "its round trips, each"),
+    part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
+    part("METRIC.mean", "", "mean of its records; p50, p99, max too"),
+    part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, max_ms too"),
+    part("machine.GAUGE", "", "mean of a gauge over the measured window: machine.cpu_user"),
+    part("server.GAUGE.max", "", "its largest reading; also of generator and database"),
+    part("server.GAUGE_per_transaction", "", "a gauge per second over TPS, such as bytes written"),
+];
+
+/// A figure of which there is one a part.
+#[derive(Clone, Copy, Debug)]
+pub struct PartFigure {
+    /// Its name, with the part in capitals.
+    pub name: &'static str,
+    /// Its unit; empty where the part says it.
+    pub unit: &'static str,
+    /// What it is.
+    pub help: &'static str,
+}
+
+const fn part(name: &'static str, unit: &'static str, help: &'static str) -> PartFigure {
+    PartFigure { name, unit, help }
+}
+
 type Of = fn(&Report) -> Option<f64>;
 
 const fn rate(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
@@ -201,7 +230,7 @@ pub fn direction(name: &str) -> Direction {
     match last {
         _ if is_gauge => Direction::Neither,
         "tps" | "per_second" => Direction::Higher,
-        "errors_percent" | "retried" => Direction::Lower,
+        "errors_percent" | "round_trips" => Direction::Lower,
         _ if last.ends_with("_ms") => Direction::Lower,
         _ => Direction::Neither,
     }
@@ -227,7 +256,7 @@ pub fn resolve<'r>(
     let near = nearest(asked, names.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
     Err(format!(
-        "no run here has the figure {asked}{near} ('dbdyno runs figures RUN' lists those of a run)"
+        "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
     ))
 }
 
@@ -242,9 +271,11 @@ pub(crate) fn spellings(name: &str) -> [String; 4] {
 /// type, metric or gauge, of which only a run can say whether it has it. An `Err` lists the former.
 pub fn known(name: &str) -> Result<String, String> {
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
-    found.or_else(|| (may_be(name) && name.contains('.')).then(|| name.trim().to_owned())).ok_or_else(
-        || OF_RUN.iter().map(|figure| short(figure.name)).collect::<Vec<_>>().join(", "),
-    )
+    found
+        .or_else(|| (may_be(name) && name.contains('.')).then(|| name.trim().to_owned()))
+        .ok_or_else(|| {
+            OF_RUN.iter().map(|figure| short(figure.name)).collect::<Vec<_>>().join(", ")
+        })
 }
 
 /// A name as people write it: a time without its unit.
@@ -324,7 +355,8 @@ fn of_type(report: &Report, name: &str) -> Option<f64> {
 /// The figures of a custom metric: its rate, and of each record its size. Times are in
 /// milliseconds.
 fn of_metric(report: &Report, of: &MeasureReport) -> Vec<(&'static str, String, Option<f64>)> {
-    let per_second = (report.measured_seconds > 0.0).then(|| of.sum as f64 / report.measured_seconds);
+    let per_second =
+        (report.measured_seconds > 0.0).then(|| of.sum as f64 / report.measured_seconds);
     let is_time = of.unit == "ns";
     let ms = |value: Option<f64>| value.map(|ns| ns / 1e6);
     let mut all = Vec::new();
@@ -362,18 +394,88 @@ type UnitOf = fn(&str) -> &str;
 const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
     ("", |unit| unit, |_, gauge| gauge.mean),
     (".max", |unit| unit, |_, gauge| gauge.max),
-    ("_per_transaction", |unit| unit.trim_end_matches("/s"), |report, gauge| {
-        let per_second = gauge.mean.filter(|_| gauge.unit.ends_with("/s"))?;
-        let tps = report.block.tps.filter(|tps| *tps > 0.0)?;
-        Some(per_second / tps)
-    }),
+    (
+        "_per_transaction",
+        |unit| unit.strip_suffix("/s").map_or("", |of| of.trim_start_matches('1')),
+        |report, gauge| {
+            let per_second = gauge.mean.filter(|_| gauge.unit.ends_with("/s"))?;
+            let tps = report.block.tps.filter(|tps| *tps > 0.0)?;
+            Some(per_second / tps)
+        },
+    ),
 ];
 
 fn gauge(report: &Report, name: &str) -> Option<f64> {
     let is_it = |gauge: &GaugeReport| {
-        let rest = name.strip_prefix(&*gauge.about)?.strip_prefix('.')?.strip_prefix(&*gauge.name)?;
+        let rest =
+            name.strip_prefix(&*gauge.about)?.strip_prefix('.')?.strip_prefix(&*gauge.name)?;
         let of = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?.2;
         of(report, gauge)
     };
     report.gauges.iter().find_map(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::subjects;
+
+    #[test]
+    fn every_figure_of_a_run_is_found_by_its_name_and_has_one_name() {
+        for report in [subjects::closed(), subjects::open()] {
+            let all = all_of(&report);
+            assert!(all.len() > 60, "{}", all.len());
+            let names: BTreeSet<&str> = all.iter().map(|figure| figure.name.as_str()).collect();
+            assert_eq!(names.len(), all.len());
+            for figure in &all {
+                assert_eq!(value_of(&report, &figure.name), Some(figure.value), "{}", figure.name);
+                assert!(may_be(&figure.name), "{}", figure.name);
+                assert_eq!(resolve(&figure.name, [&report].into_iter()).as_ref(), Ok(&figure.name));
+            }
+        }
+    }
+
+    #[test]
+    fn names_say_which_way_a_figure_is_better() {
+        let check = |names: &[&str], expect: Direction| {
+            names.iter().for_each(|name| assert_eq!(direction(name), expect, "{name}"));
+        };
+        let higher = ["tps", "nopm", "reads", "new_order.tps", "rows.per_second"];
+        let lower = ["p99_ms", "errors_percent", "new_order.p99_ms", "event_age.p99_ms", "stalls"];
+        let neither = [
+            "machine.cpu_user",
+            "db1/server.disk_written",
+            "machine.disk_written/vda.max",
+            "database.rows_read_per_transaction",
+            "lines.mean",
+        ];
+        check(&higher, Direction::Higher);
+        check(&lower, Direction::Lower);
+        check(&neither, Direction::Neither);
+    }
+
+    #[test]
+    fn names_are_understood_as_people_write_them() {
+        let report = subjects::closed();
+        let found = |name: &str| resolve(name, [&report].into_iter());
+        assert_eq!(found(" P99 ").as_deref(), Ok("p99_ms"));
+        assert_eq!(found("new_order.p95").as_deref(), Ok("new_order.p95_ms"));
+        assert_eq!(found("TPS").as_deref(), Ok("tps"));
+        let no = found("new_oder.tps").expect_err("a slip");
+        assert!(no.contains("did you mean new_order.tps?"), "{no}");
+        assert_eq!(known("p999").as_deref(), Ok("p999_ms"));
+        assert_eq!(known("server.disk_written").as_deref(), Ok("server.disk_written"));
+        assert!(known("speed").expect_err("there is none").starts_with("nopm, tpm, tps"));
+    }
+
+    #[test]
+    fn times_among_lost_work_are_infinite_and_what_is_lacking_is_none() {
+        let mut report = subjects::closed();
+        report.block.offered_ms.p99 = None;
+        report.block.offered_ms.infinite = vec!["p99".to_owned()];
+        assert_eq!(value_of(&report, "p99_ms"), Some(f64::INFINITY));
+        report.block.tps = None;
+        assert_eq!(value_of(&report, "tps"), None);
+        assert_eq!(value_of(&report, "machine.no_such_gauge"), None);
+    }
 }

@@ -545,7 +545,7 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
 fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();
     let say = |id: &str| {
-        let text = "As the lab saw it.".to_owned();
+        let text = "As the use-case saw it.".to_owned();
         Event::Finding(Finding { id: id.to_owned(), severity: Severity::Warning, text })
     };
     made.more.extend([say("settings_changed"), say("closed_load")]);

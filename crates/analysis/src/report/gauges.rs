@@ -1,7 +1,7 @@
 //! What was read around a run once a second: each gauge with its series and its figures over the
 //! measured window.
 //!
-//! Not here: who reads (lab), and how it is drawn (charts).
+//! Not here: who reads (app), and how it is drawn (charts).
 
 use model::{Gauge, Readings};
 use serde::{Deserialize, Serialize};

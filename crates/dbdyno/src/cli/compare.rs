@@ -1,9 +1,9 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
 use analysis::comparison::{Gate, GateResult, Judge, Passed};
+use app::Error;
+use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{Asked, compare as hold};
 use render::{comparison, comparison_csv, comparison_markdown};
 use serde_json::json;
 
@@ -54,7 +54,11 @@ pub(super) fn judged() -> [Arg; 2] {
         Arg::new(name).long(name).value_name(of).help(help)
     };
     [
-        value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"),
+        value(
+            "figure",
+            "NAME",
+            "Judge this figure: tps, p99, reads, new_order.p99 or any other of the runs",
+        ),
         value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]")
             .allow_hyphen_values(true),
     ]
@@ -70,18 +74,19 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";
-            return Err(Trouble::Usage(why.to_owned()));
+            return Err(Error::Usage(why.to_owned()));
         }
     };
-    let judge = judge(matches)?;
+    let mut judge = judge(matches)?;
     let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
     let gates = gates
-        .map(|text| text.parse::<Gate>().map_err(|why| Trouble::Usage(format!("--fail-if: {why}"))))
-        .collect::<Result<Vec<Gate>, Trouble>>()?;
+        .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
+        .collect::<Result<Vec<Gate>, Error>>()?;
+    judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let report = hold(&store(matches)?, &asked, &judge)?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
-    let gates = gates.map_err(|why| Trouble::Usage(format!("--fail-if: {why}")))?;
+    let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
     match flags::output_of(matches) {
         "json" => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
@@ -102,7 +107,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
 }
 
 /// How it is judged, as the command line says.
-pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Trouble> {
+pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    Judge::asked(text("figure"), text("floor")).map_err(|bad| Trouble::Usage(format!("--{bad}")))
+    Judge::asked(text("figure"), text("floor")).map_err(|bad| Error::Usage(format!("--{bad}")))
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use lab::{Stop, Trouble};
+use app::{Error, Stop};
 use model::{Target, format_count};
 
 use super::say;
@@ -25,7 +25,7 @@ pub(crate) fn is_to_be_dropped(
     tables: &[(String, u64)],
     named: Option<&str>,
     stop: &Stop,
-) -> Result<(), Trouble> {
+) -> Result<(), Error> {
     if tables.is_empty() {
         return Ok(());
     }
@@ -39,14 +39,14 @@ pub(crate) fn is_to_be_dropped(
     if let Some(named) = named {
         return match named == name {
             true => Ok(()),
-            false => Err(Trouble::Usage(format!(
+            false => Err(Error::Usage(format!(
                 "--confirm {named}: the database is '{name}', and dbdyno did not build its \
                  tables {listed}; nothing was dropped"
             ))),
         };
     }
     if !std::io::stdin().is_terminal() {
-        return Err(Trouble::Failed(format!(
+        return Err(Error::Failed(format!(
             "dbdyno did not build these tables: {listed}; nothing was dropped, as there is no \
              terminal to ask on: --confirm {name} drops them all the same"
         )));
@@ -55,7 +55,7 @@ pub(crate) fn is_to_be_dropped(
     say(&format!("Type the name of the database ({name}) to drop them:"));
     match typed(stop)? == name {
         true => Ok(()),
-        false => Err(Trouble::Failed("not confirmed: nothing was dropped".to_owned())),
+        false => Err(Error::Failed("not confirmed: nothing was dropped".to_owned())),
     }
 }
 
@@ -66,9 +66,9 @@ fn name_of(target: &Target) -> String {
 }
 
 /// The line that somebody types on the terminal, without the blanks around it.
-fn typed(stop: &Stop) -> Result<String, Trouble> {
+fn typed(stop: &Stop) -> Result<String, Error> {
     let terminal = File::open("/dev/tty");
-    let terminal = terminal.map_err(|error| Trouble::Failed(format!("the terminal: {error}")))?;
+    let terminal = terminal.map_err(|error| Error::Failed(format!("the terminal: {error}")))?;
     let (tell, told) = channel();
     // A reader cannot be woken; after Ctrl-C it ends with us.
     thread::spawn(move || {
@@ -78,11 +78,11 @@ fn typed(stop: &Stop) -> Result<String, Trouble> {
     loop {
         match told.recv_timeout(LOOK_EVERY) {
             Ok(Ok(line)) => return Ok(line.trim().to_owned()),
-            Ok(Err(error)) => return Err(Trouble::Failed(format!("the terminal: {error}"))),
+            Ok(Err(error)) => return Err(Error::Failed(format!("the terminal: {error}"))),
             Err(RecvTimeoutError::Disconnected) => unreachable!("the reader answers"),
             Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                 let why = "interrupted before it was confirmed; nothing was dropped";
-                return Err(Trouble::Interrupted(why.to_owned()));
+                return Err(Error::Interrupted(why.to_owned()));
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

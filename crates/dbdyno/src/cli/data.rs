@@ -1,17 +1,18 @@
 //! `dbdyno build`, `check` and `drop`: the data without the load.
 
+use app::build::{
+    Both, BuildOptions, Built, build_both, build_interruptible, checksums_interruptible,
+    drop_data as drop_tables, unmarked_tables,
+};
+use app::open::{
+    Data, OpenTarget, Opened, default_target, has_all_tables, is_apart_from, open_target,
+    resolve_workload_interruptible,
+};
+use app::watcher::Watcher;
+use app::{Error, Stop};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::build::{
-    Both, BuildOptions, Built, build_both, build_heard, checksums_heard, drop_data as drop_tables,
-    unmarked_tables,
-};
-use lab::managed::is_managed;
-use lab::open::{
-    Data, Opened, Site, agree_heard, arrive, default_target, has_all_tables, is_apart_from,
-};
-use lab::run::Watcher;
-use lab::{Stop, Trouble};
 use model::{CheckResult, Target};
+use plan::managed::is_managed;
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -20,8 +21,8 @@ use super::{
     DONE, FAILED, Outcome, confirm, flags, named, password, print, variable, workload_argument,
 };
 
-pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Trouble> {
-    let shared = |name: &'static str, about: &'static str| -> Result<Command, Trouble> {
+pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
+    let shared = |name: &'static str, about: &'static str| -> Result<Command, Error> {
         let command = password::add(Command::new(name))
             .about(about)
             .arg(workload_argument())
@@ -66,7 +67,7 @@ struct Found {
     target: Target,
     opened: Opened,
     /// A server that was started for it ends with this.
-    site: Site,
+    open_target: OpenTarget,
 }
 
 /// Opens what the command line names. Only a build makes what is not there.
@@ -75,17 +76,15 @@ fn opened(
     is_build: bool,
     stop: &Stop,
     live: &mut Live,
-) -> Result<Found, Trouble> {
+) -> Result<Found, Error> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
-    let entry = workloads::by_name(name).map_err(|bad| Trouble::Usage(bad.0))?;
+    let entry = workloads::by_name(name).map_err(|bad| Error::Usage(bad.0))?;
     let mut target = match matches.get_one::<String>("target") {
-        Some(url) => {
-            Target::parse(url).map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?
-        }
+        Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
         None => {
             let default = default_target(entry.name, &|name| variable(name));
-            let target = default.map_err(Trouble::Usage)?;
-            make_data_folder().map_err(Trouble::Failed)?;
+            let target = default.map_err(Error::Usage)?;
+            make_data_folder().map_err(Error::Failed)?;
             target
         }
     };
@@ -93,7 +92,7 @@ fn opened(
         let why = "a managed server begins empty and is gone with its command, so there is \
                    nothing to check or to drop; 'dbdyno run' checks its data before and after \
                    the load";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     is_apart_from(flags::store_path(matches).ok().as_deref(), &target)?;
     password::give(&mut target, matches)?;
@@ -101,30 +100,37 @@ fn opened(
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-    let site = arrive(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
-    for text in site.sentences() {
+    let open_target = open_target(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
+    for text in open_target.sentences() {
         live.note(&text);
     }
-    let opened = agree_heard(&site.database, &target, entry.name, &parameters, seed, stop)?;
-    Ok(Found { target, opened, site })
+    let opened = resolve_workload_interruptible(
+        &open_target.database,
+        &target,
+        entry.name,
+        &parameters,
+        seed,
+        stop,
+    )?;
+    Ok(Found { target, opened, open_target })
 }
 
 pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, mut site } = opened(matches, true, &stop, &mut live)?;
+    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live)?;
     let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
-        let both = both.map_err(|trouble| site.told(trouble))?;
+        let both = both.map_err(|error| open_target.told(error))?;
         return tell_both(&target, &both, matches);
     }
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
-    let built = build_heard(&opened, options, &stop, &mut |far| live.building(far));
+    let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
     live.end();
-    let built = built.map_err(|trouble| site.told(trouble))?;
+    let built = built.map_err(|error| open_target.told(error))?;
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", built_json(&target, &built)));
     }
@@ -175,13 +181,14 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
 pub(crate) fn check(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, open_target: _open_target } =
+        opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
-        Data::None => return Err(Trouble::Usage(format!("{name} has no data to check"))),
+        Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => {
             let state = if opened.data == Data::Absent { "no" } else { "no complete" };
-            return Err(Trouble::Failed(format!(
+            return Err(Error::Failed(format!(
                 "{target} has {state} data of {name}: build them with dbdyno build {name} \
                  --target '{target}'"
             )));
@@ -189,17 +196,17 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
     }
     let (database, workload) = (&opened.database, &opened.workload);
-    let results = lab::check::check_heard(database, workload, &stop, &mut |title| {
+    let results = app::check::check_interruptible(database, workload, &stop, &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
     let sums = match matches.get_flag("checksums") {
-        true => checksums_heard(&opened, &stop)?,
+        true => checksums_interruptible(&opened, &stop)?,
         false => Vec::new(),
     };
     live.end();
     let n_failed = results.iter().filter(|result| result.n_failed > 0).count();
     if flags::is_json(matches) {
-        let sum = |s: &lab::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
+        let sum = |s: &app::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
         let sums: Vec<_> = sums.iter().map(sum).collect();
         let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
         print(&format!("{value:#}\n"))?;
@@ -230,10 +237,11 @@ fn told(result: &CheckResult) -> String {
 pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
     let stop = super::stop_on_signals();
     let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, site: _site } = opened(matches, false, &stop, &mut live)?;
+    let Found { target, opened, open_target: _open_target } =
+        opened(matches, false, &stop, &mut live)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
-        return Err(Trouble::Usage(format!("{name} has no data to drop")));
+        return Err(Error::Usage(format!("{name} has no data to drop")));
     }
     let is_forced = matches.get_flag("force");
     if is_forced {

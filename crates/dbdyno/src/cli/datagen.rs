@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use app::Error;
+use app::datagen::{Format, Written, write_files};
+use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
-use lab::datagen::{Format, Written, write_files};
-use lab::run::Watcher;
 use model::{Settings, Workload, format_count};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use super::live::Live;
 use super::run::add_parameters;
 use super::{Outcome, flags, named, print, workload_argument};
 
-pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
+pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "datagen");
     let command = Command::new("datagen")
         .about("Writes a workload's rows as flat files, with the commands that load them")
@@ -57,8 +57,8 @@ pub(crate) fn datagen(matches: &ArgMatches) -> Outcome {
     print(&if flags::is_json(matches) { json_of(&written) } else { text_of(&written) })
 }
 
-fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Trouble> {
-    let usage = |bad: model::BadParameter| Trouble::Usage(bad.0);
+fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Error> {
+    let usage = |bad: model::BadParameter| Error::Usage(bad.0);
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name).map_err(usage)?;
     let seed = flags::number(matches, "seed")?;
@@ -68,7 +68,7 @@ fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Trouble> {
 }
 
 fn json_of(written: &Written) -> String {
-    let file = |file: &lab::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
+    let file = |file: &app::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
     let schema = |(database, path): &(&'static str, std::path::PathBuf)| {
         let commands = written.commands(database);
         (database.to_string(), json!({"schema": path, "commands": commands}))

@@ -1,16 +1,17 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
 use analysis::ExperimentReport;
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::build::BuildOptions;
-use lab::experiment::{
-    ExperimentOptions, ExperimentResult, Planned, forecast, plan, planned, report, resume,
-    run as run_experiment, status,
+use app::Error;
+use app::build::BuildOptions;
+use app::experiment::{
+    ExperimentResult, Planned, forecast, plan, planned, report_by, resume, run as run_experiment,
 };
-use lab::plan::{Draft, decide_all, varied_to_toml};
-use lab::run::Watcher;
+use app::trial_runner::ExperimentOptions;
+use app::trials::status;
+use app::watcher::Watcher;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment, Status};
+use plan::{Draft, decide_all, varied_to_toml};
 use render::{
     ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
     experiment_list_markdown,
@@ -49,12 +50,18 @@ pub(crate) fn command() -> Command {
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())
         .subcommand(
-            Command::new("show").about("Shows what an experiment has shown").arg(id()).arg(
-                Arg::new("plan")
-                    .long("plan")
-                    .action(ArgAction::SetTrue)
-                    .help("Its plan alone, as a file that 'dbdyno run' repeats"),
-            ),
+            Command::new("show")
+                .about("Shows what an experiment has shown")
+                .arg(id())
+                .arg(
+                    Arg::new("plan")
+                        .long("plan")
+                        .action(ArgAction::SetTrue)
+                        .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+                )
+                .arg(Arg::new("figure").long("figure").value_name("NAME").help(
+                    "Judge points by this figure: tps, p99, reads, new_order.p99 or any other",
+                )),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
@@ -98,7 +105,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     if is_built && matches.get_flag("no_build") {
         let why = "--no-build: data that are built again (--data rebuild, --repeat-rebuild) must \
                    be built: leave one of them out";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
     // One password is asked for once.
     let mut known: Vec<(model::Target, model::Target)> = Vec::new();
@@ -138,7 +145,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
 }
 
 /// How an experiment is done, as the command line says.
-pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble> {
+pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Error> {
     let checks = matches.get_one::<String>("check").map(String::as_str);
     Ok(ExperimentOptions {
         store: flags::store_to_write(matches)?,
@@ -150,9 +157,9 @@ pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Trouble
 }
 
 /// Refuses an experiment whose trials are not kept.
-pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Trouble> {
+pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     match matches.get_flag("no_store") {
-        true => Err(Trouble::Usage(
+        true => Err(Error::Usage(
             "--no-store: the trials of an experiment are kept; name another file with --store"
                 .to_owned(),
         )),
@@ -167,16 +174,16 @@ fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Trouble> {
+fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
     let name = matches.get_one::<String>("id").expect("clap requires it");
     store.find_experiment(name).map_err(said)
 }
 
 /// Which experiments are asked for.
-fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Trouble> {
+fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Error> {
     let mut filter = ExperimentFilter::default();
     if let Some(text) = matches.get_one::<String>("where") {
-        filter = filter.that(text, lab::unix_ms()).map_err(bad("--where"))?;
+        filter = filter.that(text, app::unix_ms()).map_err(bad("--where"))?;
     }
     if let Some(text) = matches.get_one::<String>("sort") {
         filter = filter.by(text).map_err(bad("--sort"))?;
@@ -202,7 +209,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
 pub(crate) fn lines(
     store: &Store,
     filter: &ExperimentFilter,
-) -> Result<Vec<ExperimentLine>, Trouble> {
+) -> Result<Vec<ExperimentLine>, Error> {
     let mut all = Vec::new();
     for experiment in store.experiments(filter).map_err(said)? {
         let trials = store.trials(&experiment).map_err(said)?;
@@ -214,7 +221,7 @@ pub(crate) fn lines(
 }
 
 /// The list as others read it.
-pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Trouble> {
+pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
     let row = |line: &ExperimentLine| {
         let ExperimentLine { experiment, trials_completed, status } = line;
         json!({
@@ -237,7 +244,7 @@ fn show(matches: &ArgMatches) -> Outcome {
     if matches.get_flag("plan") {
         return match varied_to_toml(&experiment) {
             Some(plan) => print(&plan),
-            None => Err(Trouble::Usage(format!(
+            None => Err(Error::Usage(format!(
                 "no plan with axes makes {} again: it is a search, has commands, or its points \
                  differ by more than their axes; 'dbdyno runs show RUN --plan' has that of a trial",
                 experiment.id
@@ -245,9 +252,10 @@ fn show(matches: &ArgMatches) -> Outcome {
         };
     }
     if experiment.seek.is_some() {
-        return seek::told(&lab::seek::report(&store, &experiment)?, matches);
+        return seek::told(&app::seek::report(&store, &experiment)?, matches);
     }
-    told(&report(&store, &experiment)?, matches)
+    let figure = matches.get_one::<String>("figure").map(String::as_str);
+    told(&report_by(&store, &experiment, figure)?, matches)
 }
 
 fn go_on(matches: &ArgMatches) -> Outcome {

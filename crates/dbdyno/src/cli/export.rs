@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use analysis::report::{Options, Report};
+use app::Error;
+use app::report_source::run_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::subject::run_report;
 use model::RunId;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ pub(super) fn export(matches: &ArgMatches) -> Outcome {
     let (text, file) = match (format, file) {
         (Format::Dbdyno, None) => {
             let why = "--format dbdyno is a file: name it with -o runs.dbdyno";
-            return Err(Trouble::Usage(why.to_owned()));
+            return Err(Error::Usage(why.to_owned()));
         }
         (Format::Dbdyno, Some(file)) => {
             store.export_to(file.path(), &runs).map_err(refused)?;
@@ -107,7 +107,7 @@ pub(super) fn export(matches: &ArgMatches) -> Outcome {
 }
 
 /// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
-fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Trouble> {
+fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> {
     if let Some(named) = matches.get_one::<String>("format").and_then(|name| Format::by_name(name))
     {
         return Ok(named);
@@ -118,7 +118,7 @@ fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Trouble
     let format = if end.is_empty() { Some(Format::Json) } else { Format::by_name(&end) };
     format.ok_or_else(|| {
         let known = Format::ALL.map(|(name, _)| name).join(", ");
-        Trouble::Usage(format!("-o {file}: say with --format what it is to be: {known}"))
+        Error::Usage(format!("-o {file}: say with --format what it is to be: {known}"))
     })
 }
 
@@ -127,13 +127,13 @@ fn wrote(path: &Path, n_runs: usize) -> Outcome {
     print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
-fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Trouble> {
+fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Error> {
     let report = |run| run_report(store, run, Options { per_client: true });
     runs.iter().map(report).collect()
 }
 
 /// One report as it is, several as a list.
-fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
+fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Error> {
     let reports = reports(store, runs)?;
     match reports.as_slice() {
         [report] => Ok(as_json(report)),
@@ -145,19 +145,19 @@ fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
     }
 }
 
-fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Trouble> {
+fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Error> {
     match runs {
         [run] => store::interval_log(store, run).map_err(said),
-        _ => Err(Trouble::Usage(
+        _ => Err(Error::Usage(
             "an interval log has the seconds of one run: export one at a time".to_owned(),
         )),
     }
 }
 
 /// Whoever asks for a run that goes on asks too early.
-fn refused(error: StoreError) -> Trouble {
+fn refused(error: StoreError) -> Error {
     match error.kind {
-        StoreErrorKind::UnderWay => Trouble::Usage(error.to_string()),
+        StoreErrorKind::UnderWay => Error::Usage(error.to_string()),
         _ => said(error),
     }
 }

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
+use app::Error;
+use app::build::LoadMethod;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use lab::Trouble;
-use lab::build::LoadMethod;
 use model::{Parameter, ParameterKind};
 use store::default_path;
 
 use super::variable;
 
-/// The flag of a parameter. Values stay text: the lab reads them, and says what is wrong.
+/// The flag of a parameter. Values stay text: `plan` reads them, and says what is wrong.
 pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
@@ -74,13 +74,13 @@ pub(crate) fn quiet(what: &'static str) -> Arg {
 }
 
 /// The number that a flag with a default says.
-pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Trouble> {
+pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Error> {
     let text = matches.get_one::<String>(name).expect("it has a default");
-    model::parse_count(text).map_err(|bad| Trouble::Usage(format!("--{name}: {bad}")))
+    model::parse_count(text).map_err(|bad| Error::Usage(format!("--{name}: {bad}")))
 }
 
 /// The number that a flag says, if somebody wrote it.
-pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Trouble> {
+pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Error> {
     match matches.value_source(name) {
         Some(ValueSource::CommandLine) => number(matches, name).map(Some),
         _ => Ok(None),
@@ -157,13 +157,13 @@ pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
 
 /// The store's file, for a command that makes it if it is not there. The folders of the default
 /// one are made too; those of one that the user names must be there, but for the last.
-pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
+pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Error> {
     let path = store_path(matches)?;
     let is_named = matches.contains_id("store") || variable("DBDYNO_STORE").is_some();
     if let Some(folder) = path.parent().filter(|_| !is_named) {
         std::fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
-            Trouble::Failed(format!(
+            Error::Failed(format!(
                 "the folder {folder} for the store cannot be made ({error}): name another file \
                  with --store"
             ))
@@ -173,12 +173,12 @@ pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
 }
 
 /// The store's file.
-pub(crate) fn store_path(matches: &ArgMatches) -> Result<PathBuf, Trouble> {
+pub(crate) fn store_path(matches: &ArgMatches) -> Result<PathBuf, Error> {
     if let Some(path) = matches.get_one::<String>("store") {
         return Ok(PathBuf::from(path));
     }
     default_path(&|name| variable(name)).ok_or_else(|| {
-        Trouble::Usage(
+        Error::Usage(
             "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store, \
              or run with --no-store"
                 .to_owned(),

@@ -3,9 +3,9 @@
 use std::io::Read as _;
 
 use analysis::history::{Acknowledged, Order, Question, commits_of};
+use app::Error;
+use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use render::{as_json, history as page, history_csv, history_markdown};
 use serde_json::json;
 use store::Store;
@@ -136,14 +136,14 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
 }
 
 /// The order that is asked for; a list of commits asks for theirs.
-fn order(matches: &ArgMatches) -> Result<Option<Order>, Trouble> {
+fn order(matches: &ArgMatches) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {
         (None | Some("commit"), Some(file)) => Ok(Some(Order::Commits(commits(file)?))),
         (Some(other), Some(_)) => {
-            Err(Trouble::Usage(format!("--commits is for --order commit, not {other}")))
+            Err(Error::Usage(format!("--commits is for --order commit, not {other}")))
         }
-        (Some("commit"), None) => Err(Trouble::Usage(
+        (Some("commit"), None) => Err(Error::Usage(
             "--order commit needs --commits FILE: git log --reverse --format=%H > commits.txt"
                 .to_owned(),
         )),
@@ -153,17 +153,17 @@ fn order(matches: &ArgMatches) -> Result<Option<Order>, Trouble> {
     }
 }
 
-fn commits(file: &str) -> Result<Vec<String>, Trouble> {
+fn commits(file: &str) -> Result<Vec<String>, Error> {
     let mut text = String::new();
     let read = match file {
         "-" => std::io::stdin().lock().take(COMMITS_BYTES_MAX).read_to_string(&mut text),
         file => std::fs::File::open(file)
             .and_then(|opened| opened.take(COMMITS_BYTES_MAX).read_to_string(&mut text)),
     };
-    read.map_err(|error| Trouble::Usage(format!("--commits {file} cannot be read: {error}")))?;
+    read.map_err(|error| Error::Usage(format!("--commits {file} cannot be read: {error}")))?;
     let commits = commits_of(&text);
     match commits.is_empty() {
-        true => Err(Trouble::Usage(format!(
+        true => Err(Error::Usage(format!(
             "--commits {file} is empty: write it with git log --reverse --format=%H"
         ))),
         false => Ok(commits),
@@ -184,7 +184,7 @@ fn acked(matches: &ArgMatches) -> Outcome {
     }
     let reason = text("reason").trim().to_owned();
     if reason.is_empty() {
-        return Err(Trouble::Usage("--reason is empty: write why it is accepted".to_owned()));
+        return Err(Error::Usage("--reason is empty: write why it is accepted".to_owned()));
     }
     let said = format!("{build} is acknowledged: {reason}\n");
     let order = order(matches)?;

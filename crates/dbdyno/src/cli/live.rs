@@ -6,10 +6,10 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use analysis::Tally;
+use app::build::Progress;
+use app::trial_runner::ExperimentWatcher;
+use app::watcher::Watcher;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use lab::build::Progress;
-use lab::experiment::ExperimentWatcher;
-use lab::run::Watcher;
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use render::live::{disturbance, lines, plain};
 
@@ -62,7 +62,7 @@ impl Live {
     }
 
     /// What is to be done after the end: readers of metrics may want the last of them.
-    pub(crate) fn linger(&self, stop: &lab::Stop) {
+    pub(crate) fn linger(&self, stop: &app::Stop) {
         if let Some(metrics) = &self.metrics {
             metrics.linger(stop);
         }

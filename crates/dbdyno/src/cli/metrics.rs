@@ -11,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use analysis::tally::{GroupTally, Tally};
+use app::{Error, Stop};
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use axum::routing::get;
 use clap::{Arg, ArgMatches};
-use lab::{Stop, Trouble};
 use model::{Counts, Event, KindSecond, NS_PER_S, NS_PER_US, Phase};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, text};
@@ -93,16 +93,16 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Begins to listen, if that is asked for; says where.
-    pub(super) fn begin(matches: &ArgMatches) -> Result<Option<Metrics>, Trouble> {
+    pub(super) fn begin(matches: &ArgMatches) -> Result<Option<Metrics>, Error> {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
-            Trouble::Usage(format!(
+            Error::Usage(format!(
                 "--metrics-listen: '{written}' is no address and port: write 127.0.0.1:9187"
             ))
         })?;
         let linger = match matches.get_one::<String>("metrics_linger") {
             Some(text) => model::parse_duration(text)
-                .map_err(|bad| Trouble::Usage(format!("--metrics-linger: {bad}")))?,
+                .map_err(|bad| Error::Usage(format!("--metrics-linger: {bad}")))?,
             None => 0,
         };
         let listened = TcpListener::bind(address).and_then(|listener| {
@@ -110,7 +110,7 @@ impl Metrics {
             Ok((listener.local_addr()?, listener))
         });
         let (address, listener) = listened.map_err(|error| {
-            Trouble::Failed(format!("--metrics-listen: cannot listen at {address}: {error}"))
+            Error::Failed(format!("--metrics-listen: cannot listen at {address}: {error}"))
         })?;
         say(&format!("metrics are at http://{address}/metrics"));
         if !address.ip().is_loopback() {
@@ -122,7 +122,7 @@ impl Metrics {
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         let is_loopback = address.ip().is_loopback();
         let begun = thread.spawn(move || serve(listener, is_loopback, Arc::new(registry)));
-        begun.map_err(|error| Trouble::Failed(format!("no thread for the metrics: {error}")))?;
+        begun.map_err(|error| Error::Failed(format!("no thread for the metrics: {error}")))?;
         Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
     }
 

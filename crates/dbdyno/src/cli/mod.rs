@@ -30,9 +30,9 @@ mod web;
 use std::io::Write;
 use std::process::ExitCode;
 
+use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
 
 pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
 pub(crate) use self::runs::run_list_json;
@@ -48,7 +48,7 @@ pub(crate) const USAGE: u8 = 2;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What a subcommand returns: its exit code, or what went wrong.
-pub(crate) type Outcome = Result<u8, Trouble>;
+pub(crate) type Outcome = Result<u8, Error>;
 
 /// Reads the command line, does what it says, and ends with the right code.
 pub(crate) fn main() -> ExitCode {
@@ -63,11 +63,11 @@ pub(crate) fn main() -> ExitCode {
     let outcome = match command(&words).map(|command| parse(command, &words)) {
         Ok(Ok(matches)) => dispatch(&matches),
         Ok(Err(code)) => Ok(code),
-        Err(trouble) => Err(trouble),
+        Err(error) => Err(error),
     };
     ExitCode::from(match outcome {
         Ok(code) => code,
-        Err(trouble) => tell(&trouble, &words),
+        Err(error) => tell(&error, &words),
     })
 }
 
@@ -86,7 +86,7 @@ fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = aliases::sentence_of(&error, subcommand);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
-            tell(&Trouble::Usage(format!("{sentence}; '{help} --help' tells more")), words)
+            tell(&Error::Usage(format!("{sentence}; '{help} --help' tells more")), words)
         }
     })
 }
@@ -165,20 +165,20 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// Says what went wrong, in one sentence, and gives its exit code.
-fn tell(trouble: &Trouble, words: &[String]) -> u8 {
-    say(&without_passwords(&format!("dbdyno: {trouble}"), words));
-    match trouble {
-        Trouble::Usage(_) => USAGE,
-        Trouble::Failed(_) => FAILED,
-        Trouble::Interrupted(_) => INTERRUPTED,
+fn tell(error: &Error, words: &[String]) -> u8 {
+    say(&without_passwords(&format!("dbdyno: {error}"), words));
+    match error {
+        Error::Usage(_) => USAGE,
+        Error::Failed(_) => FAILED,
+        Error::Interrupted(_) => INTERRUPTED,
     }
 }
 
-fn command(words: &[String]) -> Result<Command, Trouble> {
+fn command(words: &[String]) -> Result<Command, Error> {
     let about = "Puts a database on the dyno: builds the data, drives the load, measures honestly, \
                  keeps every run";
     Ok(Command::new("dbdyno")
-        .version(lab::run::version_of_ours())
+        .version(app::run::version_of_ours())
         .about(about)
         .after_help("Try it: dbdyno run tpcc")
         .subcommand_required(true)
@@ -223,7 +223,7 @@ fn dispatch(matches: &ArgMatches) -> Outcome {
 }
 
 /// Refuses a format that the command does not write, and says which it does.
-fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
+fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     let format = flags::output_of(innermost(matches));
     if writes(matches, format) {
         return Ok(());
@@ -235,7 +235,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Trouble> {
         true => "; a part alone, such as --timing, is written as markdown and csv too",
         false => "",
     };
-    Err(Trouble::Usage(format!(
+    Err(Error::Usage(format!(
         "--output {format}: this command does not write it; choose {} or {last}{of_a_part}",
         others.join(", ")
     )))
@@ -272,7 +272,7 @@ fn print_bytes(bytes: &[u8]) -> Outcome {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Trouble::Failed(format!("the result cannot be written: {error}")))
+            Err(Error::Failed(format!("the result cannot be written: {error}")))
         }
         _ => Ok(DONE),
     }

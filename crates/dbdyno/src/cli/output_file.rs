@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use app::Error;
 use clap::ArgMatches;
-use lab::Trouble;
 use store::is_of_store;
 
 use super::flags;
@@ -27,9 +27,9 @@ pub(super) struct OutputFile {
 
 impl OutputFile {
     /// The file of this name; refused if it is the store, or any other database of SQLite.
-    pub(super) fn named(name: &str, matches: &ArgMatches) -> Result<OutputFile, Trouble> {
+    pub(super) fn named(name: &str, matches: &ArgMatches) -> Result<OutputFile, Error> {
         let usage =
-            |why: &str| Trouble::Usage(format!("-o {name}: {why}: name another file to write to"));
+            |why: &str| Error::Usage(format!("-o {name}: {why}: name another file to write to"));
         let path = PathBuf::from(name);
         // Ours first: to close a file of the store would drop the locks that we hold on it.
         let store = flags::store_path(matches).ok();
@@ -48,14 +48,14 @@ impl OutputFile {
     }
 
     /// Writes all of it, or leaves what is there as it is.
-    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Trouble> {
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         self.replace(bytes).map_err(|error| {
             let folder = folder_of(&self.path);
             let why = match folder.is_dir() {
                 true => error.to_string(),
                 false => format!("there is no folder {}", folder.display()),
             };
-            Trouble::Failed(format!("{} cannot be written: {why}", self.path.display()))
+            Error::Failed(format!("{} cannot be written: {why}", self.path.display()))
         })
     }
 

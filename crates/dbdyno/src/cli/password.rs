@@ -8,8 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
+use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
 use model::{Secret, Target};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -38,13 +38,13 @@ pub(crate) fn add(command: Command) -> Command {
 }
 
 /// Gives the target its password.
-pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Trouble> {
+pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Error> {
     let file = matches.get_one::<String>("password_file");
     let asks = matches.get_flag("ask_password");
     if target.user.is_none() {
         let flag = if asks { "--ask-password" } else { "--password-file" };
         return match file.is_some() || asks {
-            true => Err(Trouble::Usage(format!("{flag}: nobody signs in to {target}"))),
+            true => Err(Error::Usage(format!("{flag}: nobody signs in to {target}"))),
             false => Ok(()),
         };
     }
@@ -61,9 +61,8 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Trou
 }
 
 /// The first line of a file.
-pub(super) fn read_file(path: &str) -> Result<String, Trouble> {
-    let bad =
-        |why: &dyn std::fmt::Display| Trouble::Usage(format!("--password-file {path}: {why}"));
+pub(super) fn read_file(path: &str) -> Result<String, Error> {
+    let bad = |why: &dyn std::fmt::Display| Error::Usage(format!("--password-file {path}: {why}"));
     let mut text = String::new();
     let file = File::open(path).map_err(|error| bad(&error))?;
     file.take(BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| bad(&error))?;
@@ -78,13 +77,13 @@ pub(super) fn read_file(path: &str) -> Result<String, Trouble> {
 
 /// Asks on the terminal, whatever stdin is, for the password of `what`; `variable` is where it may
 /// come from instead.
-pub(super) fn ask(what: &str, variable: &str) -> Result<String, Trouble> {
+pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     let failed = |error: io::Error| {
         let why = format!(
             "--ask-password: there is no terminal to ask on ({error}); use --password-file, or \
              the environment's {variable}"
         );
-        Trouble::Usage(why)
+        Error::Usage(why)
     };
     let mut terminal =
         OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
@@ -98,7 +97,7 @@ pub(super) fn ask(what: &str, variable: &str) -> Result<String, Trouble> {
     let _ = tcsetattr(&terminal, OptionalActions::Flush, &before);
     let _ = writeln!(terminal);
     asked.map_err(failed)?.ok_or_else(|| {
-        Trouble::Interrupted("interrupted while the password was asked for".to_owned())
+        Error::Interrupted("interrupted while the password was asked for".to_owned())
     })
 }
 

@@ -1,13 +1,13 @@
 //! A draft of a plan from the command line, alone or over a plan file.
 
+use app::Error;
 use clap::ArgMatches;
-use lab::Trouble;
-use lab::plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
+use plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
 
 use super::flags;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
-pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> {
+pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     let mut draft = if what.ends_with(".toml") { read_file(what)? } else { of_workload(what)? };
     for (row, written) in written(matches, PLAN) {
         draft.values.insert(row.path, written);
@@ -26,7 +26,7 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
         let flag = first.map_or(String::new(), |written| written.from.to_string());
         let n = draft.groups.len();
         let why = format!("{flag} belongs to a group, and the plan has {n}: write it in the plan");
-        return Err(Trouble::Usage(why));
+        return Err(Error::Usage(why));
     };
     for (row, written) in for_group {
         group.values.insert(row.path, written);
@@ -39,9 +39,9 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Trouble> 
 }
 
 /// Reads a plan file that was named on the command line.
-pub(crate) fn read_file(path: &str) -> Result<Draft, Trouble> {
+pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
-        Trouble::Usage(format!("the plan {path} cannot be read: {why}"))
+        Error::Usage(format!("the plan {path} cannot be read: {why}"))
     };
     // To open a pipe would wait for whoever writes to it, and it could be read only once.
     if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
@@ -59,9 +59,9 @@ pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> 
     workloads::by_name(&workload.text).ok()
 }
 
-fn of_workload(name: &str) -> Result<Draft, Trouble> {
+fn of_workload(name: &str) -> Result<Draft, Error> {
     let entry = workloads::by_name(name).map_err(|bad| {
-        Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+        Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
     })?;
     let mut group = GroupDraft::default();
     let text = entry.name.to_owned();

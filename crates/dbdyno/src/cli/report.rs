@@ -3,10 +3,10 @@
 
 use analysis::history::Question;
 use analysis::report::Report;
+use app::Error;
+use app::compare::{Asked, compare, history};
+use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::compare::{Asked, compare, history};
-use lab::subject::Subject;
 use model::RunId;
 use render::charts::Chart;
 use render::html::{Ink, figure, page};
@@ -88,12 +88,12 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     if !flags::output_is(matches, "text") {
         let why = "--output: a report is a page: name its file with -o; 'dbdyno runs export', \
                    'compare' and 'experiments show' write JSON";
-        return Err(Trouble::Usage(why.to_owned()));
+        return Err(Error::Usage(why.to_owned()));
     }
-    let subject = subject(matches)?;
+    let source = source(matches)?;
     if matches.get_flag("charts") {
         let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
-        return print(&subject.charts().iter().map(line).collect::<String>());
+        return print(&source.charts().iter().map(line).collect::<String>());
     }
     let name = matches.get_one::<String>("file").expect("clap requires it");
     let file = match name.as_str() {
@@ -102,10 +102,10 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     };
     let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
     let bytes = match matches.get_one::<String>("chart") {
-        Some(chart_name) => chart(&subject, chart_name, name, matches, ink)?,
+        Some(chart_name) => chart(&source, chart_name, name, matches, ink)?,
         None => {
             is_page(name)?;
-            page(&subject.title(), &subject.body(ink), ink).into_bytes()
+            page(&source.title(), &source.body(ink), ink).into_bytes()
         }
     };
     match file {
@@ -114,38 +114,38 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     }
 }
 
-fn subject(matches: &ArgMatches) -> Result<Subject, Trouble> {
+fn source(matches: &ArgMatches) -> Result<ReportSource, Error> {
     let store = store(matches)?;
     let judge = judge(matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
-        return Ok(Subject::History(Box::new(history(&store, &Question::of(label, judge))?)));
+        return Ok(ReportSource::History(Box::new(history(&store, &Question::of(label, judge))?)));
     }
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();
     match (matches.get_one::<String>("by"), &names[..]) {
         (None, _) => {
-            let subject = Subject::named(&store, &names, &judge)?;
-            if let (Subject::Run(run), [last]) = (&subject, &names[..])
+            let source = ReportSource::named(&store, &names, &judge)?;
+            if let (ReportSource::Run(run), [last]) = (&source, &names[..])
                 && last == LAST
             {
                 hint(&store, run)?;
             }
-            Ok(subject)
+            Ok(source)
         }
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
-            Ok(Subject::Comparison(Box::new(report), Vec::new()))
+            Ok(ReportSource::Comparison(Box::new(report), Vec::new()))
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";
-            Err(Trouble::Usage(why.to_owned()))
+            Err(Error::Usage(why.to_owned()))
         }
     }
 }
 
 /// Who has just made an experiment may mean that by the last one.
-fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
+fn hint(store: &Store, run: &Report) -> Result<(), Error> {
     let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
     if row.is_some_and(|row| !row.point.is_empty())
         && let Ok(experiment) = store.find_experiment(LAST)
@@ -160,10 +160,10 @@ fn hint(store: &Store, run: &Report) -> Result<(), Trouble> {
 }
 
 /// Refuses a page in a file that says it is something else.
-fn is_page(file: &str) -> Result<(), Trouble> {
+fn is_page(file: &str) -> Result<(), Error> {
     match extension(file).as_str() {
         "html" | "htm" | "" => Ok(()),
-        _ => Err(Trouble::Usage(format!(
+        _ => Err(Error::Usage(format!(
             "-o {file}: a report is HTML: name it .html, or one of its charts with --chart \
              (--charts lists them)"
         ))),
@@ -172,36 +172,36 @@ fn is_page(file: &str) -> Result<(), Trouble> {
 
 /// A chart alone, as its file's name says.
 fn chart(
-    subject: &Subject,
+    source: &ReportSource,
     name: &str,
     file: &str,
     matches: &ArgMatches,
     ink: Ink<'_>,
-) -> Result<Vec<u8>, Trouble> {
-    let charts = subject.charts();
+) -> Result<Vec<u8>, Error> {
+    let charts = source.charts();
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--chart {name}: there are {}",
             if known.is_empty() { "none".to_owned() } else { known.join(", ") }
         )));
     };
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
-        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Trouble::Failed)?,
+        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)?,
         "html" | "htm" => page(&chart.title, &figure(chart, ink), ink).into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
         "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
         "svg" | "" => chart.to_svg(drawn).into_bytes(),
         other => {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "-o {file}: a chart is an svg, png, html, csv or json, and no {other}"
             )));
         }
     })
 }
 
-fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
+fn drawn(matches: &ArgMatches) -> Result<Drawn, Error> {
     let theme = match matches.get_one::<String>("theme").map(String::as_str) {
         Some("light") => Theme::Light,
         Some("dark") => Theme::Dark,
@@ -212,7 +212,7 @@ fn drawn(matches: &ArgMatches) -> Result<Drawn, Trouble> {
     let sides = size.split_once('x').and_then(|(w, h)| Some((side(w)?, side(h)?)));
     let Some((width, height)) = sides else {
         let (least, most) = (SIDES.start(), SIDES.end());
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--size {size}: write it as 960x480, each from {least} to {most}"
         )));
     };

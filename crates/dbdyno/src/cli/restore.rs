@@ -3,9 +3,9 @@
 
 use std::io::{IsTerminal, Write};
 
+use app::Error;
+use app::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use model::{Target, server_of};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
     let mut all = left(&store)?;
     let wanted = matches.get_one::<String>("target").map(|url| Target::parse(url));
     let wanted = wanted.transpose();
-    let wanted = wanted.map_err(|bad| Trouble::Usage(format!("--target: {bad}")))?;
+    let wanted = wanted.map_err(|bad| Error::Usage(format!("--target: {bad}")))?;
     if let Some(target) = &wanted {
         let server = server_of(target);
         all.retain(|left| left.setting.server == server);
@@ -62,7 +62,7 @@ pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
 }
 
 /// What was left, by server, with how to get there.
-fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Trouble> {
+fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Error> {
     let mut servers: Vec<(Target, Vec<Left>)> = Vec::new();
     for left in all {
         let known = servers.iter_mut().find(|(target, _)| server_of(target) == left.setting.server);
@@ -73,7 +73,7 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
         let target = match wanted {
             Some(target) => target.clone(),
             None => Target::parse(&left.setting.target).map_err(|bad| {
-                Trouble::Failed(format!("the target of {} is damaged: {bad}", left.setting))
+                Error::Failed(format!("the target of {} is damaged: {bad}", left.setting))
             })?,
         };
         servers.push((target, vec![left]));
@@ -149,12 +149,12 @@ pub(crate) fn offer(matches: &ArgMatches) {
         ));
         if name == "run" && is_agreed() {
             let mut target = target;
-            if let Err(trouble) = password::give(&mut target, sub) {
-                say(&format!("dbdyno: {trouble}"));
+            if let Err(error) = password::give(&mut target, sub) {
+                say(&format!("dbdyno: {error}"));
                 continue;
             }
             let options = RestoreOptions { dry_run: false, force: false };
-            let stop = lab::Stop::default();
+            let stop = app::Stop::default();
             let restored = set_back(&store, &target, of_it, options, &stop);
             restored.iter().for_each(|one| say(told(one).trim_end()));
         }

@@ -1,13 +1,13 @@
 //! `dbdyno run`: a workload or a plan, and its report.
 
 use analysis::report::{Options, Report};
+use app::Error;
+use app::build::BuildOptions;
+use app::open::{data_folder, default_target};
+use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::build::BuildOptions;
-use lab::open::{data_folder, default_target};
-use lab::plan::{GROUP, PLAN, decide, is_sought, is_varied};
-use lab::run::{RunOptions, run as run_plan};
 use model::Target;
+use plan::{GROUP, PLAN, decide, is_seek, is_varied};
 use render::{Style, as_json, sheets};
 
 use super::live::Live;
@@ -17,7 +17,7 @@ use super::{
     runs, seek, variable,
 };
 
-pub(crate) fn command(words: &[String]) -> Result<Command, Trouble> {
+pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
     let mut command = Command::new("run")
         .about("Runs a workload or a plan, and reports")
@@ -75,7 +75,7 @@ pub(crate) fn add_parameters(
     mut command: Command,
     what: Option<&str>,
     wanted: &dyn Fn(&model::Parameter) -> bool,
-) -> Result<Command, Trouble> {
+) -> Result<Command, Error> {
     let Some(what) = what else {
         return Ok(command);
     };
@@ -86,7 +86,7 @@ pub(crate) fn add_parameters(
             None => return Ok(command),
         },
         false => workloads::by_name(what).map_err(|bad| {
-            Trouble::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
         })?,
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
@@ -98,7 +98,7 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
-    if is_sought(&draft) {
+    if is_seek(&draft) {
         return seek::run(&draft, matches);
     }
     if is_varied(&draft) {
@@ -110,7 +110,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let store = match matches.get_flag("no_store") {
         true if matches.contains_id("label") => {
             let why = "--no-store: labels are kept in the store: leave one of them out";
-            return Err(Trouble::Usage(why.to_owned()));
+            return Err(Error::Usage(why.to_owned()));
         }
         true => None,
         false => Some(flags::store_to_write(matches)?),

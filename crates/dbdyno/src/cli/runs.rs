@@ -1,10 +1,10 @@
 //! `dbdyno runs`: what the store remembers. Not here: formats of others (export).
 
 use analysis::report::{Options, Report};
+use app::Error;
+use app::report_source::{report_of, run_report, run_tally};
+use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
-use lab::experiment::read_report;
-use lab::subject::{report_of, run_report, run_tally};
 use model::{NS_PER_S, RunId, Severity, Status};
 use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use serde_json::{Map, Value, json};
@@ -18,12 +18,13 @@ const LISTED: usize = 20;
 
 /// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
 /// parts are told.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("config", "The configuration alone: the plan and its parameters as decided"),
     ("settings", "What is known of the server's settings alone"),
     ("timing", "The timing of each transaction alone: calls, min, avg, max, total, percentiles"),
     ("per_client", "The timing of each client alone (with --output json: the report with it)"),
     ("counter", "The counter of transactions alone: counts, rates and times every --every"),
+    ("figures", "All figures of the run by name: what --figure and --fail-if take"),
 ];
 
 pub(crate) fn command() -> Command {
@@ -93,8 +94,8 @@ pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
 }
 
 /// A mistake in what a flag says.
-pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Trouble {
-    move |bad| Trouble::Usage(format!("{flag}: {bad}"))
+pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
+    move |bad| Error::Usage(format!("{flag}: {bad}"))
 }
 
 fn show_command() -> Command {
@@ -158,23 +159,23 @@ pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
 }
 
 /// The store, which must be there.
-pub(super) fn store(matches: &ArgMatches) -> Result<Store, Trouble> {
+pub(super) fn store(matches: &ArgMatches) -> Result<Store, Error> {
     let path = flags::store_path(matches)?;
     Store::open_existing(&path).map_err(said)
 }
 
-/// What the store says, as trouble.
-pub(super) fn said(error: store::StoreError) -> Trouble {
-    Trouble::Failed(error.to_string())
+/// What the store says, as an error.
+pub(super) fn said(error: store::StoreError) -> Error {
+    Error::Failed(error.to_string())
 }
 
-fn found(store: &Store, matches: &ArgMatches) -> Result<RunId, Trouble> {
+fn found(store: &Store, matches: &ArgMatches) -> Result<RunId, Error> {
     let name = matches.get_one::<String>("id").expect("clap requires it");
     store.find(name).map_err(said)
 }
 
 /// All runs that are named, each once.
-pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Trouble> {
+pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let names = matches.get_many::<String>("id").expect("clap requires one");
     let mut runs: Vec<RunId> = Vec::new();
     for name in names {
@@ -189,12 +190,12 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
 fn list(matches: &ArgMatches) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let limit = text("limit").map(|text| model::parse_count(&text)).transpose();
-    let limit = limit.map_err(|bad| Trouble::Usage(format!("--limit: {bad}")))?;
+    let limit = limit.map_err(|bad| Error::Usage(format!("--limit: {bad}")))?;
     let label = text("label").map(|label| match label.split_once('=') {
         Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
         None => (label, None),
     });
-    let now_unix_ms = lab::unix_ms();
+    let now_unix_ms = app::unix_ms();
     let query = text("where").map(|text| Query::parse(&text, now_unix_ms)).transpose();
     let sort = text("sort").map(|text| Sort::parse(&text)).transpose();
     let filter = Filter {
@@ -269,7 +270,7 @@ fn row_json(row: &RunRow) -> Value {
 }
 
 /// The report as it was kept, or made now from what there is of a run that did not end.
-fn report(store: &Store, run: &RunId) -> Result<Report, Trouble> {
+fn report(store: &Store, run: &RunId) -> Result<Report, Error> {
     match read_report(store, run)? {
         Some(report) => Ok(report),
         None => run_report(store, run, Options::default()),
@@ -309,6 +310,7 @@ fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) 
     let sheet = |part: &&str| match (*part, &tally) {
         ("config", _) => sheets::config(&report),
         ("settings", _) => sheets::settings(&report),
+        ("figures", _) => sheets::figures(&report),
         ("per_client", _) => sheets::per_client(&report),
         ("counter", Some(tally)) => sheets::counter(tally, every_s),
         _ => sheets::timing(&report),
@@ -331,14 +333,14 @@ fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) 
 }
 
 /// The stretches of the counter, in whole seconds.
-fn every_s(matches: &ArgMatches) -> Result<u32, Trouble> {
+fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
     let text = matches.get_one::<String>("every").expect("it has a default");
     let ns = model::parse_duration(text);
-    let ns = ns.map_err(|bad| Trouble::Usage(format!("--every: {bad}")))?;
+    let ns = ns.map_err(|bad| Error::Usage(format!("--every: {bad}")))?;
     let seconds = u32::try_from(ns / NS_PER_S).unwrap_or(u32::MAX);
     match seconds > 0 && ns % NS_PER_S == 0 {
         true => Ok(seconds),
-        false => Err(Trouble::Usage(format!(
+        false => Err(Error::Usage(format!(
             "--every: '{text}' is not whole seconds: runs are kept second by second"
         ))),
     }
@@ -381,16 +383,16 @@ pub(super) fn label_flag() -> Arg {
 }
 
 /// The labels that the flag says.
-pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trouble> {
+pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Error> {
     let written = matches.get_many::<String>("label").into_iter().flatten();
     let label = |label: &String| match key_value(label)? {
-        (_, "") => Err(Trouble::Usage(format!("--label {label}: the value is missing"))),
+        (_, "") => Err(Error::Usage(format!("--label {label}: the value is missing"))),
         (key, value) => Ok((key.to_owned(), value.to_owned())),
     };
     let labels: Vec<(String, String)> = written.map(label).collect::<Result<_, _>>()?;
     for (place, (key, value)) in labels.iter().enumerate() {
         if let Some((_, other)) = labels[..place].iter().find(|(earlier, _)| earlier == key) {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "--label {key}={value}: '{key}' is '{other}' already: give each key one value"
             )));
         }
@@ -398,12 +400,12 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Trou
     Ok(labels)
 }
 
-fn key_value(label: &str) -> Result<(&str, &str), Trouble> {
+fn key_value(label: &str) -> Result<(&str, &str), Error> {
     let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
     let pair =
-        pair.ok_or_else(|| Trouble::Usage(format!("'{label}' is not a label: write key=value")))?;
+        pair.ok_or_else(|| Error::Usage(format!("'{label}' is not a label: write key=value")))?;
     match why_no_label(pair.0, pair.1) {
-        Some(why) => Err(Trouble::Usage(why)),
+        Some(why) => Err(Error::Usage(why)),
         None => Ok(pair),
     }
 }

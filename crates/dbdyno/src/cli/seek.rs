@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use analysis::SeekReport;
+use app::seek::{Search, SeekResult, Use, forecast};
+use app::watcher::Watcher;
 use clap::ArgMatches;
-use lab::plan::{Draft, decide_seek};
-use lab::run::Watcher;
-use lab::seek::{Search, SeekResult, Use, forecast};
 use model::Experiment;
+use plan::{Draft, decide_seek};
 use render::{as_json, seek};
 
 use super::live::Live;

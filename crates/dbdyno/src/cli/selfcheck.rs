@@ -1,8 +1,8 @@
 //! `dbdyno selfcheck`: the instrument, measured.
 
+use app::Error;
+use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
-use lab::Trouble;
-use lab::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use render::{Align, Column, Table};
 use serde_json::json;
 
@@ -122,7 +122,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches) -> Outcome {
         Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
     });
     let (first, last) = seeds.filter(|(first, last)| first < last).ok_or_else(|| {
-        Trouble::Usage(format!("--seeds: '{text}' is not FIRST..LAST, such as 1..20"))
+        Error::Usage(format!("--seeds: '{text}' is not FIRST..LAST, such as 1..20"))
     })?;
     let stop = super::stop_on_signals();
     let is_json = flags::is_json(matches);

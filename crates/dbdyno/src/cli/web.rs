@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 
+use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use lab::Trouble;
 use render::for_shell;
 use store::default_path;
 use tokio::sync::Notify;
@@ -109,7 +109,7 @@ fn ended_by_signals() -> Arc<Notify> {
     ended
 }
 
-fn listen(matches: &ArgMatches) -> Result<SocketAddr, Trouble> {
+fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     let local = Ipv4Addr::LOCALHOST;
     let Some(text) = matches.get_one::<String>("listen") else {
         return Ok(SocketAddr::new(local.into(), PORT));
@@ -120,14 +120,14 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Trouble> {
     let address = address.or_else(|| Some(SocketAddr::new(bare.parse::<IpAddr>().ok()?, PORT)));
     let port = || Some(SocketAddr::new(local.into(), text.trim_start_matches(':').parse().ok()?));
     address.or_else(port).ok_or_else(|| {
-        Trouble::Usage(format!(
+        Error::Usage(format!(
             "--listen {text}: write an address of this machine and a port, such as 127.0.0.1:8421 \
              or 0.0.0.0:8421"
         ))
     })
 }
 
-fn given_password(matches: &ArgMatches) -> Result<Option<String>, Trouble> {
+fn given_password(matches: &ArgMatches) -> Result<Option<String>, Error> {
     if let Some(path) = matches.get_one::<String>("password_file") {
         return password::read_file(path).map(Some);
     }
@@ -149,7 +149,7 @@ fn start(matches: &ArgMatches) -> Outcome {
         let shown = format!("{} (process {})", presence.address, presence.pid());
         let is_elsewhere = matches.contains_id("listen") && !presence.listens_at(listen(matches)?);
         return match is_elsewhere {
-            true => Err(Trouble::Failed(format!(
+            true => Err(Error::Failed(format!(
                 "this store is shown elsewhere already, at {shown}: open that, or end it with \
                  '{}' and start anew",
                 stop_command(&store)
@@ -170,7 +170,7 @@ fn start(matches: &ArgMatches) -> Outcome {
         command.args(["--password-file", "/dev/stdin"]);
     }
     command.stdin(if password.is_some() { Stdio::piped() } else { Stdio::null() });
-    let failed = |error: std::io::Error| Trouble::Failed(format!("it cannot be started: {error}"));
+    let failed = |error: std::io::Error| Error::Failed(format!("it cannot be started: {error}"));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(failed)?;
     if let (Some(password), Some(mut pipe)) = (password, child.stdin.take()) {
         // Where it has ended already, its last words tell why.
@@ -185,8 +185,8 @@ fn start(matches: &ArgMatches) -> Outcome {
         let words = last_words(&log_path, began_at).unwrap_or_default();
         let words = words.trim().trim_start_matches("dbdyno: ").to_owned();
         return Err(match code {
-            Some(2) => Trouble::Usage(words),
-            _ => Trouble::Failed(words),
+            Some(2) => Error::Usage(words),
+            _ => Error::Failed(words),
         });
     }
     print(&told.replace('\t', "\n"))?;
@@ -203,14 +203,14 @@ fn stop_command(store: &Path) -> String {
     }
 }
 
-fn own_program() -> Result<PathBuf, Trouble> {
+fn own_program() -> Result<PathBuf, Error> {
     std::env::current_exe()
-        .map_err(|error| Trouble::Failed(format!("our own program cannot be found: {error}")))
+        .map_err(|error| Error::Failed(format!("our own program cannot be found: {error}")))
 }
 
 /// The log, and where what is said from now on begins.
-fn open_log(path: &Path) -> Result<(fs::File, u64), Trouble> {
-    let failed = |error| Trouble::Failed(format!("{}: {error}", path.display()));
+fn open_log(path: &Path) -> Result<(fs::File, u64), Error> {
+    let failed = |error| Error::Failed(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }

@@ -2,11 +2,11 @@
 //!
 //! Not here: what a page shows, and the headers that every answer has (guard).
 
+use app::Error;
 use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use lab::Trouble;
 use render::charts::Chart;
 use serde_json::json;
 use store::{StoreError, StoreErrorKind};
@@ -85,11 +85,11 @@ impl From<StoreError> for NoPage {
     }
 }
 
-impl From<Trouble> for NoPage {
-    fn from(trouble: Trouble) -> NoPage {
+impl From<Error> for NoPage {
+    fn from(trouble: Error) -> NoPage {
         match trouble {
-            Trouble::Usage(why) => NoPage::bad(why),
-            Trouble::Failed(why) | Trouble::Interrupted(why) => NoPage::failed(why),
+            Error::Usage(why) => NoPage::bad(why),
+            Error::Failed(why) | Error::Interrupted(why) => NoPage::failed(why),
         }
     }
 }

@@ -3,10 +3,10 @@
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 
 use analysis::Report;
+use app::experiment::report as experiment_report;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use lab::experiment::report as experiment_report;
 use render::charts::{of_comparison, of_history, of_run};
 use render::{
     Rows, as_json, comparison_csv, experiment_list_csv, point_rows, run_list_csv, sought_rows,
@@ -108,7 +108,7 @@ pub(super) async fn points_json(State(app): State<App>, Path(name): Path<String>
 fn points_of(store: &Store, name: &str) -> Result<Rows, NoPage> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
-        Some(_) => sought_rows(&lab::seek::report(store, &experiment)?),
+        Some(_) => sought_rows(&app::seek::report(store, &experiment)?),
         None => point_rows(&experiment_report(store, &experiment)?),
     })
 }
@@ -118,7 +118,7 @@ pub(super) async fn experiment(State(app): State<App>, Path(name): Path<String>)
     app.read(move |store, _| {
         let experiment = store.find_experiment(&name)?;
         Ok(match experiment.seek {
-            Some(_) => json_of(&lab::seek::report(store, &experiment)?),
+            Some(_) => json_of(&app::seek::report(store, &experiment)?),
             None => json_of(&experiment_report(store, &experiment)?),
         })
     })

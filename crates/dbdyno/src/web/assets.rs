@@ -64,7 +64,7 @@ fn plotly() -> &'static Asset {
 pub(super) fn addresses() -> [String; 3] {
     static VERSION: OnceLock<String> = OnceLock::new();
     // Another plotly.js comes with another dbdyno.
-    let version = VERSION.get_or_init(|| tag(lab::run::version_of_ours().as_bytes()));
+    let version = VERSION.get_or_init(|| tag(app::run::version_of_ours().as_bytes()));
     [
         format!("/assets/web.css?v={}", css().tag),
         format!("/assets/web.js?v={}", js().tag),

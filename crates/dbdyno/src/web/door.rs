@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use app::Error;
 use askama::Template;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::Extension;
@@ -18,7 +19,6 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use lab::Trouble;
 use sha2::{Digest, Sha256};
 
 use super::App;
@@ -47,9 +47,9 @@ pub(super) struct Door {
 
 impl Door {
     /// A door that this password opens.
-    pub(super) fn new(password: &str) -> Result<Door, Trouble> {
+    pub(super) fn new(password: &str) -> Result<Door, Error> {
         if password.chars().count() < LETTERS_MIN {
-            return Err(Trouble::Usage(format!(
+            return Err(Error::Usage(format!(
                 "the password of the web pages has fewer than {LETTERS_MIN} letters: choose a \
                  longer one"
             )));

@@ -2,11 +2,11 @@
 //!
 //! Not here: how an experiment is judged (results), and who goes on with one (the command line).
 
+use app::report_source::ReportSource;
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use lab::subject::Subject;
 use model::{Experiment, Status};
 use render::charts::Chart;
 use render::html::{Ink, Print};
@@ -133,7 +133,7 @@ fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
-    let body = Subject::of_experiment(store, experiment)?.body(ink);
+    let body = ReportSource::of_experiment(store, experiment)?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
@@ -203,5 +203,5 @@ pub(super) async fn live(
 /// The charts of an experiment.
 pub(super) fn charts(store: &Store, name: &str) -> Result<Vec<Chart>, NoPage> {
     let experiment = store.find_experiment(name)?;
-    Ok(Subject::of_experiment(store, &experiment)?.charts())
+    Ok(ReportSource::of_experiment(store, &experiment)?.charts())
 }

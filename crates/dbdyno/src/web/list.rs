@@ -201,7 +201,7 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, NoPage> {
     let read = || -> Result<(Sort, Option<Query>), String> {
         let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
         let sort = Sort::parse(sort).map_err(|bad| format!("sort: {bad}"))?;
-        let condition = asked.get("where").map(|text| Query::parse(text, lab::unix_ms()));
+        let condition = asked.get("where").map(|text| Query::parse(text, app::unix_ms()));
         Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
     };
     let (sort, query, trouble) = match read() {

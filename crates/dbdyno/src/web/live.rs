@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::Tally;
 use analysis::report::{Options, Report};
-use lab::experiment::read_report;
+use app::trials::read_report;
 use model::{RunId, Status};
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 

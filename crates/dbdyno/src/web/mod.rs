@@ -1,6 +1,6 @@
 //! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
 //!
-//! It only shows: figures come from `analysis`, comparisons from `lab`. Labels are set and runs
+//! It only shows: figures come from `analysis`, comparisons from `app`. Labels are set and runs
 //! removed by POST alone. Not here: the command line that starts it (cli).
 
 mod answer;
@@ -27,9 +27,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use app::Error;
 use axum::Router;
 use axum::routing::{get, post};
-use lab::Trouble;
 use store::Store;
 
 use self::answer::NoPage;
@@ -133,10 +133,10 @@ fn routes(app: App) -> Router {
 }
 
 /// Makes the store if there is none yet, so that a first visit shows an empty list.
-fn make_store(options: &Options) -> Result<(), Trouble> {
+fn make_store(options: &Options) -> Result<(), Error> {
     let opened = match options.store.exists() {
         true => Store::open_existing(&options.store),
         false => Store::open(&options.store),
     };
-    opened.map(drop).map_err(|error| Trouble::Failed(error.to_string()))
+    opened.map(drop).map_err(|error| Error::Failed(error.to_string()))
 }

@@ -5,12 +5,12 @@
 use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::{ComparisonReport, HistoryReport};
+use app::compare::{Asked, compare as hold, history as hold_history};
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use lab::compare::{Asked, compare as hold, history as hold_history};
 use model::RunId;
 use render::html::{Ink, Print, comparison_body, history_body, run_body};
 use serde_json::json;

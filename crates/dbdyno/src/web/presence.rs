@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use lab::Trouble;
+use app::Error;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ impl Presence {
     }
 
     /// This process serves the store from now on.
-    pub(super) fn announce(store: &Path, address: &str) -> Result<Presence, Trouble> {
+    pub(super) fn announce(store: &Path, address: &str) -> Result<Presence, Error> {
         let presence = Presence { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&presence).expect("it is of words and numbers");
         let path = path(store);
@@ -64,7 +64,7 @@ impl Presence {
             Ok(()) => Ok(presence),
             // Where a store may only be read, it is served, and nobody else can tell.
             Err(error) if is_read_only(&error) => Ok(presence),
-            Err(error) => Err(Trouble::Failed(format!("{}: {error}", path.display()))),
+            Err(error) => Err(Error::Failed(format!("{}: {error}", path.display()))),
         }
     }
 
@@ -92,9 +92,9 @@ impl Presence {
     }
 
     /// Ends it, and returns when it has ended.
-    pub(crate) fn end(&self) -> Result<(), Trouble> {
+    pub(crate) fn end(&self) -> Result<(), Error> {
         let failed = |error: io::Error| {
-            Trouble::Failed(format!("the process {} cannot be ended: {error}", self.pid()))
+            Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))
         };
         let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;

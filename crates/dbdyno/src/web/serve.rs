@@ -9,12 +9,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use app::Error;
 use axum::http::StatusCode;
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use lab::Trouble;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
@@ -63,18 +63,18 @@ pub(crate) struct Serving {
 }
 
 /// Listens, so that from now on nobody is refused a connection.
-pub(crate) fn bind(options: Options) -> Result<Serving, Trouble> {
+pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let listen = options.listen;
     let is_loopback = listen.ip().is_loopback();
     if options.password.is_none() && !is_loopback {
-        return Err(Trouble::Usage(format!(
+        return Err(Error::Usage(format!(
             "--listen {listen}: others can reach it there, so it takes a password: set \
              DBDYNO_WEB_PASSWORD, or use --password-file or --ask-password"
         )));
     }
     make_store(&options)?;
     if let Some(presence) = Presence::of(&options.store) {
-        return Err(Trouble::Failed(format!(
+        return Err(Error::Failed(format!(
             "{} shows this store already (process {}): open that, or end it with '{}'",
             presence.address,
             presence.pid(),
@@ -86,13 +86,13 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Trouble> {
         (None, None) => None,
         (None, Some(_)) => {
             let why = "--tls-cert: TLS is spoken where a password is asked for: set one";
-            return Err(Trouble::Usage(why.to_owned()));
+            return Err(Error::Usage(why.to_owned()));
         }
         (Some(_), Some((certificate, key))) => Some(tls::of_files(certificate, key)?),
         (Some(_), None) => Some(tls::own(&options.store, listen.ip())?),
     };
     let listener = std::net::TcpListener::bind(listen).map_err(|error| taken(listen, &error))?;
-    let failed = |error: std::io::Error| Trouble::Failed(format!("--listen {listen}: {error}"));
+    let failed = |error: std::io::Error| Error::Failed(format!("--listen {listen}: {error}"));
     listener.set_nonblocking(true).map_err(failed)?;
     let scheme = if door.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
@@ -101,20 +101,20 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Trouble> {
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, presence })
 }
 
-fn taken(listen: SocketAddr, error: &std::io::Error) -> Trouble {
+fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
     let (ip, port) = (listen.ip(), listen.port());
     match error.kind() {
-        ErrorKind::AddrInUse => Trouble::Failed(format!(
+        ErrorKind::AddrInUse => Error::Failed(format!(
             "{listen} is taken by another program: name another port with --listen {}",
             SocketAddr::new(ip, port.checked_add(1).unwrap_or(0))
         )),
-        ErrorKind::PermissionDenied => Trouble::Failed(format!(
+        ErrorKind::PermissionDenied => Error::Failed(format!(
             "--listen {listen}: ports below 1024 take more rights: name another"
         )),
         ErrorKind::AddrNotAvailable => {
-            Trouble::Usage(format!("--listen {listen}: this machine has no such address"))
+            Error::Usage(format!("--listen {listen}: this machine has no such address"))
         }
-        _ => Trouble::Failed(format!("--listen {listen}: {error}")),
+        _ => Error::Failed(format!("--listen {listen}: {error}")),
     }
 }
 
@@ -154,19 +154,19 @@ impl Serving {
     }
 
     /// Serves until `ended` is notified.
-    pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Trouble> {
+    pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Error> {
         // Where that is not granted it goes on as it is.
         let _ = rustix::process::setpriority_process(None, NICE);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(READERS_MAX)
             .build()
-            .map_err(|error| Trouble::Failed(format!("no event loop can be made: {error}")))?;
+            .map_err(|error| Error::Failed(format!("no event loop can be made: {error}")))?;
         let Serving { listener, app, identity, presence } = self;
         let store = app.0.store.clone();
         let served = runtime.block_on(async {
             let listener = TcpListener::from_std(listener)
-                .map_err(|error| Trouble::Failed(format!("it cannot listen: {error}")))?;
+                .map_err(|error| Error::Failed(format!("it cannot listen: {error}")))?;
             tokio::select! {
                 () = accept_all(listener, identity, routes(app)) => {}
                 () = ended.notified() => {}

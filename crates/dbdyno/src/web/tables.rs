@@ -5,11 +5,11 @@
 
 use analysis::Tally;
 use analysis::report::Options;
+use app::report_source::run_report;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use lab::subject::run_report;
 use model::RunId;
 use render::{Sheet, seconds_csv, sheets};
 use store::Store;

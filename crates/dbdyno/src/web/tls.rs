@@ -10,7 +10,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lab::Trouble;
+use app::Error;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
@@ -31,9 +31,9 @@ pub(super) struct Identity {
 }
 
 /// The certificate in two files (PEM).
-pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Trouble> {
+pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error> {
     let bad = |flag: &str, path: &Path, why: String| {
-        Trouble::Usage(format!("{flag} {}: {why}", path.display()))
+        Error::Usage(format!("{flag} {}: {why}", path.display()))
     };
     let chain = chain_of(certificate).map_err(|why| bad("--tls-cert", certificate, why))?;
     let secret = key_of(key).map_err(|why| bad("--tls-key", key, why))?;
@@ -41,16 +41,16 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Troub
 }
 
 /// Our own certificate, which is made if there is none beside the store.
-pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Trouble> {
+pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
         let path = path.display();
-        Trouble::Failed(format!("{path}: {why}: remove it, and another is made"))
+        Error::Failed(format!("{path}: {why}: remove it, and another is made"))
     };
     if !certificate.exists() || !key.exists() {
         make(&certificate, &key, listen).map_err(|why| {
             let folder = certificate.parent().unwrap_or(Path::new(".")).display();
-            Trouble::Failed(format!("no certificate can be made in {folder}: {why}"))
+            Error::Failed(format!("no certificate can be made in {folder}: {why}"))
         })?;
     }
     is_private(&key).map_err(|why| failed(&key, why))?;

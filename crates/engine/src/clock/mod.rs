@@ -1,6 +1,6 @@
 //! The three clocks: a thread's, an event loop's and the simulation's.
 //!
-//! The only place, with the lab and the faces, that reads the time.
+//! The only place, with `app` and the interfaces, that reads the time.
 
 mod event_loop;
 mod simulated;

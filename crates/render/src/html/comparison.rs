@@ -51,6 +51,10 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         &[Block::told(text::warnings(report), text::doubts(report))],
     );
     body.section("changed", "What changed", &changed);
+    let gauges = text::gauges_changed(report).into_iter().flat_map(|(pair, table)| {
+        [Block::Words(vec![text::gauges_words(report, pair)]), Block::table(&table)]
+    });
+    body.section("gauges", "What changed beside", &gauges.collect::<Vec<_>>());
     let curves = named(&charts, &["sides"]);
     let sweeps = sweeps(report).map(|table| Block::table(&table));
     let mut blocks = vec![Block::charts(&curves, ink)];

@@ -1,6 +1,6 @@
 //! What the tables must hold: counted, since nothing else is cheap with 100 million rows.
 //!
-//! Not here: when it is counted (lab).
+//! Not here: when it is counted (app).
 
 use model::Check;
 

@@ -1,6 +1,6 @@
 //! The tables `sbtest1`, `sbtest2`, ... and their rows, chunk by chunk, each from the seed alone.
 //!
-//! Not here: how rows reach a database (drivers), and which chunks are done (lab).
+//! Not here: how rows reach a database (drivers), and which chunks are done (app).
 
 use model::{Column, ColumnType, Dice, Index, Population, RowSource, Stream, Table, Value};
 

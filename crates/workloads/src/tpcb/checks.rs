@@ -1,6 +1,6 @@
 //! The conditions on balances and history, each as a query for the rows that break it.
 //!
-//! Not here: when they run (lab).
+//! Not here: when they run (app).
 
 use model::Check;
 

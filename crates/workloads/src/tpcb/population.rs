@@ -1,6 +1,6 @@
 //! The four tables of pgbench and their rows: all of them known without dice.
 //!
-//! Not here: how rows reach a database (drivers), and which chunks are done (lab).
+//! Not here: how rows reach a database (drivers), and which chunks are done (app).
 
 use model::{Column, ColumnType, Population, RowSource, Table, Value};
 

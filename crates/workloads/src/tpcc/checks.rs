@@ -1,7 +1,7 @@
 //! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
 //!
 //! Grouped tables joined on keys: no common table expression, window or full join, so that every
-//! database we know runs them, and nothing quadratic. Not here: when they run (lab).
+//! database we know runs them, and nothing quadratic. Not here: when they run (app).
 
 use model::Check;
 

@@ -2,7 +2,7 @@
 //!
 //! Orders, their lines and the queue of new orders agree whichever is built alone: what they
 //! share is drawn from the dice of the orders' chunk ([`Heads`]). Not here: how rows reach a
-//! database (drivers), and which chunks are done (lab).
+//! database (drivers), and which chunks are done (app).
 
 use model::{Dice, Population, RowSource, Stream, Table, Value};
 

@@ -1,0 +1,218 @@
+//! How good searches are: whether they find the boundary of queues whose truth is known, how often
+//! their interval holds it, and whether what they confirm is true.
+//!
+//! `cargo run -p app --example seek [SEEDS [BUDGET_S]]`. The small numbers run with the tests.
+
+use analysis::seek::{Answer, Judged};
+use app::seek::{Ask, Probe, SearchStrategy};
+use app::selfcheck::{Probed, probed};
+use model::{Dice, Objective, Stream};
+use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
+
+/// How long a service takes, in units of its mean.
+#[derive(Clone, Copy)]
+enum Service {
+    Exponential,
+    Constant,
+    /// With this coefficient of variation.
+    Lognormal(f64),
+    /// Of two exponential ones, with this coefficient of variation.
+    Hyperexponential(f64),
+}
+
+#[derive(Clone, Copy)]
+struct Queue {
+    name: &'static str,
+    servers: u32,
+    service_ns: f64,
+    service: Service,
+    /// Of its capacity, where the boundary is.
+    load: f64,
+    metric: &'static str,
+}
+
+const fn queue(name: &'static str, servers: u32, service_ns: f64, load: f64) -> Queue {
+    let service = Service::Exponential;
+    Queue { name, servers, service_ns, service, load, metric: "p99" }
+}
+
+const SLOW: Queue = queue("M/M/4, 40/s", 4, 1e8, 0.85);
+const LOGNORMAL: Queue =
+    Queue { service: Service::Lognormal(2.0), ..queue("M/G/4, lognormal, 400/s", 4, 1e7, 0.85) };
+const M_D_4: Queue = Queue { service: Service::Constant, ..queue("M/D/4, 400/s", 4, 1e7, 0.90) };
+const M_H2_1: Queue =
+    Queue { service: Service::Hyperexponential(3.0), ..queue("M/H2/1, 500/s", 1, 2e6, 0.80) };
+const M_M_4: Queue = queue("M/M/4, 400/s", 4, 1e7, 0.90);
+
+const QUEUES: [Queue; 21] = [
+    Queue { load: 0.85, ..M_M_4 },
+    M_M_4,
+    Queue { load: 0.95, ..M_M_4 },
+    queue("M/M/1, 5,000/s", 1, 2e5, 0.90),
+    queue("M/M/1, 100/s", 1, 1e7, 0.70),
+    queue("M/M/1, 100/s", 1, 1e7, 0.85),
+    queue("M/M/1, 100/s", 1, 1e7, 0.95),
+    SLOW,
+    Queue { load: 0.95, ..SLOW },
+    M_D_4,
+    Queue { load: 0.97, ..M_D_4 },
+    Queue { load: 0.70, ..LOGNORMAL },
+    LOGNORMAL,
+    Queue { load: 0.95, ..LOGNORMAL },
+    M_H2_1,
+    Queue { load: 0.90, ..M_H2_1 },
+    Queue { metric: "p50", ..M_M_4 },
+    Queue { metric: "p95", ..M_M_4 },
+    Queue { metric: "p999", load: 0.85, ..M_M_4 },
+    Queue { metric: "mean", ..M_M_4 },
+    Queue { metric: "mean", load: 0.95, ..M_M_4 },
+];
+
+/// What came of searches; those without an interval are undecided.
+#[derive(Default)]
+struct Found {
+    errors: Vec<f64>,
+    undecided: u32,
+    held: u32,
+    confirmed: u32,
+    /// Confirmed, and yet above the boundary.
+    wrong: u32,
+}
+
+impl Queue {
+    fn boundary(&self) -> f64 {
+        self.load * f64::from(self.servers) * 1e9 / self.service_ns
+    }
+
+    /// None of the mean.
+    fn quantile(&self) -> Option<f64> {
+        let metric: Objective = format!("{}<1s", self.metric).parse().expect("an objective");
+        metric.metric.allowed_beyond().map(|allowed| 1.0 - allowed)
+    }
+
+    /// The times from arrival to finish at this rate, with the arrivals.
+    fn responses(&self, rate: f64, length_ns: f64, dice: &mut Dice) -> Vec<(u64, u64)> {
+        let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
+        while now_ns < length_ns {
+            now_ns += exponential(dice.bits()) * 1e9 / rate;
+            arrivals.push(now_ns as u64);
+            services.push((self.service_ns * self.service.draw(dice)) as u64);
+        }
+        let served = kiefer_wolfowitz(&arrivals, &services, self.servers as usize);
+        let of = |(arrival, served): (&u64, &stats::Served)| (*arrival, served.finish_ns - arrival);
+        arrivals.iter().zip(&served).map(of).collect()
+    }
+
+    /// The percentile or mean at the boundary: in closed form, or of millions of requests.
+    fn bound_ns(&self, n_requests: f64) -> u64 {
+        let (arrivals_per_s, service_ns_mean) = (self.boundary(), self.service_ns);
+        if let Service::Exponential = self.service {
+            let known = Mmc { arrivals_per_s, service_ns_mean, servers: self.servers };
+            return match self.quantile() {
+                Some(quantile) => known.response_ns_quantile(quantile) as u64,
+                None => known.response_ns_mean() as u64,
+            };
+        }
+        let mut times = Histogram::default();
+        let n_parts = 20;
+        for part in 0..n_parts {
+            let mut dice = Dice::new(u64::MAX, Stream::Sim, part);
+            let length_ns = n_requests / n_parts as f64 / arrivals_per_s * 1e9;
+            let all = self.responses(arrivals_per_s, length_ns, &mut dice);
+            let warm = all.iter().filter(|(at, _)| *at as f64 > length_ns / 20.0);
+            warm.for_each(|(_, response_ns)| times.record(*response_ns));
+        }
+        match self.quantile() {
+            Some(quantile) => times.quantile(quantile).expect("millions"),
+            None => times.mean() as u64,
+        }
+    }
+
+    /// What a probe says.
+    fn look(&self, ask: &Ask, ramp_up_ns: u64, objective: Objective, seed: u64) -> Judged {
+        let mut dice = Dice::new(seed, Stream::Order, 1);
+        let length_ns = ramp_up_ns + ask.measure_ns;
+        let requests = self.responses(ask.at, length_ns as f64, &mut dice);
+        probed(&Probed { requests, ramp_up_ns, length_ns, servers: self.servers }, objective)
+    }
+
+    fn search(&self, bound_ns: u64, budget_ns: u64, seed: u64, found: &mut Found) {
+        let truth = self.boundary();
+        let objective = format!("{}<{bound_ns}ns", self.metric).parse().expect("an objective");
+        let (low, high) = (truth / 7.0, truth * 3.0);
+        let strategy =
+            SearchStrategy { low, high, is_whole: false, budget_ns, ramp_up_ns: 2_000_000_000 };
+        let mut probes: Vec<Probe> = Vec::new();
+        while let Some(ask) = strategy.next(&probes) {
+            let seed = Dice::new(seed, Stream::Order, probes.len() as u64).bits();
+            let judged = self.look(&ask, strategy.ramp_up_ns, objective, seed);
+            probes.push(Probe { ask, judged });
+        }
+        let concluded = strategy.conclude(&probes);
+        if let Answer::Found { value, low, high } = concluded.answer {
+            found.errors.push(value / truth - 1.0);
+            found.held += u32::from(low <= truth && truth <= high);
+        } else {
+            found.undecided += 1;
+        }
+        if concluded.confirmed == Some(true) {
+            found.confirmed += 1;
+            let recommended = concluded.answer.recommended();
+            found.wrong += u32::from(recommended.is_some_and(|value| value > truth));
+        }
+    }
+}
+
+impl Service {
+    fn draw(self, dice: &mut Dice) -> f64 {
+        match self {
+            Service::Exponential => exponential(dice.bits()),
+            Service::Constant => 1.0,
+            Service::Lognormal(variation) => {
+                let variance = (1.0 + variation * variation).ln();
+                let radius = (2.0 * exponential(dice.bits())).sqrt();
+                let normal = radius * (std::f64::consts::TAU * unit(dice.bits())).cos();
+                (variance.sqrt() * normal - variance / 2.0).exp()
+            }
+            Service::Hyperexponential(variation) => {
+                let square = variation * variation;
+                let share = 0.5 * (1.0 + ((square - 1.0) / (square + 1.0)).sqrt());
+                let is_first = unit(dice.bits()) < share;
+                let rate = 2.0 * if is_first { share } else { 1.0 - share };
+                exponential(dice.bits()) / rate
+            }
+        }
+    }
+}
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|word| word.parse().ok());
+    let seeds = numbers.next().flatten().unwrap_or(60);
+    let budget_s = numbers.next().flatten().unwrap_or(600);
+    println!("queue, objective, boundary: bias, interval holds, confirmed, of these wrong");
+    for queue in QUEUES {
+        let (mut found, bound_ns) = (Found::default(), queue.bound_ns(2e7));
+        (0..seeds).for_each(|seed| {
+            queue.search(bound_ns, budget_s * 1_000_000_000, seed, &mut found);
+        });
+        let n = found.errors.len();
+        let bias = found.errors.iter().sum::<f64>() / n as f64 * 100.0;
+        let Found { undecided, held, confirmed, wrong, .. } = found;
+        println!(
+            "{}, {}, {}: {bias:+.2} %, {held} of {n}, {undecided} undecided, {confirmed} \
+             confirmed, {wrong} wrong",
+            queue.name, queue.metric, queue.load
+        );
+    }
+}
+
+#[test]
+fn searches_find_the_boundary_of_a_queue_and_confirm_nothing_above_it() {
+    let mut found = Found::default();
+    let queue = QUEUES[1];
+    (0..6).for_each(|seed| queue.search(queue.bound_ns(0.0), 600_000_000_000, seed, &mut found));
+    let n = found.errors.len();
+    let bias = found.errors.iter().sum::<f64>() / n as f64;
+    assert!(n >= 5 && found.held >= 4, "{} of {n} held", found.held);
+    assert!(bias.abs() < 0.02 && found.wrong == 0, "{bias}, {} wrong", found.wrong);
+}

@@ -1,0 +1,185 @@
+//! A session for work that is not measured: building, checking, reading what the data say.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use engine::{ThreadClock, block_on};
+use model::{
+    Call, Cancel, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    Session, Statement, StatementId, StatementKind, Table, Value, Visit,
+};
+use monitor::{CounterSession, wall_clock};
+
+/// How soon a long statement hears that somebody asked to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How long a server may take to end a session that we have left.
+const ENDING: Duration = Duration::from_secs(1);
+
+/// Whether a server has no room for another session, of anybody or of this user.
+pub(crate) fn is_full(refusal: &Refusal) -> bool {
+    // MySQL's family: too many connections, of all, of a user; PostgreSQL's class of that name.
+    matches!(refusal.code, 1040 | 1203 | 1226) || refusal.sqlstate == "53300"
+}
+
+/// A session by which a database's counters are read beside a run.
+pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
+    Ok(Box::new(AdminSession::at(database)?))
+}
+
+impl CounterSession for AdminSession {
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        AdminSession::read(self, sql, visit)
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
+    }
+}
+
+/// One connection on this thread.
+pub(crate) struct AdminSession {
+    session: Box<dyn Session>,
+}
+
+impl AdminSession {
+    pub(crate) fn at(database: &dyn Database) -> Result<AdminSession, Refusal> {
+        let clock = Rc::new(ThreadClock::unstopped());
+        // Where there are several hosts, the first is the one to be written to.
+        let place = Place { placement: Placement::Thread, clock, client: 0 };
+        let connect = || block_on(database.connect(place.clone(), Arc::from(Vec::new())));
+        let mut session = connect();
+        let began = wall_clock::now();
+        // Our own last session may not have ended there yet.
+        while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
+            thread::park_timeout(LOOK_EVERY);
+            session = connect();
+        }
+        let mut admin = AdminSession { session: session? };
+        let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
+        if let (2.., Some(sql)) = (n_hosts, database.dialect().sees_other_hosts) {
+            match admin.write(sql) {
+                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal),
+                // Whoever does not know the word is no such cluster.
+                _ => {}
+            }
+        }
+        Ok(admin)
+    }
+
+    /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
+    pub(crate) fn until<T>(
+        &mut self,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+        work: impl FnOnce(&mut AdminSession) -> T,
+    ) -> T {
+        let cancel = self.session.canceller();
+        let is_done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watching = scope.spawn(|| {
+                while !is_done.load(Ordering::Acquire) {
+                    if is_stopped() {
+                        return cancel.cancel();
+                    }
+                    thread::park_timeout(LOOK_EVERY);
+                }
+            });
+            let result = work(self);
+            is_done.store(true, Ordering::Release);
+            watching.thread().unpark();
+            result
+        })
+    }
+
+    /// Asks, and drops what rows come.
+    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
+        block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
+    }
+
+    /// Does `work` in one transaction, all of it or nothing.
+    pub(crate) fn whole(
+        &mut self,
+        work: &mut dyn FnMut(&mut AdminSession) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        self.ask(Request::Begin)?;
+        let done = work(self).and_then(|()| self.ask(Request::Commit).map(drop));
+        if done.as_ref().is_err_and(|no| !no.kind.breaks_session()) {
+            // The refusal that matters is the first one.
+            let _ = self.ask(Request::Rollback);
+        }
+        done
+    }
+
+    /// A statement as text that changes something.
+    pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, Refusal> {
+        self.ask(Request::Text { kind: StatementKind::Other, sql })
+    }
+
+    /// A query as text; `visit` sees its rows.
+    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+        let request = Request::Text { kind: StatementKind::Read, sql };
+        let asked = block_on(model::query(self.session.as_mut(), request, visit));
+        // What the database refuses it names itself; what we do not understand it cannot.
+        asked.map_err(|no| match no.kind {
+            RefusalKind::Shape => no.during(format_args!("'{sql}'")),
+            _ => no,
+        })
+    }
+
+    /// The only number that a query returns; none for null.
+    pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+        let mut number = None;
+        self.read(sql, &mut |row: &dyn Row| {
+            number = row.optional_int(0)?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+
+    /// A counter of the server's: the last column of a query's row, as a number or as text.
+    pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+        let mut count = None;
+        self.read(sql, &mut |row: &dyn Row| {
+            let column = row.width().saturating_sub(1);
+            count = match row.optional_int(column) {
+                Ok(count) => count,
+                Err(_) => row.text(column)?.parse().ok(),
+            };
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    /// Whether `table` is there.
+    pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, Refusal> {
+        match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, Refusal> {
+        let statement = Statement::new("load", StatementKind::Write, sql);
+        self.session.prepare(statement)
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        statement: StatementId,
+        values: &[Value<'_>],
+    ) -> Result<Reply, Refusal> {
+        self.ask(Request::Execute(Call { statement, values }))
+    }
+
+    pub(crate) fn load(
+        &mut self,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Result<Reply, Refusal> {
+        block_on(model::load(self.session.as_mut(), table, source))
+    }
+}

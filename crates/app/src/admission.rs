@@ -1,0 +1,126 @@
+//! Room for the clients of a run: where they live, and whether this process may have so many.
+//!
+//! Not here: how they live there (engine).
+
+use engine::Stop;
+use model::{Load, Placement, PlacementChoice, Plan};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::error::Error;
+use crate::open::{OpenTarget, Opened, resolve_group};
+
+/// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
+/// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
+/// the crossover lies on a machine.
+const THREADS_MOST: u32 = 512;
+/// The same for clients that never pause, of a server with a thread for each: beyond, loops have
+/// the same rate for less CPU time (docs/placement.md).
+const CLOSED_THREADS_MOST: u32 = 256;
+/// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
+const THREADS_LIMIT: u32 = 16_000;
+/// Descriptors of a run beside one for each client: the store, what checks and watches, a server.
+const DESCRIPTORS_BESIDE: u64 = 32;
+
+/// Takes as many open files as this user may have, and refuses more clients than have one each,
+/// before any is tried.
+pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    // What lives in memory alone has no limit.
+    if drivers::by_scheme(&plan.target.scheme).is_ok_and(|entry| !entry.dialect.keeps_data) {
+        return Ok(());
+    }
+    let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
+    let needed = clients + DESCRIPTORS_BESIDE;
+    match getrlimit(Resource::Nofile).current {
+        Some(limit) if limit < needed => Err(Error::Usage(format!(
+            "{clients} clients need {needed} open files, and this process may have {limit}: raise \
+             that first (ulimit -n {needed}), or use fewer clients; a proxy on this host needs \
+             two for each client besides"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Where the clients of a plan would live at an opened target.
+pub(crate) fn place_at(
+    open_target: &OpenTarget,
+    plan: &Plan,
+    stop: &Stop,
+) -> Result<Placement, Error> {
+    let agreed =
+        plan.groups.iter().map(|group| resolve_group(plan, &open_target.database, group, stop));
+    place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
+}
+
+/// Where the clients live: one place for all. The rule of `auto` follows from measurements
+/// (docs/placement.md). Clients that keep time are best woken by the kernel, whatever others do.
+/// Clients that never pause are best on threads where the server has a thread for each of them
+/// too, and on loops where it has a process each, or where nobody knows.
+fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
+    let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+    let can = |placement: Placement| {
+        if placement == Placement::Thread && n_clients > THREADS_LIMIT {
+            return Err(Error::Usage(format!(
+                "{n_clients} clients are more threads than a process can have: at most \
+                 {THREADS_LIMIT}, or place them on event loops where the driver can \
+                 (--placement loop)"
+            )));
+        }
+        let refuses = |opened: &&Opened| {
+            !opened.workload.places().has(placement) || !opened.database.places().has(placement)
+        };
+        match groups.iter().find(refuses) {
+            None => Ok(placement),
+            Some(opened) => {
+                let (what, name) = if opened.workload.places().has(placement) {
+                    ("the driver", opened.database.dialect().name.to_owned())
+                } else {
+                    ("the workload", opened.workload.identity().workload)
+                };
+                let placement = placement.name();
+                let why = format!("{what} {name} cannot be placed on '{placement}'");
+                Err(Error::Usage(format!("{why}: leave --placement out")))
+            }
+        }
+    };
+    match plan.placement {
+        PlacementChoice::Fixed(placement) => can(placement),
+        PlacementChoice::Auto => {
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+            let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
+            let has_threads =
+                groups.iter().all(|opened| opened.database.dialect().thread_per_session);
+            match preferred(n_clients, is_closed, has_threads, cores) {
+                Placement::Thread => can(Placement::Thread).or_else(|_| can(Placement::Loop)),
+                _ => can(Placement::Loop).or_else(|_| can(Placement::Thread)),
+            }
+        }
+    }
+}
+
+/// Where `auto` puts `n_clients` if they can live there.
+fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
+    let most = match (is_closed, has_threads) {
+        (false, _) => THREADS_MOST,
+        (true, true) => CLOSED_THREADS_MOST.max(cores),
+        (true, false) => cores,
+    };
+    if n_clients <= most { Placement::Thread } else { Placement::Loop }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_follows_the_table_of_the_documentation() {
+        let of = |n, is_closed, has_threads| preferred(n, is_closed, has_threads, 8).name();
+        for (is_closed, has_threads, threads_most) in
+            [(true, false, 8), (true, true, 256), (false, false, 512), (false, true, 512)]
+        {
+            assert_eq!(of(threads_most, is_closed, has_threads), "thread");
+            assert_eq!(of(threads_most + 1, is_closed, has_threads), "loop");
+        }
+    }
+}

@@ -1,0 +1,663 @@
+//! Building a workload's data: tables, rows in parallel, indexes; and dropping them.
+//!
+//! A chunk and its mark in `dbdyno_meta` are one transaction, so an interrupted build goes on
+//! with the first chunk that is not marked. Not here: which rows (workloads).
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use engine::Stop;
+use model::{
+    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload, fnv1a,
+    format_count,
+};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::build_lock::{A_MOMENT, BuildLock, connect_again};
+use crate::check::describe_row;
+use crate::error::Error;
+use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
+pub use crate::load::LoadMethod;
+use crate::load::{ATTEMPTS, Work, load_chunks};
+use crate::meta::{self, Found, GOES_ON};
+use crate::open::{Data, Opened};
+use crate::routines;
+
+const INTERRUPTED: &str = "the build was interrupted";
+/// How a build is done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuildOptions {
+    /// Sessions that load at once; 0 is as many as cores and at least four, where the database
+    /// can.
+    pub loaders: usize,
+    /// How rows get into the tables.
+    pub method: LoadMethod,
+    /// The seed that the data must have, if one is asked for: those that are there already may
+    /// be of another.
+    pub seed: Option<u64>,
+}
+
+/// A server waits for its disk while another loader keeps its CPU busy.
+const LOADERS_LEAST: usize = 4;
+
+/// How often chunks are loaded that a crash of the server took back.
+const PASSES: u32 = 5;
+
+/// How far a build is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What is being done: a table's name, or `indexes`.
+    pub doing: String,
+    /// Rows built so far, those of earlier attempts among them.
+    pub n_rows: u64,
+    /// Rows in all.
+    pub n_rows_total: u64,
+    /// Rows a second in this build.
+    pub rows_per_s: f64,
+    /// Seconds until the rows are there, at this rate.
+    pub left_s: Option<f64>,
+}
+
+/// What came of a build.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Built {
+    /// What was found before.
+    pub found: Data,
+    /// Rows that this build added.
+    pub n_rows: u64,
+    /// Rows that were there from an interrupted build.
+    pub n_rows_before: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Of which for secondary indexes, and whatever else comes after the rows.
+    pub index_seconds: f64,
+    /// How rows got into the tables.
+    pub method: LoadMethod,
+    /// Sessions that loaded at once.
+    pub loaders: usize,
+    /// Connections that were lost and made anew.
+    pub reconnects: u64,
+    /// Why rows were inserted though they were to be loaded in bulk: the server's own words.
+    pub bulk_refused: Option<String>,
+}
+
+impl Built {
+    /// Nothing done yet.
+    fn of(opened: &Opened, options: BuildOptions) -> Built {
+        Built {
+            found: opened.data,
+            n_rows: 0,
+            n_rows_before: 0,
+            seconds: 0.0,
+            index_seconds: 0.0,
+            method: options.method,
+            loaders: n_loaders(opened, options),
+            reconnects: 0,
+            bulk_refused: None,
+        }
+    }
+
+    /// A sentence about it.
+    pub fn sentence(&self) -> String {
+        let rows = format_count(self.n_rows);
+        let method = self.method.name();
+        let loaders = match self.loaders {
+            1 => "1 loader".to_owned(),
+            n => format!("{n} loaders"),
+        };
+        let lost = match self.reconnects {
+            0 => String::new(),
+            n => format!("; {n} lost connections were made anew"),
+        };
+        let refused = self.bulk_refused.as_ref().map_or(String::new(), |why| {
+            format!("; the server does not understand bulk loads, so rows were inserted: {why}")
+        });
+        match self.found {
+            Data::Built => "the data are there already: nothing to build".to_owned(),
+            Data::Unfinished => format!(
+                "went on with an interrupted build: about {} rows were there, {rows} added in {:.1} s \
+                 by {method} with {loaders}{lost}{refused}",
+                format_count(self.n_rows_before),
+                self.seconds
+            ),
+            _ => format!(
+                "built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
+                 {:.1} s for indexes{lost}{refused}",
+                self.seconds,
+                format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
+                self.index_seconds
+            ),
+        }
+    }
+}
+
+/// Builds what is not there yet.
+pub fn build(
+    opened: &Opened,
+    options: BuildOptions,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Error> {
+    let began = wall_clock::now();
+    let Some(population) = opened.workload.population() else {
+        return Err(Error::Usage("this workload has no data to build".to_owned()));
+    };
+    match opened.data {
+        Data::None => return Ok(Built::of(opened, options)),
+        Data::Unmarked => {
+            let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
+            return Err(Error::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
+                 builds nothing among them: name another database with --target, which is made \
+                 if it is not there",
+                there.join(", ")
+            )));
+        }
+        Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
+        Data::Absent => {}
+    }
+    let mut built = Built::of(opened, options);
+    if opened.data == Data::Built {
+        return Ok(built);
+    }
+    let mut builder = Builder::at(opened, population, is_stopped)?;
+    let work = builder.load_all(&mut built, progress)?;
+    let indexing = wall_clock::now();
+    builder.finish(&mut |doing| {
+        progress(&Progress {
+            doing: doing.to_owned(),
+            n_rows: work.n_rows_done.load(Ordering::Relaxed),
+            n_rows_total: work.n_rows_total,
+            rows_per_s: 0.0,
+            left_s: None,
+        });
+    })?;
+    built.reconnects += builder.n_reconnects;
+    built.index_seconds = indexing.elapsed().as_secs_f64();
+    built.seconds = began.elapsed().as_secs_f64();
+    Ok(built)
+}
+
+/// Refuses data that are of another seed than asked for.
+fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
+    let has = opened.workload.identity().seed;
+    match wanted.filter(|wanted| *wanted != has) {
+        None => Ok(()),
+        Some(wanted) => Err(Error::Failed(format!(
+            "the data were begun with seed {has}, not {wanted}; leave the seed out to go on with \
+             them, or drop them first"
+        ))),
+    }
+}
+
+/// One build, and the connection by which it makes tables and indexes.
+struct Builder<'b> {
+    opened: &'b Opened,
+    population: &'b dyn Population,
+    is_stopped: &'b (dyn Fn() -> bool + Sync),
+    lock: BuildLock,
+    /// None while a loader has the only session that is to be had.
+    session: Option<AdminSession>,
+    /// The server has one session for us, and no more.
+    has_one_session: bool,
+    /// Times that the connection was made anew.
+    n_reconnects: u64,
+}
+
+impl<'b> Builder<'b> {
+    /// Waits for its turn, and begins what is not begun.
+    fn at(
+        opened: &'b Opened,
+        population: &'b dyn Population,
+        is_stopped: &'b (dyn Fn() -> bool + Sync),
+    ) -> Result<Builder<'b>, Error> {
+        let database = opened.database.as_ref();
+        let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
+        let (mut session, has_one_session) = lock.session_beside(database)?;
+        let found = meta::read(&mut session)?;
+        match opened.data {
+            Data::Absent if found == Found::Nothing => {
+                meta::begin(&mut session, database, &opened.workload.identity())?;
+            }
+            Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
+            _ => {
+                let why = "another dbdyno has built or dropped data here meanwhile: say it again";
+                return Err(Error::Failed(why.to_owned()));
+            }
+        }
+        let (session, n_reconnects) = (Some(session), 0);
+        Ok(Builder { opened, population, is_stopped, lock, session, has_one_session, n_reconnects })
+    }
+
+    /// Creates the tables and fills them, again where a crash of the server took back what it had
+    /// acknowledged.
+    fn load_all(
+        &mut self,
+        built: &mut Built,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Work, Error> {
+        let (opened, population) = (self.opened, self.population);
+        let mut work = self.surely(&mut |session, _| prepare(session, opened, population))?;
+        built.n_rows_before = work.n_rows_before;
+        for _ in 0..PASSES {
+            if self.has_one_session {
+                (built.loaders, self.session) = (1, None);
+            }
+            load_once(opened, population, &work, built, self.is_stopped, progress)?;
+            built.reconnects += work.n_reconnects.load(Ordering::Relaxed);
+            if let Some(why) = work.bulk_refused() {
+                (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
+            }
+            self.lock.renew(opened.database.as_ref(), self.is_stopped)?;
+            let left = self.surely(&mut |session, _| prepare(session, opened, population))?;
+            if left.chunks.is_empty() {
+                built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
+                return Ok(work);
+            }
+            work = left;
+        }
+        let why = "the server loses what it has acknowledged, again and again: see its log";
+        Err(Error::Failed(format!("{why}; {GOES_ON}")))
+    }
+
+    /// All that comes after the rows: indexes, what the database wants to be said, and the mark
+    /// that the data are whole.
+    fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
+        let dialect = self.opened.database.dialect();
+        let done: HashSet<String> = self.surely(&mut |session, _| meta::read_done(session))?;
+        for table in self.population.tables() {
+            for (number, index) in table.indexes.iter().enumerate() {
+                let mark = meta::done_name(&format!("{}.index", table.name), number as u64);
+                let is_made = !dialect.indexes_after_load || dialect.is_made_with(table, index);
+                if is_made || done.contains(&mark) {
+                    continue;
+                }
+                if (self.is_stopped)() {
+                    return Err(Error::Interrupted(
+                        "interrupted before the indexes; the same command goes on there".to_owned(),
+                    ));
+                }
+                doing(&format!("index {}", index.name));
+                let sql = dialect.create_index(table, index);
+                let is_resumed = self.opened.data == Data::Unfinished;
+                self.surely(&mut |session, is_again| {
+                    create_index(session, dialect, &sql, &mark, is_again || is_resumed)
+                })?;
+            }
+        }
+        for sql in self.population.tables().iter().flat_map(dialect.after_load) {
+            self.surely(&mut |session, _| session.write(&sql))?;
+        }
+        self.surely(&mut |session, _| meta::complete(session))
+    }
+
+    /// Does `work`, which is told whether it is done again after a connection was lost.
+    fn surely<T>(
+        &mut self,
+        work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, Refusal>,
+    ) -> Result<T, Error> {
+        let connect = &mut || AdminSession::at(self.opened.database.as_ref());
+        let mut session = match self.session.take() {
+            Some(session) => session,
+            None => connect().map_err(|refusal| self.stopped(refusal))?,
+        };
+        let mut done = work(&mut session, false);
+        for _ in 1..ATTEMPTS {
+            match done {
+                Err(lost) if lost.kind.breaks_session() => {
+                    let again = connect_again(lost, self.is_stopped, connect);
+                    session = again.map_err(|refusal| self.stopped(refusal))?;
+                    self.n_reconnects += 1;
+                    done = work(&mut session, true);
+                }
+                _ => break,
+            }
+        }
+        self.session = Some(session);
+        done.map_err(|refusal| self.stopped(refusal))
+    }
+
+    fn stopped(&self, refusal: Refusal) -> Error {
+        match (self.is_stopped)() {
+            true => Error::Interrupted(interrupted()),
+            false => stopped_by(&refusal),
+        }
+    }
+}
+
+fn stopped_by(refusal: &Refusal) -> Error {
+    Error::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
+}
+
+/// [`build`], which a stop interrupts.
+pub fn build_interruptible(
+    opened: &Opened,
+    options: BuildOptions,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Error> {
+    let (opened, word) = (opened.clone(), Arc::clone(stop));
+    run_interruptible_with_progress(stop, &interrupted(), progress, move |tell| {
+        build(&opened, options, &|| word.is_asked(), tell)
+    })
+}
+
+fn interrupted() -> String {
+    format!("{INTERRUPTED}; {GOES_ON}")
+}
+
+fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
+    let cores = || thread::available_parallelism().map_or(1, |n| n.get());
+    match (options.loaders, opened.database.dialect().parallel_load) {
+        (_, false) => 1,
+        (0, true) => cores().max(LOADERS_LEAST),
+        (n, true) => n,
+    }
+}
+
+/// A build by INSERTs and one in bulk, of the same rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Both {
+    /// The one by INSERTs; its tables were dropped again.
+    pub insert: Built,
+    /// The one in bulk.
+    pub bulk: Built,
+    /// The tables whose checksums are not the same.
+    pub different: Vec<String>,
+}
+
+impl Both {
+    /// The time of the INSERTs in terms of that of the bulk load, each with its indexes.
+    pub fn ratio(&self) -> f64 {
+        self.insert.seconds / self.bulk.seconds.max(1e-9)
+    }
+}
+
+/// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other.
+pub fn build_both(
+    opened: &Opened,
+    loaders: usize,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Both, Error> {
+    if !matches!(opened.data, Data::Absent | Data::None) {
+        let why = "to compare load methods the tables must not be there yet: drop them first";
+        return Err(Error::Failed(why.to_owned()));
+    }
+    let options = |method| BuildOptions { loaders, method, seed: None };
+    let insert = build_interruptible(opened, options(LoadMethod::Insert), stop, progress)?;
+    let of_insert = checksums_interruptible(opened, stop)?;
+    drop_data(opened, false)?;
+    let bulk = build_interruptible(opened, options(LoadMethod::Bulk), stop, progress)?;
+    let of_bulk = checksums_interruptible(opened, stop)?;
+    let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
+    let different = pairs.map(|(one, _)| one.table.clone()).collect();
+    Ok(Both { insert, bulk, different })
+}
+
+/// Creates the tables that are not there, and finds what is left to do.
+fn prepare(
+    session: &mut AdminSession,
+    opened: &Opened,
+    population: &dyn Population,
+) -> Result<Work, Refusal> {
+    let database = opened.database.as_ref();
+    let mut done = meta::read_done(session)?;
+    let mut chunks = Vec::new();
+    let (mut n_rows_total, mut n_rows_before) = (0, 0);
+    for (index, table) in population.tables().iter().enumerate() {
+        if !session.has_table(&table.name)? {
+            // It was there once, and somebody dropped it: its marks tell nothing any more.
+            let n_before = done.len();
+            done.retain(|name| !name.starts_with(&format!("done.{}.", table.name)));
+            if done.len() < n_before {
+                meta::forget_done(session, &table.name)?;
+            }
+            create_table(session, database.dialect(), population, index)?;
+        }
+        n_rows_total += population.n_rows(index);
+        let n_chunks = population.n_chunks(index);
+        let is_done = |chunk: &u64| done.contains(&meta::done_name(&table.name, *chunk));
+        let n_done = (0..n_chunks).filter(is_done).count() as u64;
+        n_rows_before += population.n_rows(index) * n_done / n_chunks.max(1);
+        chunks.extend((0..n_chunks).filter(|chunk| !is_done(chunk)).map(|chunk| (index, chunk)));
+    }
+    let n_rows_done = AtomicU64::new(n_rows_before);
+    Ok(Work {
+        chunks,
+        next: AtomicUsize::new(0),
+        n_rows_total,
+        n_rows_before,
+        n_rows_done,
+        n_reconnects: AtomicU64::new(0),
+        bulk_refused: Mutex::new(None),
+    })
+}
+
+/// Creates a table with the indexes that it has from the start.
+fn create_table(
+    session: &mut AdminSession,
+    dialect: &Dialect,
+    population: &dyn Population,
+    index: usize,
+) -> Result<(), Refusal> {
+    let table = &population.tables()[index];
+    let has_now =
+        |index: &&Index| !dialect.indexes_after_load && !dialect.is_made_with(table, index);
+    let all = || {
+        let indexes = table.indexes.iter().filter(has_now);
+        let indexes = indexes.map(|index| dialect.create_index(table, index));
+        [definition(dialect, population, index)].into_iter().chain(indexes)
+    };
+    let mut create =
+        |session: &mut AdminSession| all().try_for_each(|sql| session.write(&sql).map(drop));
+    match dialect.tables_in_transactions {
+        true => session.whole(&mut create),
+        false => create(session),
+    }
+}
+
+/// How a table is created.
+pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: usize) -> String {
+    let table = &population.tables()[index];
+    match population.partitions(index) {
+        None => dialect.create_table(table),
+        Some((column, count)) => dialect.create_partitioned(table, column, count),
+    }
+}
+
+fn load_once(
+    opened: &Opened,
+    population: &dyn Population,
+    work: &Work,
+    built: &Built,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<(), Error> {
+    let database = opened.database.as_ref();
+    let (n_loaders, method) = (built.loaders, built.method);
+    let began = wall_clock::now();
+    let (tell, hear) = channel::<Result<(), Refusal>>();
+    let doing = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..n_loaders {
+            let (tell, doing) = (tell.clone(), &doing);
+            scope.spawn(move || {
+                let loaded = load_chunks(database, population, method, work, doing, is_stopped);
+                // The receiver outlives all loaders.
+                let _ = tell.send(loaded);
+            });
+        }
+        drop(tell);
+        let mut first_refusal = None;
+        loop {
+            match hear.recv_timeout(Duration::from_millis(200)) {
+                Ok(Ok(())) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Err(refusal)) => {
+                    work.next.store(usize::MAX / 2, Ordering::Relaxed);
+                    first_refusal.get_or_insert(refusal);
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let table = population.tables().get(doing.load(Ordering::Relaxed));
+            progress(&far(work, table.map_or("", |table| &*table.name), began));
+        }
+        match first_refusal {
+            Some(refusal) => Err(stopped_by(&refusal)),
+            None if is_stopped() => Err(Error::Interrupted(interrupted())),
+            None => Ok(()),
+        }
+    })
+}
+
+fn far(work: &Work, doing: &str, began: Instant) -> Progress {
+    let n_rows = work.n_rows_done.load(Ordering::Relaxed);
+    let seconds = began.elapsed().as_secs_f64();
+    let rows_per_s = (n_rows - work.n_rows_before) as f64 / seconds.max(1e-3);
+    let left = work.n_rows_total.saturating_sub(n_rows) as f64 / rows_per_s;
+    Progress {
+        doing: doing.to_owned(),
+        n_rows,
+        n_rows_total: work.n_rows_total,
+        rows_per_s,
+        left_s: left.is_finite().then_some(left),
+    }
+}
+
+/// Creates an index and marks it: at once where the database can do that. Elsewhere an index may
+/// be there without its mark, if `may_be_there`.
+fn create_index(
+    session: &mut AdminSession,
+    dialect: &Dialect,
+    sql: &str,
+    mark: &str,
+    may_be_there: bool,
+) -> Result<(), Refusal> {
+    if may_be_there && meta::is_done(session, mark)? {
+        return Ok(());
+    }
+    if dialect.tables_in_transactions {
+        return session.whole(&mut |session| {
+            session.write(sql)?;
+            meta::mark(session, mark, "index")
+        });
+    }
+    match session.write(sql) {
+        Err(no) if may_be_there && no.kind == RefusalKind::Exists => {}
+        made => drop(made?),
+    }
+    meta::mark(session, mark, "index")
+}
+
+/// The tables of the workload's names that are there.
+fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, Refusal> {
+    let tables = opened.workload.population().map(|population| population.tables());
+    let mut there = Vec::new();
+    for table in tables.unwrap_or_default() {
+        if session.has_table(&table.name)? {
+            there.push(table.name.to_string());
+        }
+    }
+    Ok(there)
+}
+
+/// The tables of the workload's names that dbdyno did not build, each with its number of rows;
+/// none if it built them.
+pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
+    if opened.data != Data::Unmarked {
+        return Ok(Vec::new());
+    }
+    let opened = opened.clone();
+    run_interruptible(stop, "interrupted while rows were counted; nothing was dropped", move || {
+        let mut session = AdminSession::at(opened.database.as_ref())?;
+        let mut counted = Vec::new();
+        for table in unmarked(&mut session, &opened)? {
+            let n_rows = session.number(&format!("SELECT count(*) FROM {table}"))?;
+            counted.push((table, n_rows.map_or(0, |n_rows| n_rows.unsigned_abs())));
+        }
+        Ok(counted)
+    })
+}
+
+/// Drops a workload's tables, and their entry in `dbdyno_meta`. Returns their names. Tables that
+/// dbdyno did not build are dropped only with `force`.
+pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
+    let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
+    let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
+    let found = meta::read(&mut session)?;
+    if found == Found::Nothing && !force {
+        let there = unmarked(&mut session, opened)?;
+        if !there.is_empty() {
+            return Err(Error::Failed(format!(
+                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
+                 not drop them",
+                there.join(", ")
+            )));
+        }
+    }
+    if found != Found::Nothing {
+        // Where this is interrupted, what is left is known to be a part.
+        meta::undo_complete(&mut session)?;
+    }
+    let mut dropped = Vec::new();
+    let tables = opened.workload.population().map(|population| population.tables());
+    for table in tables.unwrap_or_default() {
+        match session.write(&format!("DROP TABLE {}", table.name)) {
+            Ok(_) => dropped.push(table.name.to_string()),
+            Err(refusal) if refusal.kind == RefusalKind::Missing => {}
+            Err(refusal) => return Err(refusal.into()),
+        }
+    }
+    routines::drop_all(&mut session, opened)?;
+    if found != Found::Nothing {
+        meta::drop_table(&mut session)?;
+    }
+    Ok(dropped)
+}
+
+/// A table's checksum: the sum over its rows of a hash of their values, so that neither the
+/// order of rows nor the way they were built matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checksum {
+    /// The table.
+    pub table: String,
+    /// Its rows.
+    pub n_rows: u64,
+    /// The sum.
+    pub sum: u64,
+}
+
+/// The checksums of all tables of a workload.
+pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec<Checksum>, Error> {
+    let mut session = AdminSession::at(database)?;
+    let tables = workload.population().map(|population| population.tables());
+    let mut sums = Vec::new();
+    for table in tables.unwrap_or_default() {
+        let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let mut checksum = Checksum { table: table.name.to_string(), n_rows: 0, sum: 0 };
+        let columns: Vec<ColumnType> = table.columns.iter().map(|column| column.of).collect();
+        let mut text = String::new();
+        session.read(&format!("SELECT {} FROM {}", names.join(", "), table.name), &mut |row| {
+            text.clear();
+            describe_row(row, &columns, &mut text)?;
+            checksum.n_rows += 1;
+            checksum.sum = checksum.sum.wrapping_add(fnv1a(text.as_bytes()));
+            Ok(())
+        })?;
+        sums.push(checksum);
+    }
+    Ok(sums)
+}
+
+/// [`checksums`], which a stop interrupts.
+pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    run_interruptible(stop, "interrupted while checksums were made", move || {
+        checksums(database.as_ref(), workload.as_ref())
+    })
+}

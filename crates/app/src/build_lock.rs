@@ -1,0 +1,218 @@
+//! Being the only one who builds, drops or puts routines into a database, and waiting for a
+//! server that comes back.
+//!
+//! What is held ends with its connection, so nobody who crashed locks others out. Not here: what
+//! is done meanwhile; SQLite, whose loads keep each other out by their marks.
+
+use std::thread;
+use std::time::Duration;
+
+use model::{Database, Refusal};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+
+/// How long a build waits: a server takes a moment to notice that the one before is gone.
+pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
+/// How long who puts routines there waits: others do the same, and are soon done.
+pub(crate) const A_WHILE: Duration = Duration::from_secs(60);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How often one tries to connect anew, with a pause that grows to the last of these: half a
+/// minute, in which a server recovers from a crash.
+const RECONNECTS: u32 = 35;
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// Held by one process for one database, until it is dropped.
+pub(crate) struct BuildLock {
+    /// The session that holds it; none where the database has no means for that.
+    session: Option<AdminSession>,
+}
+
+impl BuildLock {
+    /// Waits for its turn, at most `patience`.
+    pub(crate) fn at(
+        database: &dyn Database,
+        patience: Duration,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<BuildLock, Error> {
+        let Some((ask, first)) = database.dialect().alone.split_last() else {
+            return Ok(BuildLock { session: None });
+        };
+        let mut session = AdminSession::at(database)?;
+        for sql in first {
+            session.write(sql)?;
+        }
+        let began = wall_clock::now();
+        loop {
+            match session.number(ask) {
+                Ok(Some(0)) => {}
+                Ok(Some(_)) => return Ok(BuildLock { session: Some(session) }),
+                // Some clusters and proxies know no such locks; marks still keep rows whole.
+                Ok(None) => return Ok(BuildLock { session: None }),
+                Err(refusal) if !refusal.kind.breaks_session() => {
+                    return Ok(BuildLock { session: None });
+                }
+                Err(refusal) => return Err(refusal.into()),
+            }
+            if is_stopped() {
+                return Err(Error::Interrupted("interrupted while waiting".to_owned()));
+            }
+            if began.elapsed() > patience {
+                return Err(Error::Failed(
+                    "another dbdyno builds or drops data in this database: try again when it has \
+                     ended"
+                        .to_owned(),
+                ));
+            }
+            thread::park_timeout(LOOK_EVERY);
+        }
+    }
+
+    /// A session beside the one that keeps others out, and whether it is the only one that is to
+    /// be had: nobody else can build there then either, and ours that keeps them out is ended.
+    pub(crate) fn session_beside(
+        &mut self,
+        database: &dyn Database,
+    ) -> Result<(AdminSession, bool), Refusal> {
+        match AdminSession::at(database) {
+            Err(no) if no.kind.breaks_session() && self.answers() => {
+                self.session = None;
+                let why = "the server answers on one session and lets us have no second one";
+                let session = AdminSession::at(database);
+                session.map(|session| (session, true)).map_err(|_| no.during(why))
+            }
+            session => session.map(|session| (session, false)),
+        }
+    }
+
+    /// Whether a session holds it, and the server answers there.
+    fn answers(&mut self) -> bool {
+        self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
+    }
+
+    /// Takes it again if its connection was lost meanwhile.
+    pub(crate) fn renew(
+        &mut self,
+        database: &dyn Database,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Error> {
+        if let Some(session) = &mut self.session
+            && session.number("SELECT 1").is_err()
+        {
+            *self = BuildLock::at(database, A_MOMENT, is_stopped)?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits until a server lets us in that says that it recovers, however long that takes; its words
+/// go to `tell` once. Ends at once where it says anything else: that is for whoever connects next.
+pub(crate) fn wait_while_recovering(
+    database: &dyn Database,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    tell: &mut dyn FnMut(&String),
+) {
+    let is_recovering = database.dialect().is_recovering;
+    let mut is_told = false;
+    while let Err(no) = AdminSession::at(database) {
+        if !is_recovering(&no) || is_stopped() {
+            return;
+        }
+        if !std::mem::replace(&mut is_told, true) {
+            tell(&no.message);
+        }
+        thread::park_timeout(LOOK_EVERY);
+    }
+}
+
+/// Connects again after a connection was lost, as soon as the server lets us.
+pub(crate) fn connect_again<T>(
+    lost: Refusal,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    connect: &mut dyn FnMut() -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let mut pause = PAUSES.0;
+    let mut last = lost;
+    for _ in 0..RECONNECTS {
+        if is_stopped() {
+            return Err(last);
+        }
+        match connect() {
+            Ok(connected) => return Ok(connected),
+            Err(refusal) if refusal.kind.breaks_session() => last = refusal,
+            Err(refusal) => return Err(refusal),
+        }
+        thread::park_timeout(pause);
+        pause = (pause * 2).min(PAUSES.1);
+    }
+    Err(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use model::{Connecting, Dialect, Fact, Place, Places, RefusalKind, Statement, Target};
+
+    use super::*;
+    use crate::open::open;
+
+    /// A database that lets in nobody who is not the nth, and says why.
+    struct Recovers {
+        inner: Arc<dyn Database>,
+        dialect: Dialect,
+        n_refused: AtomicU32,
+        left: AtomicU32,
+        sqlstate: &'static str,
+    }
+
+    impl Database for Recovers {
+        fn dialect(&self) -> &Dialect {
+            &self.dialect
+        }
+
+        fn places(&self) -> Places {
+            self.inner.places()
+        }
+
+        fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+            let is_up = |left: u32| left.checked_sub(1);
+            match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_up) {
+                Err(_) => self.inner.connect(place, statements),
+                Ok(_) => {
+                    self.n_refused.fetch_add(1, Ordering::Relaxed);
+                    let sqlstate = self.sqlstate.to_owned();
+                    let no = Refusal::new(RefusalKind::ConnectionLost, "not yet");
+                    Box::pin(async move { Err(Refusal { sqlstate, ..no }) })
+                }
+            }
+        }
+
+        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+            self.inner.facts()
+        }
+    }
+
+    #[test]
+    fn a_server_is_waited_for_as_long_as_it_says_that_it_recovers() {
+        let check = |sqlstate, is_stopped: bool, n_refused: u32| {
+            let target = Target::parse("sqlite::memory:").expect("a target");
+            let inner = open(&target, 1, true).expect("opens");
+            let postgres = drivers::ALL.iter().find(|entry| entry.name == "postgres");
+            let is_recovering = postgres.expect("it is there").dialect.is_recovering;
+            let dialect = Dialect { is_recovering, ..*inner.dialect() };
+            let (refused, left) = (AtomicU32::new(0), AtomicU32::new(5));
+            let recovers = Recovers { inner, dialect, n_refused: refused, left, sqlstate };
+            let mut n_told = 0;
+            wait_while_recovering(&recovers, &|| is_stopped, &mut |_| n_told += 1);
+            assert_eq!(n_told, u32::from(n_refused > 1));
+            assert_eq!(recovers.n_refused.into_inner(), n_refused, "{sqlstate} {is_stopped}");
+        };
+        check("57P03", false, 5);
+        check("57P03", true, 1);
+        check("57P01", false, 1);
+    }
+}

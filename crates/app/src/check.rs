@@ -1,0 +1,120 @@
+//! Checking that the data are what the workload says they must be.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use engine::Stop;
+use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::interruptible::run_interruptible_with_progress;
+
+/// Rows shown of each check that fails.
+const EXAMPLES: usize = 5;
+
+/// Runs every check of `workload`. `doing` is told each one's title before it runs.
+pub fn check(
+    database: &dyn Database,
+    workload: &dyn Workload,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Error> {
+    let checks = workload.checks(database.dialect());
+    let mut results = Vec::new();
+    if checks.is_empty() {
+        return Ok(results);
+    }
+    let mut session = AdminSession::at(database)?;
+    for check in checks {
+        doing(&format!("{} {}", check.id, check.title));
+        let mut result = CheckResult {
+            id: check.id.to_owned(),
+            title: check.title.to_owned(),
+            n_failed: 0,
+            examples: Vec::new(),
+        };
+        let mut visit = |row: &dyn Row| {
+            result.n_failed += 1;
+            if result.examples.len() < EXAMPLES {
+                result.examples.push(name_row(row));
+            }
+            Ok(())
+        };
+        let asked = session.until(is_stopped, |session| session.read(&check.sql, &mut visit));
+        if is_stopped() {
+            let why = "interrupted while the data were checked".to_owned();
+            return Err(Error::Interrupted(why));
+        }
+        asked.map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
+        results.push(result);
+    }
+    Ok(results)
+}
+
+/// [`check`], which a stop interrupts.
+pub fn check_interruptible(
+    database: &Arc<dyn Database>,
+    workload: &Arc<dyn Workload>,
+    stop: &Arc<Stop>,
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Error> {
+    let (database, workload) = (Arc::clone(database), Arc::clone(workload));
+    let word = Arc::clone(stop);
+    let interrupted = "interrupted while the data were checked";
+    run_interruptible_with_progress(
+        stop,
+        interrupted,
+        &mut |title: &String| doing(title),
+        move |tell| {
+            check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
+                tell(&title.to_owned());
+            })
+        },
+    )
+}
+
+/// `w_id=1, w_ytd=30`.
+fn name_row(row: &dyn Row) -> String {
+    let mut text = String::new();
+    for column in 0..row.width() {
+        let comma = if column > 0 { ", " } else { "" };
+        let _ = write!(text, "{comma}{}=", row.name(column));
+        describe(row.value(column), &mut text);
+    }
+    text
+}
+
+/// All values of a row of these types, the same for every database that holds it.
+pub(crate) fn describe_row(
+    row: &dyn Row,
+    columns: &[ColumnType],
+    text: &mut String,
+) -> Result<(), Refusal> {
+    for (column, of) in columns.iter().enumerate() {
+        match (row.value(column), of) {
+            (Value::Null, _) => describe(Value::Null, text),
+            (_, ColumnType::Decimal { scale, .. }) => {
+                describe(Value::Int(row.decimal(column, *scale)?), text);
+            }
+            // Some keep it padded with blanks to its length.
+            (Value::Text(words), ColumnType::Char(_)) => text.push_str(words.trim_end_matches(' ')),
+            (value, _) => describe(value, text),
+        }
+        text.push('|');
+    }
+    Ok(())
+}
+
+fn describe(value: Value<'_>, text: &mut String) {
+    // Writing to a String cannot fail.
+    let _ = match value {
+        Value::Null => write!(text, "null"),
+        Value::Int(number) => write!(text, "{number}"),
+        Value::Float(number) => write!(text, "{number}"),
+        Value::Decimal { unscaled, .. } => write!(text, "{unscaled}"),
+        Value::Text(words) => write!(text, "{words}"),
+        Value::Bytes(bytes) => write!(text, "{bytes:02x?}"),
+        Value::Timestamp(us) => write!(text, "{us}"),
+    };
+}

@@ -1,0 +1,157 @@
+//! How busy the threads were on which clients live: event loops each, clients' own together.
+//!
+//! A thread is busy while it runs and while it could run and has no CPU; both are the kernel's
+//! own figures (`/proc/<pid>/task/<tid>/schedstat`), so a measured query pays nothing for them.
+//! Not here: reading the files (monitor).
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use engine::{ClientThread, ClientThreads};
+use model::Fact;
+use monitor::wall_clock;
+
+use monitor::{SharedTasks, Task, TaskCounters};
+
+/// The client threads of a run from some instant on.
+#[derive(Debug)]
+pub(crate) struct ThreadWatch {
+    began: Instant,
+    before: BTreeMap<ClientThread, TaskCounters>,
+}
+
+/// What client threads did meanwhile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ThreadUse {
+    /// How long that was, in nanoseconds.
+    wall_ns: u64,
+    /// Time on a CPU and time without one, in nanoseconds, of each thread that was read.
+    threads: Vec<(ClientThread, u64, u64)>,
+}
+
+fn last_read<'a>(
+    threads: &SharedTasks,
+    list: impl IntoIterator<Item = &'a ClientThread>,
+) -> BTreeMap<ClientThread, TaskCounters> {
+    let tasks = threads.lock();
+    let process = std::process::id();
+    let of = |thread: &ClientThread| {
+        let task = Task { process, thread: thread.thread };
+        Some((*thread, tasks.last_read(task)?))
+    };
+    list.into_iter().filter_map(of).collect()
+}
+
+impl ThreadWatch {
+    /// Begins now, just after all threads were read.
+    pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
+        ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
+    }
+
+    /// What they have done since, just after all threads were read again.
+    pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
+        let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
+            let before = self.before.get(thread)?;
+            let grown = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
+            let cpu_ns = grown(now.cpu_ns, before.cpu_ns)?;
+            Some((*thread, cpu_ns, grown(now.run_delay_ns, before.run_delay_ns)?))
+        };
+        let now = last_read(threads, self.before.keys());
+        ThreadUse {
+            wall_ns: self.began.elapsed().as_nanos() as u64,
+            threads: now.iter().filter_map(grown).collect(),
+        }
+    }
+}
+
+impl ThreadUse {
+    /// Time that clients' own threads were without a CPU, in nanoseconds; none where clients live
+    /// on event loops.
+    pub(crate) fn run_delay_ns(&self) -> Option<u64> {
+        let own = self.threads.iter().filter(|(thread, ..)| thread.loop_index.is_none());
+        own.map(|(_, _, run_delay_ns)| *run_delay_ns).reduce(|sum, ns| sum + ns)
+    }
+
+    /// In percent of the time: each event loop, or the mean of clients' own threads.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        if self.wall_ns == 0 || self.threads.is_empty() {
+            return Vec::new();
+        }
+        let percent = |ns: u64| (100.0 * ns as f64 / self.wall_ns as f64).min(100.0);
+        let listed = |percents: Vec<f64>| {
+            percents.iter().map(|percent| format!("{percent:.1}")).collect::<Vec<_>>().join(", ")
+        };
+        let is_loop = |(thread, ..): &&(ClientThread, u64, u64)| thread.loop_index.is_some();
+        let loops: Vec<_> = self.threads.iter().filter(is_loop).collect();
+        if !loops.is_empty() {
+            let busy = loops.iter().map(|(_, cpu, delay)| percent(cpu + delay)).collect();
+            let waiting = loops.iter().map(|(_, _, delay)| percent(*delay)).collect();
+            return vec![
+                Fact::new("client", "loop_busy_percent", listed(busy)),
+                Fact::new("client", "loop_run_delay_percent", listed(waiting)),
+            ];
+        }
+        let n = self.threads.len() as u64;
+        let mean = |ns: u64| format!("{:.2}", percent(ns / n));
+        let cpu_ns: u64 = self.threads.iter().map(|(_, cpu_ns, _)| cpu_ns).sum();
+        let delay_ns: u64 = self.threads.iter().map(|(.., delay_ns)| delay_ns).sum();
+        vec![
+            Fact::new("client", "thread_busy_percent", mean(cpu_ns + delay_ns)),
+            Fact::new("client", "thread_run_delay_percent", mean(delay_ns)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(threads: &[(Option<u32>, u64, u64)]) -> ThreadUse {
+        let of = |(thread, (loop_index, cpu_ns, delay_ns)): (u32, &(Option<u32>, u64, u64))| {
+            (ClientThread { loop_index: *loop_index, thread }, *cpu_ns, *delay_ns)
+        };
+        ThreadUse { wall_ns: 1_000, threads: (0..).zip(threads).map(of).collect() }
+    }
+
+    fn facts(used: &ThreadUse) -> Vec<(String, String)> {
+        used.facts().into_iter().map(|fact| (fact.name, fact.value)).collect()
+    }
+
+    #[test]
+    fn each_loop_is_told_and_threads_are_together() {
+        let pairs = |list: [(&str, &str); 2]| list.map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let loops = used(&[(Some(0), 600, 300), (Some(1), 200, 1)]);
+        let expected =
+            [("loop_busy_percent", "90.0, 20.1"), ("loop_run_delay_percent", "30.0, 0.1")];
+        assert_eq!(facts(&loops), pairs(expected));
+        assert_eq!(loops.run_delay_ns(), None);
+        let threads = used(&[(None, 100, 300), (None, 0, 0)]);
+        let expected = [("thread_busy_percent", "20.00"), ("thread_run_delay_percent", "15.00")];
+        assert_eq!(facts(&threads), pairs(expected));
+        assert_eq!(threads.run_delay_ns(), Some(300));
+        assert_eq!(facts(&used(&[])), []);
+    }
+
+    #[test]
+    fn a_thread_that_works_is_busy_and_one_that_waits_is_not() {
+        let (say, run_interruptible_with_progress) = std::sync::mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || run_interruptible_with_progress.recv());
+        let threads = SharedTasks::default();
+        let mut watch = monitor::Watch::over(&threads);
+        let tasks = Task::of_process(std::process::id());
+        let list: Vec<ClientThread> = tasks
+            .iter()
+            .map(|task| ClientThread { loop_index: None, thread: task.thread })
+            .collect();
+        let begun = ThreadWatch { began: wall_clock::now(), before: last_read(&threads, &list) };
+        let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
+        assert!(begun.before.keys().any(|thread| thread.thread == own));
+        std::hint::black_box((0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
+        watch.read();
+        let used = begun.read(&threads);
+        let of_own = used.threads.iter().find(|(thread, ..)| thread.thread == own);
+        assert!(of_own.is_some_and(|(_, cpu_ns, _)| *cpu_ns > 10_000), "{used:?}");
+        say.send(()).expect("it waits");
+        waiting.join().expect("no panic").expect("it was told");
+    }
+}

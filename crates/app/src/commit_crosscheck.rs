@@ -1,0 +1,150 @@
+//! The server's own counter of commits, held against what we counted over the same load.
+//!
+//! It counts what others commit too, and the statements by which we look at it; on PostgreSQL it
+//! is told a little late. So it may count more than we do, and never less.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use analysis::Tally;
+use model::{CommitCounter, Database, Fact};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+
+/// How far a server's clock and ours may be apart over a run.
+const APART: Duration = Duration::from_secs(2);
+
+/// Sessions tell what they committed when they end, and a server may tell it a second later.
+const PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What the server counts now; none where it does not count, or does not let us look.
+pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
+    let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
+    let mut session = AdminSession::at(database)?;
+    // Who may not look at it can do without.
+    Ok(session.counted(counter.sql).unwrap_or(None))
+}
+
+/// That the server was started anew within the time since `began`, as it says itself: what it
+/// counts may have survived that.
+pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
+    let Some(sql) = database.dialect().started_ago else { return Ok(None) };
+    let mut session = AdminSession::at(database)?;
+    let mut ago = || -> Option<u64> { session.counted(sql).ok()??.try_into().ok() };
+    let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
+    let Some(first) = ago().filter(is_since) else { return Ok(None) };
+    // Some servers speak the protocol and count no seconds: always 0 is no evidence.
+    let asked = wall_clock::now();
+    while asked.elapsed() < PATIENCE {
+        thread::park_timeout(LOOK_EVERY);
+        if ago() != Some(first) {
+            return Ok(Some(Fact::new("server", "restarted_ago_s", first)));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads until the server has counted `ours` more than `before`, or does not any more.
+pub(crate) fn read_settled(
+    database: &dyn Database,
+    before: Option<i64>,
+    ours: u64,
+) -> Result<Option<i64>, Error> {
+    let began = wall_clock::now();
+    loop {
+        let after = read(database)?;
+        let is_enough = match (before, after) {
+            (Some(before), Some(after)) => after.saturating_sub(before) >= ours as i64,
+            _ => true,
+        };
+        if is_enough || began.elapsed() > PATIENCE {
+            return Ok(after);
+        }
+        thread::park_timeout(LOOK_EVERY);
+    }
+}
+
+/// All that we committed and all whose outcome is unknown, ramp-up and drain included.
+pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
+    let (mut committed, mut unknown) = (0, 0);
+    for (group, told) in tally.groups.iter().zip(tally.description.iter().flat_map(|d| &d.groups)) {
+        for kind in 0..told.kinds.len() as u16 {
+            for part in [group.kind(kind), group.ramp_up_kind(kind)].into_iter().flatten() {
+                committed += part.counts.committed;
+                unknown += part.counts.unknown;
+            }
+        }
+    }
+    (committed, unknown)
+}
+
+/// The comparison as facts.
+pub(crate) fn facts(
+    counter: CommitCounter,
+    change: i64,
+    (committed, unknown): (u64, u64),
+) -> Vec<Fact> {
+    vec![
+        Fact::new("commits", "server_counter", counter.name),
+        Fact::new("commits", "server_change", change),
+        Fact::new("commits", "ours", committed),
+        Fact::new("commits", "ours_unknown", unknown),
+        Fact::new("commits", "counts_single_statements", counter.counts_single_statements),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::{Connecting, Dialect, Place, Places, Refusal, Statement, Target};
+
+    use super::*;
+    use crate::open::open;
+
+    /// A database that says by this query how long ago it was started.
+    struct Says {
+        inner: Arc<dyn Database>,
+        dialect: Dialect,
+    }
+
+    impl Database for Says {
+        fn dialect(&self) -> &Dialect {
+            &self.dialect
+        }
+
+        fn places(&self) -> Places {
+            self.inner.places()
+        }
+
+        fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+            self.inner.connect(place, statements)
+        }
+
+        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+            self.inner.facts()
+        }
+    }
+
+    #[test]
+    fn a_start_that_never_moves_is_no_restart() {
+        let target = Target::parse("sqlite::memory:").expect("a target");
+        let inner = open(&target, 1, true).expect("opens");
+        let began =
+            wall_clock::now().checked_sub(Duration::from_secs(60)).expect("the machine is up");
+        let check = |sql: &'static str, expect: bool| {
+            let dialect = Dialect { started_ago: Some(sql), ..*inner.dialect() };
+            let says = Says { inner: Arc::clone(&inner), dialect };
+            let fact = restarted(&says, began).expect("asked");
+            assert_eq!(fact.is_some(), expect, "{sql}: {fact:?}");
+        };
+        check("SELECT 0", false);
+        check("SELECT 5", false);
+        check("SELECT 70", false);
+        // Time goes by, as it were.
+        check("SELECT abs(random()) % 50", true);
+    }
+}

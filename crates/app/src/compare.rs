@@ -1,0 +1,594 @@
+//! `compare` and `history`: which runs of the store make a side or a build, and what these have
+//! shown against each other.
+//!
+//! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
+//! between. Points of an experiment are its axes' values; other runs have the points that their
+//! conditions make (analysis). Not here: the judgement (results).
+
+use analysis::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
+use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
+use analysis::figures::short;
+use analysis::history::{Acknowledged, Order, Question};
+use analysis::repeats::not_fixed;
+use analysis::report::{Named, Report};
+use analysis::trials::{Trialled, counts, why_not_in_short};
+use analysis::{ComparisonReport, HistoryReport};
+use model::ReportField;
+use model::Status;
+use model::{Dice, RunId, Stream, short_axis};
+use plan::varied_to_toml;
+use render::for_shell;
+use render::list::short_id;
+use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind};
+
+use crate::error::Error;
+use crate::trials::{Kept, Trials, kept_report_but, trials};
+
+/// What is held against what.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asked {
+    /// Sides as written, the baseline first.
+    Sides(Vec<String>),
+    /// The values of one axis of one experiment, the first of them the baseline.
+    Axis {
+        /// The experiment, by name.
+        experiment: String,
+        /// The axis.
+        axis: String,
+    },
+}
+
+/// Holds sides against each other.
+pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Error> {
+    let mut damaged = Vec::new();
+    let sides = match asked {
+        Asked::Sides(names) => sides(store, names, &mut damaged)?,
+        Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
+    };
+    let held = ComparisonReport::new(&sides, judge).map_err(Error::Usage)?;
+    let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
+    Ok(ComparisonReport { damaged, repeats, command, ..held })
+}
+
+/// How the experiments that are asked for were repeated, where that matters.
+fn repeats(store: &Store, asked: &Asked) -> Vec<String> {
+    let names = match asked {
+        Asked::Sides(names) => &names[..],
+        Asked::Axis { experiment, .. } => std::slice::from_ref(experiment),
+    };
+    let found = names.iter().filter_map(|name| store.find_experiment(name).ok());
+    let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
+    all.dedup();
+    all
+}
+
+/// What asks for the same on the command line, tomorrow too.
+fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
+    let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
+    let last_run = || store.find(LAST).map_or(LAST.to_owned(), |run| run.0);
+    match asked {
+        Asked::Sides(names) => {
+            let lasting = |name: &String| if name == LAST { last_run() } else { name.clone() };
+            words.extend(names.iter().map(lasting));
+        }
+        Asked::Axis { experiment, axis } => {
+            let found = store.find_experiment(experiment).map(|found| found.id);
+            let experiment = found.unwrap_or_else(|_| experiment.clone());
+            words.extend([experiment, "--by".to_owned(), axis.clone()]);
+        }
+    }
+    if let Some(figure) = &judge.primary {
+        words.extend(["--figure".to_owned(), short(figure).to_owned()]);
+    }
+    if judge.floor != FLOOR {
+        words.extend(["--floor".to_owned(), format!("{}%", judge.floor * 100.0)]);
+    }
+    words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// The history of a label's values: with what was acknowledged of it, and against the pinned
+/// build unless the question names one.
+pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
+    is_label(&question.by)?;
+    let mut damaged = Vec::new();
+    let is_of_part = question.judge.primary.as_ref().is_some_and(|name| name.contains('.'));
+    let left_out = if is_of_part { &Report::SERIES[..] } else { &Report::AT_LENGTH[..] };
+    let builds = labelled(store, &question.by, None, left_out, &mut damaged)?;
+    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    let mut question = question.clone();
+    if question.baseline.is_none() {
+        question.baseline = store.baseline(&question.by)?;
+    }
+    question.acknowledged = store.acknowledged(&question.by)?;
+    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || dice.bits());
+    told.map(|told| HistoryReport { damaged, ..told }).map_err(Error::Usage)
+}
+
+fn is_label(key: &str) -> Result<(), Error> {
+    if key.trim().is_empty() {
+        let why = "'' is no label: name the one whose values are the builds, such as build";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses a build that no run has.
+fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
+    is_label(key)?;
+    let label = Some((key.to_owned(), Some(build.to_owned())));
+    let rows = store.list(&Filter { label, ..Filter::default() })?;
+    match rows.is_empty() {
+        true => Err(Error::Usage(format!(
+            "no run has the label {key}={build}: 'dbdyno history --by {key}' lists the builds"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Accepts the level of a build and of those after it: it is no alarm. Refuses a build at which no
+/// figure has changed.
+pub fn acknowledge(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    change: &Acknowledged,
+) -> Result<(), Error> {
+    is_build(store, key, &change.build)?;
+    has_change(store, key, order, change)?;
+    store.acknowledge(key, change).map_err(Error::from)
+}
+
+fn has_change(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    change: &Acknowledged,
+) -> Result<(), Error> {
+    let mut damaged = Vec::new();
+    let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
+    let mut known: Vec<String> = Vec::new();
+    let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
+    for primary in figures {
+        // Any change may be acknowledged, also one that matters by a smaller floor only.
+        let judge = Judge { primary, floor: 0.0, also: Vec::new() };
+        let question = Question { order: order.cloned(), ..Question::of(key, judge) };
+        let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+        let Ok(told) = HistoryReport::new(&question, &builds, &mut || dice.bits()) else {
+            continue;
+        };
+        let points = told.point_names();
+        if !change.point.is_empty() && !points.contains(&change.point) {
+            return Err(Error::Usage(format!(
+                "no point is {}: points are {}",
+                change.point,
+                points.join(", ")
+            )));
+        }
+        if told.has_change_at(&change.build, &change.point) {
+            return Ok(());
+        }
+        let new: Vec<String> = told.changed(&change.point).into_iter().map(str::to_owned).collect();
+        known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
+    }
+    let known = match &known[..] {
+        [] => "no build has one".to_owned(),
+        [one] => format!("{one} has one"),
+        many => format!("{} have one", many.join(", ")),
+    };
+    Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
+}
+
+/// Takes that back.
+pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
+    match store.unacknowledge(key, build, point)? {
+        true => Ok(()),
+        false => Err(Error::Usage(format!(
+            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
+        ))),
+    }
+}
+
+/// Pins the build that the last ones are compared with; none unpins it.
+pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(), Error> {
+    if let Some(build) = build {
+        is_build(store, key, build)?;
+    }
+    store.pin_baseline(key, build).map_err(Error::from)
+}
+
+/// The runs of a label by its values, or of one value, as they were made: the oldest first. One
+/// that was killed has no report, and one that goes on does not count. Reports come with some of
+/// their fields empty.
+fn labelled(
+    store: &Store,
+    key: &str,
+    value: Option<&str>,
+    emptied: &[ReportField],
+    damaged: &mut Vec<String>,
+) -> Result<Vec<Found>, Error> {
+    let label = Some((key.to_owned(), value.map(str::to_owned)));
+    let mut rows = store.list(&Filter { label, ..Filter::default() })?;
+    if value.is_none() {
+        // A build that is being measured is no build that was lost.
+        rows.retain(|row| row.status != Status::Running);
+    }
+    let mut all: Vec<(String, Vec<Report>, Vec<NotCounted>)> = Vec::new();
+    for row in rows.iter().rev() {
+        let value = row.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        let value = value.expect("the label was asked for");
+        if !all.iter().any(|(name, ..)| name == value) {
+            all.push((value.clone(), Vec::new(), Vec::new()));
+        }
+        let of = all.iter_mut().find(|(name, ..)| name == value);
+        let (_, reports, lost) = of.expect("it was put there");
+        match kept_report_but(store, &row.run, emptied)? {
+            Kept::Report(report) => reports.push(*report),
+            Kept::Not => lost.push(lost_of(row)),
+            Kept::Damaged => {
+                lost.push(not_counted(&row.run.0, DAMAGED));
+                damaged.push(row.run.0.clone());
+            }
+        }
+    }
+    if all.is_empty() {
+        let (label, example) = match value {
+            Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
+            None => (key.to_owned(), format!("{key}=1.2")),
+        };
+        return Err(Error::Usage(format!(
+            "no run has the label {label}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
+             {example}' sets one"
+        )));
+    }
+    Ok(all.into_iter().map(|(name, reports, lost)| Found::Runs(name, reports, lost)).collect())
+}
+
+const DAMAGED: &str = "its report is damaged";
+
+fn not_counted(run: &str, why: &str) -> NotCounted {
+    NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
+}
+
+/// A run without a report: it goes on, or was killed.
+fn lost_of(row: &RunRow) -> NotCounted {
+    let why = match row.status {
+        Status::Running => "it goes on".to_owned(),
+        Status::Interrupted => "it was killed, and has no report".to_owned(),
+        status => format!("it is {}, and its report is missing", status.name()),
+    };
+    not_counted(&row.run.0, &why)
+}
+
+/// A run with its point, and which repeat it is of it.
+struct Placed {
+    values: Named<String>,
+    repeat: Option<u32>,
+    report: Report,
+}
+
+/// A side before its points are known.
+enum Found {
+    /// With its name and its plan.
+    Experiment(String, Option<String>, Vec<Placed>),
+    /// With the runs besides that have no report.
+    Runs(String, Vec<Report>, Vec<NotCounted>),
+}
+
+fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<Vec<Side>, Error> {
+    let found = names.iter().map(|name| side(store, name, damaged));
+    let mut found = found.collect::<Result<Vec<Found>, Error>>()?;
+    for (index, one) in found.iter().enumerate() {
+        for (before, name) in found[..index].iter().zip(names) {
+            let theirs = before.runs();
+            if let Some(run) = one.runs().into_iter().find(|run| theirs.contains(run)) {
+                return Err(Error::Usage(format!(
+                    "{name} and {} share the run {run}: nothing is compared with itself",
+                    names[index]
+                )));
+            }
+        }
+    }
+    if found.iter().any(Found::is_list) {
+        name_lists(store, &mut found)?;
+    }
+    sides_placed(found)
+}
+
+/// Gives lists of runs shorter names: the label that all runs of a list have and those of no other
+/// side do, else one run and how many more.
+fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
+    let mut labels: Vec<Vec<(String, String)>> = Vec::new();
+    for one in found.iter() {
+        let mut common: Option<Vec<(String, String)>> = None;
+        for run in one.runs() {
+            let row = store.row(&RunId(run.clone()))?;
+            let of_run = row.map(|row| row.labels).unwrap_or_default();
+            common = Some(match common {
+                Some(known) => known.into_iter().filter(|one| of_run.contains(one)).collect(),
+                None => of_run,
+            });
+        }
+        labels.push(common.unwrap_or_default());
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (index, one) in found.iter().enumerate() {
+        let is_elsewhere = |label: &(String, String)| {
+            let others = labels.iter().enumerate().filter(|(other, _)| *other != index);
+            others.into_iter().any(|(_, known)| known.contains(label))
+        };
+        names.push(match one {
+            Found::Runs(name, reports, lost) if one.is_list() => {
+                let n_runs = reports.len() + lost.len();
+                match labels[index].iter().find(|label| !is_elsewhere(label)) {
+                    Some(label) => labelled_name(store, label, n_runs)?,
+                    None => format!(
+                        "{} and {} more",
+                        short_id(name.split(',').next().unwrap_or(name)),
+                        n_runs - 1
+                    ),
+                }
+            }
+            Found::Runs(name, ..) | Found::Experiment(name, ..) => name.clone(),
+        });
+    }
+    for index in 0..found.len() {
+        // A name that two sides would have is none.
+        let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
+        if let Found::Runs(name, ..) = &mut found[index]
+            && is_alone
+        {
+            name.clone_from(&names[index]);
+        }
+    }
+    Ok(())
+}
+
+/// `build=1.3 (2 of 3 runs)`.
+fn labelled_name(
+    store: &Store,
+    (key, value): &(String, String),
+    n_runs: usize,
+) -> Result<String, Error> {
+    let label = Some((key.clone(), Some(value.clone())));
+    let rows = store.list(&Filter { label, ..Filter::default() })?;
+    Ok(match rows.len() {
+        n if n == n_runs => format!("{key}={value}"),
+        n => format!("{key}={value} ({n_runs} of {n} runs)"),
+    })
+}
+
+impl Found {
+    /// Whether it was written as several runs.
+    fn is_list(&self) -> bool {
+        matches!(self, Found::Runs(name, ..) if name.contains(','))
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Found::Experiment(name, ..) | Found::Runs(name, ..) => name,
+        }
+    }
+
+    fn reports(&self) -> Vec<&Report> {
+        match self {
+            Found::Experiment(_, _, placed) => placed.iter().map(|at| &at.report).collect(),
+            Found::Runs(_, reports, _) => reports.iter().collect(),
+        }
+    }
+
+    fn runs(&self) -> Vec<&String> {
+        self.reports().into_iter().map(|report| &report.run_id).collect()
+    }
+}
+
+/// A name that means nothing is a mistake of who wrote it, and not of the store.
+fn not_found(error: StoreError) -> Error {
+    match error.kind {
+        StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => {
+            Error::Usage(error.to_string())
+        }
+        _ => error.into(),
+    }
+}
+
+/// Builds with their runs at the points of a history.
+fn builds_placed(found: Vec<Found>) -> Vec<Side> {
+    let points = points_of_builds(&conditions(&found));
+    found.into_iter().map(|side| placed(side, &points)).collect()
+}
+
+/// Sides with their runs at their points: experiments at the values of their axes, where they have
+/// any in common, and all others where their conditions put them.
+fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
+    if have_points_in_common(&found) {
+        let side = |found: Found| match found {
+            Found::Experiment(name, plan, runs) => gather(Side { plan, ..Side::named(name) }, runs),
+            Found::Runs(..) => unreachable!("all are experiments"),
+        };
+        return Ok(found.into_iter().map(side).collect());
+    }
+    let points = points_of_sides(&conditions(&found)).map_err(|mixed| refused(&found, &mixed))?;
+    Ok(found.into_iter().map(|side| placed(side, &points)).collect())
+}
+
+/// Whether all are experiments, and each has a point of the baseline's.
+fn have_points_in_common(found: &[Found]) -> bool {
+    let mut values = found.iter().map(|side| match side {
+        Found::Experiment(_, _, runs) => Some(runs.iter().map(|run| &run.values).collect()),
+        Found::Runs(..) => None,
+    });
+    let Some(Some(first)) = values.next() else { return false };
+    let first: Vec<&Named<String>> = first;
+    values.all(|other| other.is_some_and(|other| other.iter().any(|at| first.contains(at))))
+}
+
+/// Under which conditions the runs of each side were made: of those that count, if any does.
+fn conditions(found: &[Found]) -> Vec<Vec<Condition>> {
+    let of = |side: &Found| {
+        let all = side.reports();
+        let counted: Vec<&Report> = all.iter().copied().filter(|run| counts(run)).collect();
+        let runs = if counted.is_empty() { all } else { counted };
+        runs.into_iter().map(Condition::of).collect()
+    };
+    found.iter().map(of).collect()
+}
+
+fn refused(found: &[Found], mixed: &Mixed) -> Error {
+    let (side, name) = (found[mixed.side].name(), &mixed.name);
+    let values = mixed.values.join(", ");
+    Error::Usage(format!(
+        "{side} has runs of {name} {values}, and another side has none of these to hold against \
+         them: compare runs of one {name} a side, by their ids with commas between or with labels \
+         of their own"
+    ))
+}
+
+fn placed(found: Found, points: &Points) -> Side {
+    let place = |report: Report| {
+        let values = points.at(&Condition::of(&report));
+        Placed { values, repeat: None, report }
+    };
+    match found {
+        Found::Experiment(name, plan, runs) => {
+            let runs = runs.into_iter().map(|run| place(run.report)).collect();
+            gather(Side { plan, ..Side::named(name) }, runs)
+        }
+        Found::Runs(name, runs, not_counted) => {
+            let plan = plan_of_all(&runs);
+            let is_unnamed = !name.contains('=');
+            let side = Side { plan, not_counted, is_unnamed, ..Side::named(name) };
+            gather(side, runs.into_iter().map(place).collect())
+        }
+    }
+}
+
+/// The plan of runs that differ in nothing but their seeds.
+fn plan_of_all(runs: &[Report]) -> Option<String> {
+    let first = runs.first()?;
+    let but_seed = |report: &Report| {
+        let lines = report.plan.lines().filter(|line| !line.starts_with("seed = "));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let is_same = runs.iter().all(|report| but_seed(report) == but_seed(first));
+    is_same.then(|| first.plan.clone())
+}
+
+/// The runs that count by their points, in the order in which these first occur.
+fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
+    for Placed { values, repeat, report } in placed {
+        if !counts(&report) {
+            let why = why_not_in_short(&report);
+            side.not_counted.push(NotCounted { run: report.run_id, values: Some(values), why });
+            continue;
+        }
+        let at = side.points.iter().position(|point| point.values == values);
+        let at = at.unwrap_or_else(|| {
+            side.points.push(SidePoint { values, reports: Vec::new(), repeats: Vec::new() });
+            side.points.len() - 1
+        });
+        let point = &mut side.points[at];
+        point.repeats.push(repeat.unwrap_or(point.reports.len() as u32));
+        point.reports.push(report);
+    }
+    side
+}
+
+fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
+    if let Some((key, value)) = name.split_once('=') {
+        if key.is_empty() || value.is_empty() {
+            let why = format!("{name} is no label: write KEY=VALUE, such as build=1.2");
+            return Err(Error::Usage(why));
+        }
+        let mut found = labelled(store, key, Some(value), &Report::SERIES, damaged)?;
+        let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
+            unreachable!("a label has runs");
+        };
+        return Ok(Found::Runs(name.to_owned(), reports, lost));
+    }
+    // One that is of a run and of an experiment alike is taken for the experiment.
+    let is_one = name != LAST && !name.contains(',');
+    if is_one && let Ok(experiment) = store.find_experiment(name) {
+        if experiment.seek.is_some() {
+            return Err(Error::Usage(format!(
+                "{name} is a search, whose probes are of different values each: compare runs of it"
+            )));
+        }
+        let Trials { ended, damaged: lost } = trials(store, &experiment)?;
+        damaged.extend(lost);
+        let short = format!("{} ({name})", experiment.name);
+        let place = |trial: Trialled| Placed {
+            values: Named(experiment.trial((trial.point, trial.repeat)).values),
+            repeat: Some(trial.repeat),
+            report: trial.report,
+        };
+        let placed = ended.into_iter().map(place).collect();
+        return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
+    }
+    let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
+    let runs = runs.collect::<Result<Vec<RunId>, Error>>()?;
+    let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
+    if let Some(index) = twice {
+        return Err(Error::Usage(format!("{name}: the run {} stands twice", runs[index])));
+    }
+    let (mut reports, mut lost) = (Vec::new(), Vec::new());
+    for run in &runs {
+        match kept_report_but(store, run, &Report::SERIES)? {
+            Kept::Report(report) => reports.push(*report),
+            Kept::Not => {
+                let text = format!("the run {run} has not ended, and so has no report");
+                return Err(Error::Usage(text));
+            }
+            Kept::Damaged if runs.len() == 1 => {
+                return Err(Error::Usage(format!(
+                    "the report of run {run} is damaged: 'dbdyno runs rm {run}' removes it"
+                )));
+            }
+            Kept::Damaged => {
+                lost.push(not_counted(&run.0, DAMAGED));
+                damaged.push(run.0.clone());
+            }
+        }
+    }
+    Ok(Found::Runs(name.to_owned(), reports, lost))
+}
+
+fn by_axis(
+    store: &Store,
+    name: &str,
+    axis: &str,
+    damaged: &mut Vec<String>,
+) -> Result<Vec<Side>, Error> {
+    let experiment = store.find_experiment(name).map_err(not_found)?;
+    if experiment.seek.is_some() {
+        return Err(Error::Usage(format!(
+            "{name} is a search, which has no values of an axis to compare: name two of its runs"
+        )));
+    }
+    let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let matches = |known: &str| known == axis || short_axis(known) == axis;
+    let Some(index) = known.iter().position(|known| matches(known)) else {
+        return Err(Error::Usage(format!(
+            "--by {axis}: the experiment varies {}",
+            if known.is_empty() { "nothing".to_owned() } else { known.join(", ") }
+        )));
+    };
+    let all = &experiment.axes[index].values;
+    let mut placed_of: Vec<Vec<Placed>> = all.iter().map(|_| Vec::new()).collect();
+    let Trials { ended, damaged: lost } = trials(store, &experiment)?;
+    damaged.extend(lost);
+    for trial in ended {
+        let mut values = experiment.trial((trial.point, trial.repeat)).values;
+        let (_, value) = values.remove(index);
+        let side = all.iter().position(|known| *known == value);
+        let repeat = Some(trial.repeat);
+        let placed = Placed { values: Named(values), repeat, report: trial.report };
+        placed_of[side.expect("a point has values of its axes")].push(placed);
+    }
+    // A value alone does not tell what it is of.
+    let short = short_axis(&experiment.axes[index].name);
+    let plan = varied_to_toml(&experiment);
+    let side = |(value, placed): (&String, Vec<Placed>)| {
+        gather(Side { plan: plan.clone(), ..Side::named(format!("{short}={value}")) }, placed)
+    };
+    Ok(all.iter().zip(placed_of).map(side).collect())
+}

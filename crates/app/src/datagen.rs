@@ -1,0 +1,484 @@
+//! A workload's rows as flat files, one a table, that every server's own client can load.
+//!
+//! A file has its name only when it is whole: until then it is called `.part`. Nothing that is
+//! there is overwritten. Not here: which rows (workloads).
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use engine::Stop;
+use model::{Civil, Index, Population, Value, Workload, format_count, put_decimal};
+use monitor::wall_clock;
+use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
+
+use crate::build::{Progress, definition};
+use crate::error::Error;
+
+/// The estimate is made from one chunk of each table, so it may be a little short.
+const MARGIN_PERCENT: u64 = 5;
+const BUFFER_BYTES: usize = 1 << 20;
+const TOLD_EVERY: Duration = Duration::from_millis(200);
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Tabs between columns, `\N` for null, a backslash before what has a meaning; no header. What
+    /// LOAD DATA and COPY read without options.
+    Tsv,
+    /// Commas, text in `"`, `NULL` for null, and a first line with the names of the columns.
+    Csv,
+}
+
+impl Format {
+    /// The ending of its files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Tsv => "tsv",
+            Format::Csv => "csv",
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Written {
+    /// The files with rows, in the order of the tables: name of the table, file, rows, bytes.
+    pub files: Vec<WrittenFile>,
+    /// The files with the definitions of the tables, by database.
+    pub schemas: Vec<(&'static str, PathBuf)>,
+    /// How long it took.
+    pub seconds: f64,
+    /// How they were written.
+    pub format: Format,
+}
+
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Its table.
+    pub table: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its columns, in order.
+    pub columns: String,
+    /// Its rows.
+    pub n_rows: u64,
+    /// Its size.
+    pub n_bytes: u64,
+}
+
+impl Written {
+    /// The commands by which a server's own client loads the files; `mysql` or `postgres`.
+    pub fn commands(&self, database: &str) -> Vec<String> {
+        let of = |file: &WrittenFile| {
+            let (table, columns, path) = (&file.table, &file.columns, file.path.display());
+            match (database, self.format) {
+                ("mysql", Format::Tsv) => format!(
+                    "LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table} CHARACTER SET utf8mb4 \
+                     ({columns});"
+                ),
+                ("mysql", Format::Csv) => format!(
+                    "LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table} CHARACTER SET utf8mb4 \
+                     FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
+                     LINES TERMINATED BY '\\n' IGNORE 1 LINES ({columns});"
+                ),
+                (_, Format::Tsv) => format!("\\copy {table} ({columns}) FROM '{path}'"),
+                (_, Format::Csv) => format!(
+                    "\\copy {table} ({columns}) FROM '{path}' WITH (FORMAT csv, HEADER, NULL \
+                     'NULL')"
+                ),
+            }
+        };
+        let tables: Vec<&str> = self.files.iter().map(|file| file.table.as_str()).collect();
+        let tables = tables.join(", ");
+        // Without statistics the first queries may go the wrong way.
+        let last = match database {
+            "mysql" => format!("ANALYZE TABLE {tables};"),
+            _ => format!("VACUUM ANALYZE {tables};"),
+        };
+        self.files.iter().map(of).chain([last]).collect()
+    }
+}
+
+/// Writes all tables of `workload` into `folder`, which is made if it is not there.
+pub fn write_files(
+    workload: &Arc<dyn Workload>,
+    folder: &Path,
+    format: Format,
+    stop: &Stop,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Written, Error> {
+    let Some(population) = workload.population() else {
+        return Err(Error::Usage("this workload has no data to write".to_owned()));
+    };
+    let failed = |error: io::Error| Error::Failed(format!("{}: {error}", folder.display()));
+    let began = wall_clock::now();
+    fs::create_dir_all(folder).map_err(failed)?;
+    let folder = folder.canonicalize().map_err(failed)?;
+    let text = folder.to_str().filter(|text| !text.contains(['\'', '\\', '\n']));
+    if text.is_none() {
+        let why = "the folder's name has a quote, a backslash or no UTF-8 in it, which the \
+                   commands that load the files could not say: choose another";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    let tables = population.tables();
+    let paths: Vec<PathBuf> = tables
+        .iter()
+        .map(|table| folder.join(format!("{}.{}", table.name, format.name())))
+        .collect();
+    let schemas = schemas_of(population, &folder);
+    for path in paths.iter().chain(schemas.iter().map(|(_, path, _)| path)) {
+        if path.exists() {
+            let path = path.display();
+            let why = format!(
+                "{path} is there already, and nothing is overwritten: remove it, or \
+                               choose another --output-dir"
+            );
+            return Err(Error::Failed(why));
+        }
+    }
+    check_room(population, &folder, format)?;
+    let work = Work {
+        population,
+        paths,
+        format,
+        next: AtomicUsize::new(0),
+        n_rows: AtomicU64::new(0),
+        stop,
+    };
+    let files = work.write_all(progress)?;
+    for (_, path, sql) in &schemas {
+        let written = write_whole(path, |out| Ok(out.write_all(sql.as_bytes())?));
+        written.map_err(|stopped| stopped.into_error(path))?;
+    }
+    let schemas = schemas.into_iter().map(|(name, path, _)| (name, path)).collect();
+    Ok(Written { files, schemas, seconds: began.elapsed().as_secs_f64(), format })
+}
+
+/// For each database that loads files: its name, the file, and what stands in it.
+fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<(&'static str, PathBuf, String)> {
+    let tables = population.tables();
+    let entries = drivers::ALL.iter().filter(|entry| ["mysql", "postgres"].contains(&entry.name));
+    let schema = |entry: &&drivers::Entry| {
+        let dialect = entry.dialect;
+        let mut sql = String::new();
+        for index in 0..tables.len() {
+            sql += &format!("{};\n", definition(dialect, population, index));
+        }
+        for table in tables {
+            let apart = |index: &&Index| !dialect.is_made_with(table, index);
+            for index in table.indexes.iter().filter(apart) {
+                sql += &format!("{};\n", dialect.create_index(table, index));
+            }
+        }
+        (entry.name, folder.join(format!("schema.{}.sql", entry.name)), sql)
+    };
+    entries.map(schema).collect()
+}
+
+/// Refuses what would not fit.
+fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Result<(), Error> {
+    let mut needed = 0;
+    // A table that begins empty has no chunk to look at.
+    let has_rows = |index: &usize| population.n_chunks(*index) > 0;
+    for index in (0..population.tables().len()).filter(has_rows) {
+        let mut sample = Vec::new();
+        let n_rows =
+            write_chunk(population, index, 0, format, &mut sample).map_err(Error::failed)?;
+        needed += sample.len() as u64 * population.n_rows(index) / n_rows.max(1);
+    }
+    needed += needed / 100 * MARGIN_PERCENT;
+    let room = statvfs(folder).map_err(Error::failed)?;
+    let free = room.f_bavail.saturating_mul(room.f_frsize);
+    if needed > free {
+        let mib = |bytes: u64| format_count(bytes.div_ceil(1 << 20));
+        return Err(Error::Failed(format!(
+            "the files need about {} MiB, and {} has {} MiB free: make room, choose another \
+             --output-dir, or write less",
+            mib(needed),
+            folder.display(),
+            mib(free)
+        )));
+    }
+    Ok(())
+}
+
+struct Work<'a> {
+    population: &'a dyn Population,
+    paths: Vec<PathBuf>,
+    format: Format,
+    next: AtomicUsize,
+    n_rows: AtomicU64,
+    stop: &'a Stop,
+}
+
+/// Why a file was not written.
+enum Stopped {
+    Asked,
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Stopped {
+    fn from(error: io::Error) -> Stopped {
+        Stopped::Failed(error)
+    }
+}
+
+impl Stopped {
+    fn into_error(self, path: &Path) -> Error {
+        match self {
+            Stopped::Asked => {
+                let why = "interrupted; files that were whole are kept, no other";
+                Error::Interrupted(why.to_owned())
+            }
+            Stopped::Failed(error) => Error::Failed(format!("{}: {error}", path.display())),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// The tables, several at once.
+    fn write_all(&self, progress: &mut dyn FnMut(&Progress)) -> Result<Vec<WrittenFile>, Error> {
+        let began = wall_clock::now();
+        let n_workers = thread::available_parallelism().map_or(1, |n| n.get());
+        let n_rows_total = (0..self.paths.len()).map(|table| self.population.n_rows(table)).sum();
+        let mut written: Vec<Option<WrittenFile>> = vec![None; self.paths.len()];
+        let mut first = None;
+        thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..n_workers).map(|_| scope.spawn(|| self.write_some())).collect();
+            while workers.iter().any(|worker| !worker.is_finished()) {
+                thread::park_timeout(TOLD_EVERY);
+                let n_rows = self.n_rows.load(Ordering::Relaxed);
+                let rows_per_s = n_rows as f64 / began.elapsed().as_secs_f64().max(1e-3);
+                let left = (n_rows_total as f64 - n_rows as f64).max(0.0) / rows_per_s;
+                progress(&Progress {
+                    doing: "files".to_owned(),
+                    n_rows,
+                    n_rows_total,
+                    rows_per_s,
+                    left_s: left.is_finite().then_some(left),
+                });
+            }
+            for worker in workers {
+                match worker.join() {
+                    Ok(Ok(files)) => {
+                        files.into_iter().for_each(|(table, file)| written[table] = Some(file));
+                    }
+                    Ok(Err(why)) => drop(first.get_or_insert(why)),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        });
+        match first {
+            Some(first) => Err(first),
+            None => Ok(written.into_iter().flatten().collect()),
+        }
+    }
+
+    fn write_some(&self) -> Result<Vec<(usize, WrittenFile)>, Error> {
+        let mut files = Vec::new();
+        loop {
+            // The largest tables come last; they are begun first.
+            let nth = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(table) = self.paths.len().checked_sub(nth + 1) else { return Ok(files) };
+            let file = self.write_table(table).map_err(|stopped| {
+                // What one cannot do the others need not.
+                self.next.store(usize::MAX / 2, Ordering::Relaxed);
+                stopped.into_error(&self.paths[table])
+            })?;
+            files.push((table, file));
+        }
+    }
+
+    fn write_table(&self, table: usize) -> Result<WrittenFile, Stopped> {
+        let (path, of) = (&self.paths[table], &self.population.tables()[table]);
+        let names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
+        let mut n_rows = 0;
+        write_whole(path, |out| {
+            if self.format == Format::Csv {
+                writeln!(out, "{}", names.join(","))?;
+            }
+            for chunk in 0..self.population.n_chunks(table) {
+                if self.stop.is_asked() || self.next.load(Ordering::Relaxed) >= usize::MAX / 2 {
+                    return Err(Stopped::Asked);
+                }
+                let n = write_chunk(self.population, table, chunk, self.format, out)?;
+                n_rows += n;
+                self.n_rows.fetch_add(n, Ordering::Relaxed);
+            }
+            Ok(())
+        })?;
+        let n_bytes = fs::metadata(path)?.len();
+        let (table, columns) = (of.name.to_string(), names.join(", "));
+        Ok(WrittenFile { table, path: path.clone(), columns, n_rows, n_bytes })
+    }
+}
+
+/// Writes a file that has its name only once it is whole.
+fn write_whole(
+    path: &Path,
+    work: impl FnOnce(&mut BufWriter<File>) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    let mut part = path.to_owned().into_os_string();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let file = OpenOptions::new().write(true).create_new(true).open(&part).map_err(|error| {
+        let why = format!("{}: {error}; if no other dbdyno writes it, remove it", part.display());
+        io::Error::new(error.kind(), why)
+    })?;
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
+    let written = work(&mut out).and_then(|()| {
+        out.flush()?;
+        let named = renameat_with(CWD, &part, CWD, path, RenameFlags::NOREPLACE);
+        Ok(named.map_err(io::Error::from)?)
+    });
+    if written.is_err() {
+        // Half a file is of no use to anybody; why it is one is told already.
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+/// Writes the rows of a chunk; how many.
+fn write_chunk(
+    population: &dyn Population,
+    table: usize,
+    chunk: u64,
+    format: Format,
+    out: &mut impl Write,
+) -> io::Result<u64> {
+    let mut rows = population.rows(table, chunk);
+    let (mut n_rows, mut line) = (0, Vec::new());
+    let mut has_more = true;
+    while has_more {
+        line.clear();
+        has_more = rows.next(&mut |row| {
+            n_rows += 1;
+            put_row(&mut line, row, format);
+        });
+        out.write_all(&line)?;
+    }
+    Ok(n_rows)
+}
+
+fn put_row(line: &mut Vec<u8>, row: &[Value<'_>], format: Format) {
+    for (index, value) in row.iter().enumerate() {
+        if index > 0 {
+            line.push(if format == Format::Tsv { b'\t' } else { b',' });
+        }
+        put_value(line, value, format);
+    }
+    line.push(b'\n');
+}
+
+fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: Format) {
+    let text: &dyn fmt::Display = match (value, format) {
+        (Value::Null, Format::Tsv) => &"\\N",
+        (Value::Null, Format::Csv) => &"NULL",
+        (Value::Int(number), _) => number,
+        (Value::Float(number), _) => number,
+        (Value::Decimal { unscaled, scale }, _) => {
+            return put_decimal(line, *unscaled, *scale);
+        }
+        // In UTC, without saying so: not every database takes a zone.
+        (Value::Timestamp(us), _) => return Civil::of_us(*us).write(line),
+        (Value::Text(text), format) => return put_text(line, text.as_bytes(), format),
+        (Value::Bytes(bytes), format) => return put_text(line, bytes, format),
+    };
+    // Writing to memory cannot fail.
+    let _ = write!(line, "{text}");
+}
+
+fn put_text(line: &mut Vec<u8>, text: &[u8], format: Format) {
+    if format == Format::Csv {
+        line.push(b'"');
+    }
+    for byte in text {
+        match (byte, format) {
+            (b'\t', Format::Tsv) => line.extend_from_slice(b"\\t"),
+            (b'\n', Format::Tsv) => line.extend_from_slice(b"\\n"),
+            (b'\r', Format::Tsv) => line.extend_from_slice(b"\\r"),
+            (b'\\', Format::Tsv) => line.extend_from_slice(b"\\\\"),
+            (b'"', Format::Csv) => line.extend_from_slice(b"\"\""),
+            (byte, _) => line.push(*byte),
+        }
+    }
+    if format == Format::Csv {
+        line.push(b'"');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(row: &[Value<'_>], format: Format) -> String {
+        let mut line = Vec::new();
+        put_row(&mut line, row, format);
+        String::from_utf8(line).expect("text")
+    }
+
+    fn workload(name: &str, written: &[(&str, &str)]) -> Arc<dyn Workload> {
+        let entry = workloads::by_name(name).expect("it is in the list");
+        let settings = model::Settings::decide(entry.name, entry.parameters, written.to_vec());
+        let settings = settings.expect("valid");
+        let make = workloads::Make { settings: &settings, seed: 1, data: None };
+        (entry.make)(&make).expect("valid")
+    }
+
+    #[test]
+    fn a_table_that_begins_empty_is_an_empty_file() {
+        let workload = workload("oltp-bulk-insert", &[("tables", "1")]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = Stop::default();
+        let written = write_files(&workload, folder.path(), Format::Tsv, &stop, &mut |_| {});
+        let files = written.expect("written").files;
+        assert_eq!(files.iter().map(|file| file.n_bytes).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn definitions_are_those_of_a_build() {
+        let check = |name, written: &[(&str, &str)], text: &str, expect: [usize; 2]| {
+            let workload = workload(name, written);
+            let population = workload.population().expect("it has tables");
+            let schemas = schemas_of(population, Path::new("files"));
+            let counts: Vec<usize> =
+                schemas.iter().map(|(_, _, sql)| sql.matches(text).count()).collect();
+            assert_eq!(counts, expect, "{name} {text}");
+        };
+        // An index that is made with its table is not made again.
+        check("oltp-insert", &[("secondary", "true")], "xid_1", [1, 1]);
+        check("tpcc", &[("partitions", "3")], "PARTITION BY HASH", [8, 8]);
+        check("tpcc", &[("partitions", "3")], "PARTITION OF stock", [0, 3]);
+    }
+
+    #[test]
+    fn values_are_written_as_servers_read_them() {
+        let row = [
+            Value::Null,
+            Value::Int(-7),
+            Value::Decimal { unscaled: -1205, scale: 2 },
+            Value::Decimal { unscaled: 5, scale: 4 },
+            Value::Text("a\tb\"c\\d"),
+            Value::Timestamp(1_709_210_096_000_007),
+            Value::Timestamp(-1),
+        ];
+        assert_eq!(
+            line(&row, Format::Tsv),
+            "\\N\t-7\t-12.05\t0.0005\ta\\tb\"c\\\\d\t2024-02-29 12:34:56.000007\t\
+             1969-12-31 23:59:59.999999\n"
+        );
+        assert_eq!(
+            line(&row, Format::Csv),
+            "NULL,-7,-12.05,0.0005,\"a\tb\"\"c\\d\",2024-02-29 12:34:56.000007,\
+             1969-12-31 23:59:59.999999\n"
+        );
+    }
+}

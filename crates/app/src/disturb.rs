@@ -1,0 +1,238 @@
+//! Disturbances: what is done to the database while it is measured.
+//!
+//! Each has a thread of its own, which waits for its time beside the load. The engine does not
+//! know of them: they learn when the measured phase begins from whoever decides it, and when it
+//! is over from its events. Not here: what they did to response times (analysis).
+
+mod command;
+mod limit;
+mod nodes;
+mod worker;
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use engine::Stop;
+use model::{Database, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan};
+use monitor::{Locate, PhaseSignal, wall_clock};
+
+use self::command::CommandEnvironment;
+use self::worker::{Said, Server, Worker};
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::managed::Managed;
+use crate::open::OpenTarget;
+
+/// How soon a stop is heard before and after the load.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// What is cut off, and is no work of a server, has so long to end before it is left behind.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// All disturbances of a run.
+pub(crate) struct Disturbers {
+    all: Vec<Disturbance>,
+    /// The end of the measured phase, where it is planned.
+    end_ns: Option<u64>,
+    database: Arc<dyn Database>,
+    server: Option<Server>,
+    environment: Arc<CommandEnvironment>,
+    signal: Arc<PhaseSignal>,
+    threads: Vec<JoinHandle<()>>,
+    hear: Option<Receiver<Said>>,
+    under_way: Vec<DisturbanceTold>,
+    /// Somebody does not end, or nobody wants to wait for it.
+    is_left: bool,
+    /// The hosts that clients used at first.
+    hosts: Vec<Host>,
+    /// Where clients reach each managed server.
+    nodes: Arc<Mutex<Vec<Host>>>,
+}
+
+impl Disturbers {
+    /// Those of `plan`. The server of `open_target` is theirs until [`Disturbers::give_back`].
+    pub(crate) fn of(plan: &Plan, open_target: &mut OpenTarget) -> Disturbers {
+        let environment = CommandEnvironment::of(&plan.target, open_target.server.as_mut());
+        let measure_ns = plan.phases.measure_ns;
+        Disturbers {
+            all: plan.disturbances.clone(),
+            end_ns: (measure_ns > 0).then_some(measure_ns),
+            database: Arc::clone(&open_target.database),
+            nodes: Arc::new(Mutex::new(
+                open_target.server.as_ref().map_or(Vec::new(), Managed::hosts),
+            )),
+            server: open_target.server.take().map(|server| Arc::new(Mutex::new(server))),
+            environment: Arc::new(environment),
+            signal: Arc::default(),
+            threads: Vec::new(),
+            hear: None,
+            under_way: Vec::new(),
+            is_left: false,
+            hosts: open_target.database.hosts().map_or(Vec::new(), |hosts| hosts.list()),
+        }
+    }
+
+    /// Starts them: each is connected when this returns.
+    pub(crate) fn prepare(&mut self, stop: &Stop) -> Result<(), Error> {
+        let (tell, hear) = channel();
+        for (index, disturbance) in (0..).zip(&self.all) {
+            let worker = Worker {
+                index,
+                disturbance: disturbance.clone(),
+                end_ns: self.end_ns,
+                database: Arc::clone(&self.database),
+                server: self.server.clone(),
+                nodes: Arc::clone(&self.nodes),
+                environment: Arc::clone(&self.environment),
+                signal: Arc::clone(&self.signal),
+                tell: tell.clone(),
+            };
+            let named = thread::Builder::new().name("disturbance".to_owned());
+            let spawned = named.spawn(move || worker.work()).map_err(Error::failed)?;
+            self.threads.push(spawned);
+        }
+        drop(tell);
+        let mut n_ready = 0;
+        while n_ready < self.all.len() {
+            match hear.recv_timeout(LOOK_EVERY) {
+                Ok(Said::Ready) => n_ready += 1,
+                Ok(Said::NotReady(why)) => return Err(Error::Failed(why)),
+                Ok(Said::Told(_)) => unreachable!("nothing is done before the load begins"),
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
+                    self.is_left = true;
+                    let why = "interrupted while the disturbances connected";
+                    return Err(Error::Interrupted(why.to_owned()));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.hear = Some(hear);
+        Ok(())
+    }
+
+    /// The first process of each server of ours, wherever it is at the time, by what it is called;
+    /// while one is started or ended there is none to be seen. None if there is no such server.
+    pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
+        let server = self.server.as_ref()?;
+        let n_nodes = server.lock().unwrap_or_else(PoisonError::into_inner).processes().len();
+        let of = |index: usize| {
+            // Whoever looks does not keep the server.
+            let server = Arc::downgrade(server);
+            let locate: Locate = Box::new(move || {
+                let server = server.upgrade()?;
+                let processes = server.try_lock().ok()?.processes();
+                processes.get(index).copied()?
+            });
+            let about = match n_nodes {
+                1 => "server".to_owned(),
+                _ => format!("node {}/server", index + 1),
+            };
+            (about, locate)
+        };
+        Some((0..n_nodes).map(of).collect())
+    }
+
+    /// Says how long from now the measured phase begins.
+    pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
+        let signal = Arc::clone(&self.signal);
+        move |ahead| signal.begin(wall_clock::now() + ahead)
+    }
+
+    /// Hears of the load, and tells what was done meanwhile.
+    pub(crate) fn follow(&mut self, event: &Event, tell: &mut dyn FnMut(Event)) {
+        if matches!(event, Event::Phase { phase: Phase::Drain, .. }) {
+            self.signal.end();
+        }
+        while let Some(Ok(said)) = self.hear.as_ref().map(Receiver::try_recv) {
+            self.run_interruptible_with_progress(said, tell);
+        }
+    }
+
+    fn run_interruptible_with_progress(&mut self, said: Said, tell: &mut dyn FnMut(Event)) {
+        let Said::Told(told) = said else { return };
+        self.under_way.retain(|other| (other.index, other.nth) != (told.index, told.nth));
+        if told.outcome == Disturbed::Running {
+            self.under_way.push(told.clone());
+        }
+        tell(Event::Disturbance(told));
+    }
+
+    /// The load is over: what is under way is cut off, but for work of a server, which is waited
+    /// for unless somebody asks twice to stop. A server that was left stopped is started again,
+    /// so that the data can be looked at.
+    pub(crate) fn end(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
+        self.signal.end();
+        let began = wall_clock::now();
+        let is_quick = self.all.iter().all(|one| !one.action.is_of_server());
+        while let Some(hear) = &self.hear {
+            match hear.recv_timeout(LOOK_EVERY) {
+                Ok(said) => self.run_interruptible_with_progress(said, tell),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.is_left = stop.asked() > 1 || (is_quick && began.elapsed() > GRACE);
+                    if self.is_left {
+                        break;
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.hear = None;
+        for mut left in std::mem::take(&mut self.under_way) {
+            let why = "it did not end when it was cut off, and was left behind".to_owned();
+            left.outcome = Disturbed::CutOff { why };
+            left.ended_ns = Some(self.signal.now_ns());
+            tell(Event::Disturbance(left));
+        }
+        self.join();
+        if !self.is_left && self.signal.n_server_actions() > 0 {
+            self.start_again(stop, tell);
+        }
+        if let Some(hosts) = self.database.hosts() {
+            nodes::restore(hosts, &self.hosts);
+        }
+    }
+
+    fn join(&mut self) {
+        for thread in self.threads.drain(..).filter(|_| !self.is_left) {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    }
+
+    fn start_again(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
+        let Some(mut server) = self.take_server() else { return };
+        let what = match server.cluster().is_galera() {
+            true => "the cluster was made what it was before the load",
+            false => "the server was started again after the load",
+        };
+        let interrupted = "interrupted while the server was started again";
+        let started = run_interruptible(stop, interrupted, move || {
+            let started = server.cluster().restore();
+            Ok((server, started))
+        });
+        let text = match &started {
+            Ok((_, Ok(true))) => Some(what.to_owned()),
+            Ok((_, Ok(false))) => None,
+            Ok((_, Err(error))) => Some(format!("the server could not be started again: {error}")),
+            Err(error) => Some(error.to_string()),
+        };
+        self.server = started.ok().map(|(server, _)| Arc::new(Mutex::new(server)));
+        if let Some(text) = text {
+            tell(Event::Output { text });
+        }
+    }
+
+    fn take_server(&mut self) -> Option<Managed> {
+        let server = Arc::try_unwrap(self.server.take()?).ok()?;
+        Some(server.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The server; none if somebody who was left behind still works on it.
+    pub(crate) fn give_back(mut self) -> Option<Managed> {
+        self.signal.end();
+        self.join();
+        self.take_server()
+    }
+}

@@ -1,0 +1,350 @@
+//! A command as a disturbance: in a process group of its own, its output kept up to a bound, and
+//! all of the group ended with it, also if we are killed. What leaves its group (`setsid`) is not
+//! seen.
+
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use model::{Disturbed, Target};
+use monitor::{PhaseSignal, Woken, wall_clock};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+use servers::Watchdog;
+
+use super::limit::Limit;
+use crate::managed::Managed;
+
+/// The last bytes of the output that are kept: what went wrong stands at the end.
+const OUTPUT_BYTES_MOST: usize = 4096;
+/// What is in the pipe when all writers are gone is read at once.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Who is cut off has so long to tidy up; watchdog_group.sh allows the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Begins only when somebody watches over it: the pipe says so, or ends with us.
+const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
+
+/// What a command's environment tells of the target.
+pub(super) struct CommandEnvironment {
+    variables: Vec<(&'static str, String)>,
+    /// In its environment alone.
+    password: Option<String>,
+}
+
+impl CommandEnvironment {
+    pub(super) fn of(target: &Target, server: Option<&mut Managed>) -> CommandEnvironment {
+        let mut reached = target.clone();
+        let mut socket = None;
+        if let Some(managed) = server {
+            reached = managed.target.clone();
+            socket = Some(managed.cluster().first().socket().to_string_lossy().into_owned());
+        }
+        let option = reached.options.iter().find(|(name, _)| name == "socket");
+        let socket = socket.or_else(|| option.map(|(_, value)| value.clone()));
+        let host = reached.hosts.first();
+        let password = reached.password.as_ref().map(|secret| secret.reveal().to_owned());
+        let all = [
+            ("DBDYNO_TARGET", Some(reached.to_string())),
+            ("DBDYNO_HOST", host.map(|host| host.name.clone())),
+            ("DBDYNO_PORT", host.and_then(|host| host.port).map(|port| port.to_string())),
+            ("DBDYNO_SOCKET", socket),
+            ("DBDYNO_USER", reached.user.clone()),
+            ("DBDYNO_DATABASE", Some(reached.path.clone())),
+        ];
+        let given = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        CommandEnvironment { variables: given.collect(), password }
+    }
+
+    /// `text` without the password.
+    fn hide(&self, text: String) -> String {
+        match self.password.as_deref().filter(|password| !password.is_empty()) {
+            Some(password) => text.replace(password, "***"),
+            None => text,
+        }
+    }
+}
+
+/// Runs `command` to its end, its limit, or that of the load.
+pub(super) fn run(
+    command: &str,
+    environment: &CommandEnvironment,
+    signal: &Arc<PhaseSignal>,
+    limit: &Limit,
+) -> (Disturbed, String) {
+    match start(command, environment) {
+        Ok(started) => {
+            let (outcome, output) = attend(started, signal, limit);
+            (outcome, environment.hide(output))
+        }
+        Err(error) => (Disturbed::Failed { why: format!("sh: {error}") }, String::new()),
+    }
+}
+
+/// A command under way.
+struct Started {
+    child: Child,
+    output: PipeReader,
+    watchdog: Watchdog,
+}
+
+fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started> {
+    let (output, writer) = io::pipe()?;
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", SHELL, command])
+        .envs(environment.variables.iter().map(|(name, value)| (name, value)))
+        .env_remove("DBDYNO_PASSWORD")
+        .envs(environment.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
+        .stdin(Stdio::piped())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        // The Ctrl-C that ends us is not for it: it is ended with the load.
+        .process_group(0);
+    let mut child = shell.spawn()?;
+    let go = child.stdin.take();
+    let held = output.try_clone();
+    let watched = held.and_then(|held| Watchdog::over_group(child.id(), held));
+    let watched = watched.and_then(|watchdog| {
+        go.map_or(Ok(()), |mut go| go.write_all(b"\n"))?;
+        Ok(watchdog)
+    });
+    match watched {
+        Ok(watchdog) => Ok(Started { child, output, watchdog }),
+        Err(error) => {
+            // It ends with the pipe.
+            child.wait()?;
+            Err(error)
+        }
+    }
+}
+
+fn attend(started: Started, signal: &Arc<PhaseSignal>, limit: &Limit) -> (Disturbed, String) {
+    let Started { mut child, output, watchdog } = started;
+    let pid = Pid::from_child(&child);
+    let (tell, read_to_end) = channel();
+    let tail = Arc::new(Mutex::new(Tail::default()));
+    let is_ended = Arc::new(AtomicBool::new(false));
+    // Nobody waits for these threads: both end with the group.
+    let reader = thread::Builder::new().name("output".to_owned()).spawn({
+        let tail = Arc::clone(&tail);
+        move || {
+            read(output, &tail);
+            // Whoever has left hears nothing any more.
+            let _ = tell.send(());
+        }
+    });
+    let waiter = thread::Builder::new().name("command".to_owned()).spawn({
+        let (is_ended, signal) = (Arc::clone(&is_ended), Arc::clone(signal));
+        move || {
+            wait_unreaped(pid);
+            is_ended.store(true, Ordering::Release);
+            signal.wake();
+        }
+    });
+    let threads = reader.and(waiter);
+    let woken = match &threads {
+        Ok(_) => signal.wait(limit.at, &|| is_ended.load(Ordering::Acquire)),
+        Err(_) => Woken::Over,
+    };
+    let cut_off = limit.cut_off();
+    if woken != Woken::Done {
+        ask_to_end(pid);
+    }
+    // What it has left in the background ends with it.
+    let _gone = kill_process_group(pid, Signal::KILL);
+    let status = child.wait();
+    drop(watchdog);
+    // Nothing more comes, unless somebody has left the group with it in hand.
+    let _all = read_to_end.recv_timeout(LAST_WORDS);
+    let output = tail.lock().unwrap_or_else(PoisonError::into_inner).text();
+    let outcome = match (threads, woken, status) {
+        (Err(error), ..) | (_, _, Err(error)) => Disturbed::Failed { why: error.to_string() },
+        (_, Woken::Done, Ok(status)) => ended(status),
+        (_, Woken::Due | Woken::Over, _) => cut_off,
+    };
+    (outcome, output)
+}
+
+/// Asks a group to end, and gives it time to do so.
+fn ask_to_end(group: Pid) {
+    let _gone = kill_process_group(group, Signal::TERM);
+    let until = wall_clock::now() + PATIENCE;
+    while let Some(member) = one_of(group) {
+        let left = until.saturating_duration_since(wall_clock::now());
+        let Ok(left) = Timespec::try_from(left) else { return };
+        let mut end = [PollFd::new(&member, PollFlags::IN)];
+        // Interrupted or not: the clock decides.
+        let _n_ended = poll(&mut end, Some(&left));
+        if wall_clock::now() >= until {
+            return;
+        }
+    }
+}
+
+/// A handle on somebody of a group who runs; its leader may have ended and is there still.
+fn one_of(group: Pid) -> Option<OwnedFd> {
+    let all = procfs::process::all_processes().ok()?;
+    let stats = all.filter_map(|process| process.ok()?.stat().ok());
+    let mut ours = stats.filter(|stat| stat.pgrp == group.as_raw_nonzero().get());
+    ours.find_map(|stat| match stat.state {
+        'Z' | 'X' => None,
+        _ => pidfd_open(Pid::from_raw(stat.pid)?, PidfdFlags::empty()).ok(),
+    })
+}
+
+/// Waits for the end of a process and leaves it as it is: its number stays its own.
+fn wait_unreaped(pid: Pid) {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while waitid(WaitId::Pid(pid), options).is_err_and(|no| no == Errno::INTR) {}
+}
+
+fn ended(status: ExitStatus) -> Disturbed {
+    let why = match (status.code(), status.signal()) {
+        (Some(0), _) => return Disturbed::Done,
+        (Some(code), _) => format!("it ended with code {code}"),
+        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, None) => "it ended".to_owned(),
+    };
+    Disturbed::Failed { why }
+}
+
+fn read(mut output: PipeReader, tail: &Mutex<Tail>) {
+    let mut buffer = [0; 4096];
+    loop {
+        match output.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(n) => tail.lock().unwrap_or_else(PoisonError::into_inner).add(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// The end of an output.
+#[derive(Default)]
+struct Tail {
+    bytes: VecDeque<u8>,
+    n_lost: u64,
+}
+
+impl Tail {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        let too_many = self.bytes.len().saturating_sub(OUTPUT_BYTES_MOST);
+        self.bytes.drain(..too_many);
+        self.n_lost += too_many as u64;
+    }
+
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        match self.n_lost {
+            0 => text.to_owned(),
+            lost => format!("({} bytes before)\n{text}", model::format_count(lost)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn environment(url: &str) -> CommandEnvironment {
+        CommandEnvironment::of(&Target::parse(url).unwrap(), None)
+    }
+
+    fn none() -> Limit {
+        Limit { at: None, why: String::new() }
+    }
+
+    fn ran(command: &str) -> (Disturbed, String) {
+        run(command, &environment("mariadb://me:s3cr3t@db:3307/shop"), &Arc::default(), &none())
+    }
+
+    #[test]
+    fn a_command_tells_its_output_and_how_it_ended() {
+        assert_eq!(ran("echo one; echo two >&2"), (Disturbed::Done, "one\ntwo".to_owned()));
+        let why = "it ended with code 3".to_owned();
+        assert_eq!(ran("exit 3"), (Disturbed::Failed { why }, String::new()));
+    }
+
+    #[test]
+    fn a_command_learns_of_the_target_and_its_password_is_not_shown() {
+        let (_, told) = ran("echo $DBDYNO_HOST $DBDYNO_PORT $DBDYNO_USER $DBDYNO_DATABASE; \
+             test \"$DBDYNO_PASSWORD\" = s3cr\"\"3t && echo $DBDYNO_PASSWORD $DBDYNO_TARGET");
+        assert_eq!(told, "db 3307 me shop\n*** mariadb://me@db:3307/shop");
+    }
+
+    #[test]
+    fn of_a_long_output_the_end_is_kept() {
+        let (_, told) = ran("seq 1 20000");
+        assert!(told.starts_with('(') && told.ends_with("\n20000"), "{told}");
+        assert!(told.len() < OUTPUT_BYTES_MOST + 100);
+    }
+
+    #[test]
+    fn a_command_ends_with_its_limit_and_its_children_with_it() {
+        let limit = Limit {
+            at: Some(wall_clock::now() + Duration::from_millis(50)),
+            why: "late".to_owned(),
+        };
+        let (outcome, _) =
+            run("sleep 1000 & sleep 1000", &environment("sqlite:a"), &Arc::default(), &limit);
+        assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
+        // The pipe is closed by the last of them: the words in the background do not outlive it.
+        let (outcome, told) = ran("(sleep 1000; echo late) & echo now");
+        assert_eq!((outcome, told), (Disturbed::Done, "now".to_owned()));
+    }
+
+    fn cut_off_at_once(command: &str) -> (Disturbed, String) {
+        let signal: Arc<PhaseSignal> = Arc::default();
+        let limit = Limit { at: None, why: String::new() };
+        let started = start(command, &environment("sqlite:a")).unwrap();
+        // Its first words: whoever says them has set its traps.
+        let mut word = [0; 6];
+        (&started.output).read_exact(&mut word).unwrap();
+        assert_eq!(&word, b"begun\n");
+        signal.end();
+        attend(started, &signal, &limit)
+    }
+
+    #[test]
+    fn a_command_that_is_cut_off_may_tidy_up_and_its_children_too() {
+        let why = "the load was over".to_owned();
+        let child = "(trap 'echo child; exit' TERM; sleep 1000 & echo begun; wait)";
+        let (outcome, told) = cut_off_at_once(&format!("trap 'echo parent; exit' TERM; {child}"));
+        assert_eq!(outcome, Disturbed::CutOff { why });
+        let mut told: Vec<&str> = told.lines().filter(|line| *line != "Terminated").collect();
+        told.sort_unstable();
+        assert_eq!(told, ["child", "parent"]);
+    }
+
+    #[test]
+    fn a_command_that_will_not_end_is_killed_after_two_seconds() {
+        let began = wall_clock::now();
+        let stubborn = "trap '' TERM; echo begun; sleep 1000";
+        assert!(matches!(cut_off_at_once(stubborn), (Disturbed::CutOff { .. }, _)));
+        assert!((PATIENCE..PATIENCE * 3).contains(&began.elapsed()));
+    }
+
+    #[test]
+    fn a_command_ends_with_the_load() {
+        let signal: Arc<PhaseSignal> = Arc::default();
+        signal.end();
+        let (outcome, _) = run("sleep 1000", &environment("sqlite:a"), &signal, &none());
+        assert_eq!(outcome, Disturbed::CutOff { why: "the load was over".to_owned() });
+    }
+}

@@ -1,0 +1,218 @@
+//! What is done to servers of ours in mid-run, to the nodes of a cluster, and to the list of hosts
+//! that clients use.
+
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::{Disturbed, Host, Hosts, HostsChange, ServerAction, Which, format_count};
+use monitor::{PhaseSignal, Woken, wall_clock};
+use servers::ServerError;
+
+use super::limit::cut_off_by_end;
+use super::worker::Worker;
+use crate::managed::Managed;
+
+/// How long clients of a host that was taken away may take to end their transactions there.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// How often it is looked whether they have.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// What came of it, and what it said.
+type Came = (Disturbed, String);
+
+impl Worker {
+    /// Does something to the managed server.
+    pub(super) fn handle(
+        &self,
+        action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
+    ) -> Came {
+        let Some(server) = &self.server else { return failed("there is no managed server") };
+        // One after the other: a kill waits for the end of a pause.
+        let mut managed = server.lock().unwrap_or_else(PoisonError::into_inner);
+        self.signal.count_server_action();
+        let came = action(&mut managed);
+        self.signal.count_server_action();
+        came.unwrap_or_else(|error| failed(error.to_string()))
+    }
+
+    /// Does something to a node, counted from 1; a server alone is the first.
+    pub(super) fn act(
+        &self,
+        managed: &mut Managed,
+        number: u32,
+        action: ServerAction,
+    ) -> Result<Came, ServerError> {
+        let index = number as usize - 1;
+        let is_galera = managed.cluster().is_galera();
+        let what = if is_galera { format!("node {number}") } else { "the server".to_owned() };
+        let Some(node) = managed.cluster().node(index) else {
+            return Ok(failed(format!("there is no {what} yet")));
+        };
+        match (action, node.ended().is_some()) {
+            (ServerAction::Restart, _) | (ServerAction::Start, true) => {
+                managed.cluster().restart(index)?;
+                return Ok((Disturbed::Done, self.call_back(index)));
+            }
+            (ServerAction::Start, false) => return Ok(failed(format!("{what} is running"))),
+            (_, true) => return Ok(failed(format!("{what} is not running"))),
+            (ServerAction::Kill, false) => node.kill()?,
+            (ServerAction::Stop, false) => node.shut_down()?,
+            (ServerAction::Pause { for_ns }, false) => {
+                let until = wall_clock::now() + Duration::from_nanos(for_ns);
+                node.pause()?;
+                let woken = self.signal.wait(Some(until), &|| false);
+                node.resume()?;
+                if woken == Woken::Over {
+                    return Ok((cut_off_by_end(), String::new()));
+                }
+            }
+        }
+        Ok((Disturbed::Done, String::new()))
+    }
+
+    /// Clients that went to other nodes when one was lost go back to it; what that says.
+    fn call_back(&self, index: usize) -> String {
+        let node = self.nodes().get(index).cloned();
+        let (Some(hosts), Some(host)) = (self.database.hosts(), node) else {
+            return String::new();
+        };
+        let is_used = hosts.list().len() > 1 && hosts.list().contains(&host);
+        // It is known, so it is looked up nowhere and finds room.
+        match is_used.then(|| hosts.add(&host)) {
+            Some(Ok(n_clients)) => format!("clients that it gets back: {}", count(n_clients)),
+            _ => String::new(),
+        }
+    }
+
+    /// A further node joins, and gets its share of the clients.
+    pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
+        let number = managed.cluster().join()? + 1;
+        self.nodes().clone_from(&managed.hosts());
+        let hosts = self.database.hosts().zip(self.nodes().last().cloned());
+        let n_clients = hosts.map_or(Ok(0), |(hosts, host)| hosts.add(&host));
+        let n_clients = match n_clients {
+            Ok(n_clients) => count(n_clients),
+            Err(why) => return Ok(failed(format!("node {number} has joined, but {why}"))),
+        };
+        Ok((Disturbed::Done, format!("node {number} has joined; clients that move: {n_clients}")))
+    }
+
+    /// Where clients reach the nodes that there are; known even while one of them is worked on.
+    fn nodes(&self) -> MutexGuard<'_, Vec<Host>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a host to those that clients use, or takes one away.
+    pub(super) fn change_hosts(&self, change: HostsChange, which: &Which) -> Came {
+        let host = match which {
+            Which::Host(host) => Some(host.clone()),
+            Which::Node(number) => self.nodes().get(*number as usize - 1).cloned(),
+        };
+        let Some(host) = host else { return failed(format!("there is no {which} yet")) };
+        let Some(hosts) = self.database.hosts() else { return failed("the target has no hosts") };
+        let changed = match change {
+            HostsChange::Add => hosts.add(&host),
+            HostsChange::Remove => hosts.remove(&host),
+        };
+        let n_moved = match changed {
+            Ok(n_moved) => format!("clients that move: {}", count(n_moved)),
+            Err(why) => return failed(why),
+        };
+        if change == HostsChange::Add {
+            return (Disturbed::Done, n_moved);
+        }
+        match farewell(hosts, &host, &self.signal) {
+            0 => (Disturbed::Done, n_moved),
+            n_cut => (Disturbed::Done, format!("{n_moved}, of them cut off: {}", count(n_cut))),
+        }
+    }
+}
+
+/// Waits until no client is left at a host, and cuts off those that do not leave in time: who
+/// waits there for ever would never come to the end of a transaction. Tells how many those were.
+fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
+    let until = wall_clock::now() + FAREWELL;
+    while hosts.left(host) > 0 {
+        let look = (wall_clock::now() + LOOK_EVERY).min(until);
+        if signal.wait(Some(look), &|| false) == Woken::Over || wall_clock::now() >= until {
+            return hosts.cut(host);
+        }
+    }
+    0
+}
+
+fn count(n_clients: usize) -> String {
+    format_count(n_clients as u64)
+}
+
+fn failed(why: impl Into<String>) -> Came {
+    (Disturbed::Failed { why: why.into() }, String::new())
+}
+
+/// Makes the list what it was before the load: the next one begins as this one did.
+pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
+    let now = hosts.list();
+    // Those of before are known, and more than none of them stay: neither can fail.
+    for host in before.iter().filter(|host| !now.contains(host)) {
+        let _n_moved = hosts.add(host);
+    }
+    for host in now.iter().filter(|host| !before.contains(host)) {
+        let _n_moved = hosts.remove(host);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// A client leaves whenever it is looked at; the last `stubborn` stay.
+    struct Leaving {
+        left: AtomicUsize,
+        stubborn: usize,
+    }
+
+    impl Hosts for Leaving {
+        fn list(&self) -> Vec<Host> {
+            Vec::new()
+        }
+
+        fn add(&self, _host: &Host) -> Result<usize, String> {
+            Err("it only leaves".to_owned())
+        }
+
+        fn remove(&self, _host: &Host) -> Result<usize, String> {
+            Err("it is gone".to_owned())
+        }
+
+        fn left(&self, _host: &Host) -> usize {
+            let fewer = self.left.load(Ordering::Relaxed).saturating_sub(1).max(self.stubborn);
+            self.left.store(fewer, Ordering::Relaxed);
+            fewer
+        }
+
+        fn cut(&self, host: &Host) -> usize {
+            self.left(host)
+        }
+
+        fn silent(&self) -> Vec<Host> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn a_host_that_is_taken_away_is_done_with_as_soon_as_nobody_is_left_there() {
+        let cut_off = |stubborn| {
+            let hosts = Leaving { left: AtomicUsize::new(4), stubborn };
+            let began = wall_clock::now();
+            let n_cut =
+                farewell(&hosts, &Host { name: "db1".into(), port: None }, &PhaseSignal::default());
+            (n_cut, began.elapsed())
+        };
+        let (n_cut, took) = cut_off(0);
+        assert!(n_cut == 0 && took < FAREWELL, "{n_cut} {took:?}");
+        let (n_cut, took) = cut_off(2);
+        assert!(n_cut == 2 && took >= FAREWELL, "{n_cut} {took:?}");
+    }
+}

@@ -1,0 +1,205 @@
+//! One disturbance on its thread: it waits for its times beside the load, and tells what it did.
+//! Not here: what is done to servers (nodes), and how a command is run (command).
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use model::{Action, Database, Disturbance, DisturbanceTold, Disturbed, Host, format_duration};
+use monitor::{PhaseSignal, Woken, wall_clock};
+
+use super::command::{self, CommandEnvironment};
+use super::limit::Limit;
+use crate::admin_session::AdminSession;
+use crate::managed::Managed;
+
+pub(super) type Server = Arc<Mutex<Managed>>;
+
+pub(super) enum Said {
+    Ready,
+    NotReady(String),
+    Told(DisturbanceTold),
+}
+
+/// One disturbance on its thread.
+pub(super) struct Worker {
+    pub(super) index: u16,
+    pub(super) disturbance: Disturbance,
+    pub(super) end_ns: Option<u64>,
+    pub(super) database: Arc<dyn Database>,
+    pub(super) server: Option<Server>,
+    pub(super) nodes: Arc<Mutex<Vec<Host>>>,
+    pub(super) environment: Arc<CommandEnvironment>,
+    pub(super) signal: Arc<PhaseSignal>,
+    pub(super) tell: Sender<Said>,
+}
+
+/// A connection, and how often the server had been disturbed when it was made.
+struct Line {
+    session: AdminSession,
+    n_server_actions: u32,
+}
+
+impl Worker {
+    /// Waits for its times, and does it at each.
+    pub(super) fn work(self) {
+        let mut line = None;
+        if matches!(self.disturbance.action, Action::Sql(_)) {
+            match self.connect() {
+                Ok(made) => line = Some(made),
+                Err(why) => {
+                    let why = format!("the disturbance '{}' {why}", self.disturbance.name);
+                    return self.say(Said::NotReady(why));
+                }
+            }
+        }
+        self.say(Said::Ready);
+        let Some(start) = self.signal.wait_for_start() else { return self.skip_rest(0) };
+        let mut ended_ns = i64::MIN;
+        for nth in 0.. {
+            let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
+            if self.end_ns.is_some_and(|end_ns| due_ns >= end_ns) {
+                return;
+            }
+            if ended_ns > due_ns as i64 {
+                self.skip(nth, due_ns, "it was still under way from the time before");
+                continue;
+            }
+            let due = start + Duration::from_nanos(due_ns);
+            if self.signal.wait(Some(due), &|| false) == Woken::Over {
+                return self.skip_rest(nth);
+            }
+            ended_ns = self.once(nth, start, &mut line);
+        }
+    }
+
+    /// Does it once; tells when it ended.
+    fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
+        let began = wall_clock::now();
+        let mut told = DisturbanceTold {
+            index: self.index,
+            nth,
+            name: self.disturbance.name.clone(),
+            what: self.disturbance.action.told(),
+            began_ns: wall_clock::since(start, began),
+            ended_ns: None,
+            outcome: Disturbed::Running,
+            output: String::new(),
+        };
+        self.say(Said::Told(told.clone()));
+        let limit = self.limit(start, began);
+        let (outcome, output) = match &self.disturbance.action {
+            Action::Sql(statements) => self.speak(statements, line, &limit),
+            Action::Command(command) => {
+                command::run(command, &self.environment, &self.signal, &limit)
+            }
+            Action::Server(action) => self.handle(&|managed| self.act(managed, 1, *action)),
+            Action::Node { node, action } => {
+                self.handle(&|managed| self.act(managed, *node, *action))
+            }
+            Action::Join => self.handle(&|managed| self.join(managed)),
+            Action::Hosts { change, which } => self.change_hosts(*change, which),
+        };
+        let ended_ns = wall_clock::since(start, wall_clock::now());
+        told.ended_ns = Some(ended_ns);
+        told.outcome = outcome;
+        told.output = output;
+        self.say(Said::Told(told));
+        ended_ns
+    }
+
+    fn limit(&self, start: Instant, began: Instant) -> Limit {
+        let of = &self.disturbance;
+        let until = of.until_ns.map(|ns| start + Duration::from_nanos(ns));
+        let limit = of.limit_ns.map(|ns| (began + Duration::from_nanos(ns), ns));
+        match (until, limit) {
+            (Some(until), limit) if limit.is_none_or(|(at, _)| until <= at) => {
+                Limit { at: Some(until), why: "its until had come".to_owned() }
+            }
+            (_, Some((at, ns))) => {
+                let why = format!("it had taken its {}", format_duration(ns));
+                Limit { at: Some(at), why }
+            }
+            _ => Limit { at: None, why: String::new() },
+        }
+    }
+
+    fn connect(&self) -> Result<Line, String> {
+        let n_server_actions = self.signal.n_server_actions();
+        let session = AdminSession::at(self.database.as_ref());
+        let session = session.map_err(|refusal| format!("could not connect: {refusal}"))?;
+        Ok(Line { session, n_server_actions })
+    }
+
+    /// Says the statements. A connection that a server's end has broken is made anew before.
+    fn speak(
+        &self,
+        statements: &[String],
+        line: &mut Option<Line>,
+        limit: &Limit,
+    ) -> (Disturbed, String) {
+        let n_server_actions = self.signal.n_server_actions();
+        let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
+        let mut made = match kept.map_or_else(|| self.connect(), Ok) {
+            Ok(made) => made,
+            Err(why) => return (Disturbed::Failed { why }, String::new()),
+        };
+        let mut n_affected = 0;
+        for (nth, sql) in (1..).zip(statements) {
+            let is_cut = || self.signal.is_over() || limit.has_come();
+            match made.session.until(&is_cut, |session| session.write(sql)) {
+                Ok(reply) => n_affected += reply.n_affected,
+                // A session that was cut off is of no more use.
+                Err(_) if is_cut() => return (limit.cut_off(), String::new()),
+                Err(refusal) => {
+                    if !refusal.kind.breaks_session() {
+                        *line = Some(made);
+                    }
+                    let which = match statements.len() {
+                        1 => String::new(),
+                        n => format!("statement {nth} of {n}: "),
+                    };
+                    return (Disturbed::Failed { why: format!("{which}{refusal}") }, String::new());
+                }
+            }
+        }
+        *line = Some(made);
+        let output = match n_affected {
+            0 => String::new(),
+            n => format!("{} rows affected", model::format_count(n)),
+        };
+        (Disturbed::Done, output)
+    }
+
+    fn skip(&self, nth: u32, due_ns: u64, why: &str) {
+        self.say(Said::Told(DisturbanceTold {
+            index: self.index,
+            nth,
+            name: self.disturbance.name.clone(),
+            what: self.disturbance.action.told(),
+            began_ns: due_ns as i64,
+            ended_ns: None,
+            outcome: Disturbed::Skipped { why: why.to_owned() },
+            output: String::new(),
+        }));
+    }
+
+    /// The load ended earlier than planned: this time and all later ones are not made.
+    fn skip_rest(&self, nth: u32) {
+        let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
+        // Of a repetition without an end nobody knows how often it would have been done.
+        let is_planned = nth == 0 || self.end_ns.is_some();
+        if is_planned {
+            let times = self.end_ns.map_or(1, |end_ns| self.disturbance.times_before(end_ns));
+            let more = times.saturating_sub(u64::from(nth) + 1);
+            let later =
+                if more > 0 { format!(", and so {more} more times") } else { String::new() };
+            self.skip(nth, due_ns, &format!("the load was over before{later}"));
+        }
+    }
+
+    fn say(&self, said: Said) {
+        // Whoever has left hears nothing any more.
+        let _ = self.tell.send(said);
+    }
+}

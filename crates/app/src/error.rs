@@ -1,0 +1,63 @@
+//! Why a use-case did not come to its end. Not here: what a database refuses while it is measured,
+//! which is an outcome to be counted.
+
+use std::fmt;
+
+use store::{StoreError, StoreErrorKind};
+
+/// Why a use-case did not come to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// What was asked cannot be right: exit code 2.
+    Usage(String),
+    /// The database, the machine or the data said no: exit code 1.
+    Failed(String),
+    /// Somebody stopped it: exit code 130.
+    Interrupted(String),
+}
+
+impl Error {
+    pub(crate) fn failed(why: impl fmt::Display) -> Error {
+        Error::Failed(why.to_string())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage(why) | Error::Failed(why) | Error::Interrupted(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<plan::BadPlan> for Error {
+    fn from(bad: plan::BadPlan) -> Error {
+        Error::Usage(bad.0)
+    }
+}
+
+impl From<model::Refusal> for Error {
+    fn from(refusal: model::Refusal) -> Error {
+        Error::failed(refusal)
+    }
+}
+
+impl From<drivers::CannotOpen> for Error {
+    fn from(error: drivers::CannotOpen) -> Error {
+        match error {
+            drivers::CannotOpen::Bad(bad) => Error::Usage(format!("the target: {bad}")),
+            drivers::CannotOpen::Refused(refusal) => refusal.into(),
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        if error.kind == StoreErrorKind::Taken {
+            return Error::Usage(error.to_string());
+        }
+        Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
+    }
+}

@@ -1,0 +1,136 @@
+//! An experiment: its points tried again and again, each trial an ordinary run.
+//!
+//! It is stored before its first trial, and every trial names it; so whoever comes after a crash
+//! knows what is left. Not here: what follows from the figures (analysis), and how one trial is
+//! made (trial_runner).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use analysis::ExperimentReport;
+use engine::Stop;
+use model::{Experiment, Plan, Target, format_duration};
+use monitor::wall_clock;
+use plan::{Draft, Varied, varied_to_toml};
+use store::Store;
+
+use crate::error::Error;
+use crate::open::is_apart_from;
+use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
+use crate::trials::{Trials, forget_unbegun, status, trials};
+
+/// An experiment that has come to its end, or was interrupted.
+pub struct ExperimentResult {
+    /// What it has shown so far.
+    pub report: ExperimentReport,
+    /// Whether every trial counts.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// An experiment's plans, by point.
+pub struct Planned {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// A plan for each of its points; passwords are in these alone.
+    pub plans: Vec<Plan>,
+}
+
+/// Makes an experiment of what was decided, whose runs have these labels.
+pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned {
+    let id = uuid::Uuid::now_v7().to_string();
+    let (experiment, plans) = varied.into_experiment(id, wall_clock::unix_ms(), seed, labels);
+    Planned { experiment, plans }
+}
+
+/// Stores a new experiment and makes its trials.
+pub fn run(
+    planned: Planned,
+    options: &ExperimentOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn ExperimentWatcher,
+) -> Result<ExperimentResult, Error> {
+    for plan in &planned.plans {
+        is_apart_from(Some(&options.store), &plan.target)?;
+    }
+    let store = Store::open(&options.store)?;
+    store.add_experiment(&planned.experiment)?;
+    let experiment = planned.experiment.clone();
+    let result = resume(planned, options, stop, watcher);
+    if result.is_err() {
+        // Why it was refused matters more than whether it is forgotten.
+        let _ = forget_unbegun(&store, &experiment);
+    }
+    result
+}
+
+/// Makes the trials of a stored experiment that do not count yet.
+pub fn resume(
+    planned: Planned,
+    options: &ExperimentOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn ExperimentWatcher,
+) -> Result<ExperimentResult, Error> {
+    let Planned { experiment, plans } = planned;
+    let mut runner = TrialRunner::new(options, experiment.clone(), plans)?;
+    let ended = runner.rehearse(stop, watcher).and_then(|()| {
+        runner.place(stop, watcher)?;
+        runner.all(stop, watcher)
+    });
+    runner.end(&ended, stop, watcher);
+    let is_interrupted = ended?;
+    let store = Store::open_existing(&options.store)?;
+    let report = report(&store, &experiment)?;
+    let is_good = report.trials_done == report.trials;
+    Ok(ExperimentResult { report, is_good, is_interrupted })
+}
+
+/// The report of a stored experiment, judged by the figure of its workload.
+pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Error> {
+    report_by(store, experiment, None)
+}
+
+/// The report of a stored experiment, judged by a figure.
+pub fn report_by(
+    store: &Store,
+    experiment: &Experiment,
+    figure: Option<&str>,
+) -> Result<ExperimentReport, Error> {
+    let Trials { ended, damaged } = trials(store, experiment)?;
+    let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
+    let told = ExperimentReport::new(experiment, &ended, figure, &mut || dice.bits());
+    let told = told.map_err(Error::Usage)?;
+    let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
+    Ok(ExperimentReport { status, damaged, plan, ..told })
+}
+
+/// The plans of a stored experiment, decided anew from what was stored. Commands are taken from
+/// nothing but a plan that was `named` on the command line here.
+pub fn planned(
+    store: &Path,
+    experiment: Experiment,
+    named: Option<&Draft>,
+    default_target: &dyn Fn(&str) -> Result<Target, String>,
+) -> Result<Planned, Error> {
+    let place = format!("{}, experiment {}", store.display(), experiment.id);
+    let plans = experiment.points.iter().map(|point| {
+        let mut draft = plan::read_toml(&place, &point.plan)?;
+        draft.allow_commands_of(named)?;
+        plan::decide(&draft, default_target)
+    });
+    let plans = plans.collect::<Result<Vec<Plan>, _>>()?;
+    Ok(Planned { experiment, plans })
+}
+
+/// What is asked of somebody's patience: `12 trials, about 8m`.
+pub fn forecast(planned: &Planned) -> String {
+    let repeats = u64::from(planned.experiment.repeats);
+    let trials = planned.plans.len() as u64 * repeats;
+    let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
+    let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;
+    let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
+    let s = if trials == 1 { "" } else { "s" };
+    let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
+    format!("{most}{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
+}

@@ -1,0 +1,39 @@
+//! The use-cases of dbdyno: build, check, drop, run, experiment, seek, selfcheck.
+//!
+//! Here the other crates are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and
+//! anything that one of them can do alone. No two modules here form a circle.
+
+mod admin_session;
+mod admission;
+pub mod build;
+mod build_lock;
+pub mod check;
+mod client_threads;
+mod commit_crosscheck;
+pub mod compare;
+mod connection_count;
+pub mod datagen;
+mod disturb;
+pub mod error;
+pub mod experiment;
+mod finding;
+mod interruptible;
+mod load;
+mod managed;
+mod meta;
+pub mod open;
+pub mod report_source;
+pub mod routines;
+pub mod run;
+pub mod seek;
+pub mod selfcheck;
+pub mod settings;
+mod settings_snapshot;
+pub mod trial_runner;
+pub mod trials;
+mod wait_condition;
+pub mod watcher;
+
+pub use engine::Stop;
+pub use error::Error;
+pub use monitor::wall_clock::unix_ms;

@@ -1,0 +1,332 @@
+//! Rows into tables, chunk by chunk: in bulk as the driver can, or by INSERTs as every program
+//! does. A chunk that a lost connection broke is done again, unless its mark says that it is there.
+//!
+//! Not here: which chunks there are to do (build), and which rows (workloads).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use model::{
+    Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
+};
+
+use crate::admin_session::AdminSession;
+use crate::build_lock::connect_again;
+use crate::meta;
+
+/// How often a chunk is tried after conflicts and lost connections, or what comes after all.
+pub(crate) const ATTEMPTS: u32 = 10;
+/// Rows of an INSERT. More make it little faster; fewer parameters than any database allows.
+const INSERT_ROWS: usize = 100;
+/// SQLite's limit of parameters, the lowest of all.
+const PARAMETERS_MOST: usize = 32_766;
+
+/// How rows get into tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadMethod {
+    /// As the database takes them fastest: LOAD DATA LOCAL, COPY.
+    #[default]
+    Bulk,
+    /// By prepared INSERTs of up to 100 rows.
+    Insert,
+}
+
+impl LoadMethod {
+    /// Its name on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadMethod::Bulk => "bulk",
+            LoadMethod::Insert => "insert",
+        }
+    }
+}
+
+/// What is left to be loaded.
+pub(crate) struct Work {
+    /// Table and chunk, in order.
+    pub(crate) chunks: Vec<(usize, u64)>,
+    pub(crate) next: AtomicUsize,
+    pub(crate) n_rows_total: u64,
+    pub(crate) n_rows_before: u64,
+    pub(crate) n_rows_done: AtomicU64,
+    pub(crate) n_reconnects: AtomicU64,
+    /// The first refusal of a bulk load that the server did not understand.
+    pub(crate) bulk_refused: Mutex<Option<String>>,
+}
+
+impl Work {
+    /// Keeps why rows are inserted from now on.
+    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
+        let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| refusal.to_string());
+    }
+
+    /// Why rows were inserted, if they were to be loaded in bulk.
+    pub(crate) fn bulk_refused(&self) -> Option<String> {
+        self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// One loader: takes chunks until there are none.
+pub(crate) fn load_chunks(
+    database: &dyn Database,
+    population: &dyn Population,
+    method: LoadMethod,
+    work: &Work,
+    doing: &AtomicUsize,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<(), Refusal> {
+    let mut loader = Loader::new(database, population, method, work)?;
+    while !is_stopped() {
+        let next = work.next.fetch_add(1, Ordering::Relaxed);
+        let Some(&(table, chunk)) = work.chunks.get(next) else { break };
+        doing.fetch_max(table, Ordering::Relaxed);
+        loader.load_surely(table, chunk, is_stopped)?;
+    }
+    Ok(())
+}
+
+/// Whether a server says that it does not know such a statement or not all of it: by the
+/// standard's classes, 42 is a syntax error and 0A what is not supported (ISO/IEC 9075-2, 24.1).
+/// What a setting or a missing right forbids is of another kind.
+fn is_not_understood(refusal: &Refusal) -> bool {
+    let is_of_class = ["42", "0A"].iter().any(|class| refusal.sqlstate.starts_with(class));
+    refusal.kind == RefusalKind::Other && is_of_class
+}
+
+struct Loader<'a> {
+    database: &'a dyn Database,
+    population: &'a dyn Population,
+    method: LoadMethod,
+    work: &'a Work,
+    session: AdminSession,
+    mark: StatementId,
+    /// INSERTs that are prepared on this connection, by table and number of rows.
+    inserts: HashMap<(usize, usize), StatementId>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(
+        database: &'a dyn Database,
+        population: &'a dyn Population,
+        method: LoadMethod,
+        work: &'a Work,
+    ) -> Result<Loader<'a>, Refusal> {
+        let mut session = AdminSession::at(database)?;
+        for sql in database.dialect().before_load {
+            session.write(sql)?;
+        }
+        let mark = session.prepare(database.dialect().insert(&meta::table()))?;
+        let inserts = HashMap::new();
+        Ok(Loader { database, population, method, work, session, mark, inserts })
+    }
+
+    /// Loads a chunk, again after conflicts and lost connections.
+    fn load_surely(
+        &mut self,
+        table: usize,
+        chunk: u64,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Refusal> {
+        let name = meta::done_name(&self.population.tables()[table].name, chunk);
+        let mut loaded = self.load(table, chunk, &name);
+        for attempt in 1..ATTEMPTS {
+            let Err(refusal) = loaded else { return Ok(()) };
+            match refusal.kind {
+                kind if kind.is_conflict() => {}
+                _ if self.method == LoadMethod::Bulk && is_not_understood(&refusal) => {
+                    self.method = LoadMethod::Insert;
+                    self.work.note_bulk_refused(&refusal);
+                }
+                kind if kind.breaks_session() => self.reconnect(refusal, is_stopped)?,
+                // A commit that we took for lost may have come late.
+                RefusalKind::Duplicate if attempt > 1 => {}
+                RefusalKind::Duplicate => return Err(self.overtaken(refusal, &name)),
+                _ => return Err(refusal),
+            }
+            loaded = match meta::is_done(&mut self.session, &name) {
+                Ok(true) => {
+                    self.count(table);
+                    Ok(())
+                }
+                Ok(false) => self.load(table, chunk, &name),
+                Err(refusal) => Err(refusal),
+            };
+        }
+        loaded
+    }
+
+    /// What is there already at the first attempt was put there by somebody else.
+    fn overtaken(&mut self, refusal: Refusal, name: &str) -> Refusal {
+        match meta::is_done(&mut self.session, name) {
+            Ok(true) => refusal.during("another dbdyno builds the same data; let one of them end"),
+            _ => refusal,
+        }
+    }
+
+    /// Counts a chunk that is there though we were not told.
+    fn count(&self, table: usize) {
+        let n_chunks = self.population.n_chunks(table).max(1);
+        let n_rows = self.population.n_rows(table) / n_chunks;
+        self.work.n_rows_done.fetch_add(n_rows, Ordering::Relaxed);
+    }
+
+    fn reconnect(
+        &mut self,
+        lost: Refusal,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), Refusal> {
+        *self = connect_again(lost, is_stopped, &mut || {
+            Loader::new(self.database, self.population, self.method, self.work)
+        })?;
+        self.work.n_reconnects.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A chunk and its mark in one transaction.
+    fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), Refusal> {
+        let rows = self.population.rows(table, chunk);
+        let mut counted = Counted { rows, n: 0, unsaid: 0, work: self.work };
+        self.session.ask(Request::Begin)?;
+        let loaded = self.put(table, &mut counted).and_then(|()| {
+            let n = counted.n.to_string();
+            self.session.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
+            self.session.ask(Request::Commit)
+        });
+        counted.say();
+        if let Err(refusal) = &loaded {
+            self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
+            if !refusal.kind.breaks_session() {
+                // The refusal that matters is the first one.
+                let _ = self.session.ask(Request::Rollback);
+            }
+        }
+        loaded.map(|_| ())
+    }
+
+    fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), Refusal> {
+        let of = &self.population.tables()[table];
+        match self.method {
+            LoadMethod::Bulk => self.session.load(of, rows).map(|_| ()),
+            LoadMethod::Insert => self.insert(table, of, rows),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        table: usize,
+        of: &Table,
+        rows: &mut dyn RowSource,
+    ) -> Result<(), Refusal> {
+        let n_rows_most = INSERT_ROWS.min(PARAMETERS_MOST / of.columns.len().max(1)).max(1);
+        let mut batch = Batch::default();
+        loop {
+            let has_more = rows.next(&mut |row| batch.push(row));
+            if batch.n_rows == n_rows_most || !has_more && batch.n_rows > 0 {
+                let statement = match self.inserts.get(&(table, batch.n_rows)) {
+                    Some(statement) => *statement,
+                    None => {
+                        let sql = self.database.dialect().insert_rows(of, batch.n_rows);
+                        let statement = self.session.prepare(sql)?;
+                        self.inserts.insert((table, batch.n_rows), statement);
+                        statement
+                    }
+                };
+                batch.with_values(|values| self.session.execute(statement, values))?;
+                batch.clear();
+            }
+            if !has_more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Rows on their way into one INSERT.
+#[derive(Default)]
+struct Batch {
+    n_rows: usize,
+    cells: Vec<Cell>,
+    /// Text and bytes of all cells.
+    bytes: Vec<u8>,
+}
+
+/// A value without its letters, which lie elsewhere: so many from there.
+#[derive(Clone, Copy)]
+enum Cell {
+    Plain(Value<'static>),
+    Text(usize, usize),
+    Bytes(usize, usize),
+}
+
+impl Batch {
+    fn push(&mut self, row: &[Value<'_>]) {
+        self.n_rows += 1;
+        for value in row {
+            let cell = match *value {
+                Value::Null => Cell::Plain(Value::Null),
+                Value::Int(number) => Cell::Plain(Value::Int(number)),
+                Value::Float(number) => Cell::Plain(Value::Float(number)),
+                Value::Decimal { unscaled, scale } => {
+                    Cell::Plain(Value::Decimal { unscaled, scale })
+                }
+                Value::Timestamp(us) => Cell::Plain(Value::Timestamp(us)),
+                Value::Text(text) => Cell::Text(self.bytes.len(), text.len()),
+                Value::Bytes(bytes) => Cell::Bytes(self.bytes.len(), bytes.len()),
+            };
+            match *value {
+                Value::Text(text) => self.bytes.extend_from_slice(text.as_bytes()),
+                Value::Bytes(bytes) => self.bytes.extend_from_slice(bytes),
+                _ => {}
+            }
+            self.cells.push(cell);
+        }
+    }
+
+    fn with_values<T>(&self, work: impl FnOnce(&[Value<'_>]) -> T) -> T {
+        let part = |start: usize, length: usize| &self.bytes[start..start + length];
+        let value = |cell: &Cell| match *cell {
+            Cell::Plain(value) => value,
+            Cell::Text(start, length) => {
+                let text = std::str::from_utf8(part(start, length));
+                Value::Text(text.expect("it came as text"))
+            }
+            Cell::Bytes(start, length) => Value::Bytes(part(start, length)),
+        };
+        let values: Vec<Value<'_>> = self.cells.iter().map(value).collect();
+        work(&values)
+    }
+
+    fn clear(&mut self) {
+        self.n_rows = 0;
+        self.cells.clear();
+        self.bytes.clear();
+    }
+}
+
+/// Counts rows as they pass.
+struct Counted<'a> {
+    rows: Box<dyn RowSource + Send>,
+    n: u64,
+    unsaid: u64,
+    work: &'a Work,
+}
+
+impl Counted<'_> {
+    fn say(&mut self) {
+        self.work.n_rows_done.fetch_add(std::mem::take(&mut self.unsaid), Ordering::Relaxed);
+    }
+}
+
+impl RowSource for Counted<'_> {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        let has_next = self.rows.next(emit);
+        self.n += u64::from(has_next);
+        self.unsaid += u64::from(has_next);
+        if self.unsaid >= 1000 {
+            self.say();
+        }
+        has_next
+    }
+}

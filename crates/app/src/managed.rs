@@ -1,0 +1,213 @@
+//! A server of our own for a run or a build, gone with it. Not here: what a `managed:` target may
+//! ask for (plan).
+
+use model::{Fact, Host, Target};
+use plan::managed::Wanted;
+use servers::{Cluster, Options, ServerError, ServerErrorKind};
+
+use crate::error::Error;
+
+/// A server that was started for a target. It ends, and all its data with it, when this is
+/// dropped.
+pub(crate) struct Managed {
+    cluster: Cluster,
+    /// How to get there. It has the password, and is never shown.
+    pub(crate) target: Target,
+    wanted: Wanted,
+}
+
+impl Managed {
+    /// Starts the server and waits until it answers.
+    pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Error> {
+        let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
+            let is_named = wanted.options.bin.is_some();
+            match error.kind {
+                // It was asked for by name.
+                ServerErrorKind::NotInstalled if is_named => {
+                    Error::Usage(format!("the target: bin: {error}"))
+                }
+                _ => start_error(error),
+            }
+        })?;
+        let target = reached(&cluster, wanted);
+        Ok(Managed { cluster, target, wanted: wanted.clone() })
+    }
+
+    /// The same server started anew with other settings, its data kept, or as they were copied if
+    /// they are `from_copy`; none if another server is wanted. One that does not come back is
+    /// gone with its data.
+    pub(crate) fn change(
+        mut self,
+        wanted: &Wanted,
+        from_copy: bool,
+    ) -> Result<Option<Managed>, Error> {
+        let bare =
+            |options: &Options| Options { settings: Vec::new(), load_on: None, ..options.clone() };
+        let is_same = self.wanted.kind == wanted.kind
+            && bare(&self.wanted.options) == bare(&wanted.options)
+            && self.wanted.by_socket == wanted.by_socket;
+        let is_still_set = |(name, _): &(String, String)| {
+            wanted.options.settings.iter().any(|(other, _)| other == name)
+        };
+        if !is_same || !self.wanted.options.settings.iter().all(is_still_set) {
+            return Ok(None);
+        }
+        self.cluster.load_on(wanted.options.load_on);
+        let has_changed = self.wanted.options.settings != wanted.options.settings;
+        if has_changed {
+            for (name, value) in &wanted.options.settings {
+                self.cluster.set(name, value).map_err(|bad| Error::Usage(bad.0))?;
+            }
+        }
+        let is_put_back = from_copy && self.cluster.has_copy();
+        if is_put_back {
+            self.cluster.put_back().map_err(start_error)?;
+        }
+        if has_changed || is_put_back || self.cluster.ended().is_some() {
+            self.cluster.restart_all().map_err(start_error)?;
+        }
+        self.target = reached(&self.cluster, wanted);
+        self.wanted = wanted.clone();
+        Ok(Some(self))
+    }
+
+    /// The same server started again.
+    pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
+        self.cluster.restart_all().map_err(start_error)?;
+        self.target = reached(&self.cluster, &self.wanted);
+        Ok(self)
+    }
+
+    /// The same server after its data were copied, for [`Managed::change`].
+    pub(crate) fn copied(mut self) -> Result<Managed, Error> {
+        self.cluster.copy_data().map_err(start_error)?;
+        self.cluster.restart_all().map_err(start_error)?;
+        Ok(self)
+    }
+
+    /// Whether its data were copied.
+    pub(crate) fn has_copy(&self) -> bool {
+        self.cluster.has_copy()
+    }
+
+    /// `MariaDB 10.11.19`.
+    pub(crate) fn name(&self) -> String {
+        let first = self.cluster.first();
+        let name = format!("{} {}", first.kind().title(), first.version());
+        match (self.cluster.is_galera(), self.cluster.nodes().len()) {
+            (false, _) => name,
+            (true, 1) => format!("{name}, a Galera cluster of 1 node,"),
+            (true, n_nodes) => format!("{name}, a Galera cluster of {n_nodes} nodes,"),
+        }
+    }
+
+    /// Where its data are.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.cluster.first().home()
+    }
+
+    /// The settings that somebody asked for, as they were written.
+    pub(crate) fn asked(&self) -> &[(String, String)] {
+        &self.wanted.options.settings
+    }
+
+    /// What it was told, for the record of a run.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![
+            Fact::new("managed", "server", self.name().trim_end_matches(',')),
+            Fact::new("managed", "folder", self.folder().display()),
+        ];
+        if self.cluster.is_galera() {
+            facts.push(Fact::new("managed", "nodes", self.cluster.nodes().len()));
+            facts.push(Fact::new("managed", "load_on", self.target.hosts.len()));
+        }
+        let settings = self.cluster.settings().iter();
+        facts.extend(settings.map(|(name, value)| Fact::new("managed", name, value)));
+        facts
+    }
+
+    /// The first process of each, while it runs.
+    pub(crate) fn processes(&self) -> Vec<Option<u32>> {
+        self.cluster.nodes().iter().map(servers::Server::process_id).collect()
+    }
+
+    /// The servers themselves.
+    pub(crate) fn cluster(&mut self) -> &mut Cluster {
+        &mut self.cluster
+    }
+
+    /// Where clients reach each of them.
+    pub(crate) fn hosts(&self) -> Vec<Host> {
+        self.cluster.nodes().iter().flat_map(|node| node.target().hosts).collect()
+    }
+
+    /// How it ended and what it said last, if it has ended.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        self.cluster.ended()
+    }
+}
+
+fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
+    let mut target =
+        if wanted.by_socket { cluster.first().socket_target() } else { cluster.target() };
+    target.options.extend(wanted.driver.iter().cloned());
+    target
+}
+
+fn start_error(error: ServerError) -> Error {
+    if let Some(words) = refused_setting(&error) {
+        let mend = "spell it as the server's manual does, or leave it out";
+        return Error::Usage(format!("the target: the server refuses a setting: {words}; {mend}"));
+    }
+    match error.kind {
+        ServerErrorKind::BadOption => Error::Usage(format!("the target: {error}")),
+        ServerErrorKind::NotInstalled
+        | ServerErrorKind::Ended
+        | ServerErrorKind::TooSlow
+        | ServerErrorKind::System => Error::failed(error),
+    }
+}
+
+/// What a server said of a setting that it does not know or take, without time and program.
+fn refused_setting(error: &ServerError) -> Option<&str> {
+    const WORDS: [&str; 5] = [
+        "unknown variable",
+        "Unknown suffix",
+        "Error while setting value",
+        "unrecognized configuration parameter",
+        "invalid value for parameter",
+    ];
+    if error.kind != ServerErrorKind::Ended {
+        return None;
+    }
+    let of = |line: &'_ str| WORDS.iter().find_map(|words| line.find(words));
+    let found = error.text.lines().find_map(|line| Some(&line[of(line)?..]));
+    found.map(str::trim_end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_the_server_refuses_is_told_in_a_sentence() {
+        let check = |log: &str, expect: &str| {
+            let text =
+                format!("making the data ended with code 7; its last words:\n{log}\nAborting");
+            let error = ServerError { kind: ServerErrorKind::Ended, text };
+            let Error::Usage(told) = start_error(error) else { panic!("{log} is a failure") };
+            assert!(told.contains(expect) && !told.contains('\n'), "{told}");
+        };
+        check(
+            "0 [ERROR] mariadbd: unknown variable 'inodb_x=1'",
+            "setting: unknown variable 'inodb",
+        );
+        check(
+            "2026 GMT [9] FATAL:  unrecognized configuration parameter \"work_memory\"",
+            "setting: unrecognized configuration parameter \"work_memory\"; spell",
+        );
+        let text = "PostgreSQL ended at its start; its last words:\nout of memory".to_owned();
+        let error = ServerError { kind: ServerErrorKind::Ended, text };
+        assert!(matches!(start_error(error), Error::Failed(_)));
+    }
+}

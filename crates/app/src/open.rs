@@ -1,0 +1,364 @@
+//! From a target and a workload's parameters to both, ready to work: opened, and agreed on what
+//! data there are.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use drivers::Opening;
+use engine::Stop;
+use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
+use plan::managed;
+use store::{holds_runs, is_of_store};
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::managed::Managed;
+use crate::meta::{self, Found, GOES_ON};
+
+/// The state of a workload's data in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// The workload needs none.
+    None,
+    /// None of its tables is there.
+    Absent,
+    /// Its tables are there, and nothing tells what is in them.
+    Unmarked,
+    /// A build was begun and not ended.
+    Unfinished,
+    /// Built.
+    Built,
+}
+
+/// A target that has been opened. A server that was started for it ends with this.
+pub struct OpenTarget {
+    /// The database.
+    pub database: Arc<dyn Database>,
+    pub(crate) server: Option<Managed>,
+}
+
+/// Starts the server of a `managed:` target, and opens any target. With `create`, a database that
+/// is not there is made. `doing` is told what takes its time; `stop` is heard meanwhile.
+pub fn open_target(
+    target: &Target,
+    seed: u64,
+    create: bool,
+    stop: &Stop,
+    doing: &mut dyn FnMut(&str),
+) -> Result<OpenTarget, Error> {
+    is_apart_from(None, target)?;
+    if !managed::is_managed(target) {
+        let target = target.clone();
+        let opened = move || open(&target, seed, create);
+        let interrupted = "interrupted while connecting";
+        return Ok(OpenTarget {
+            database: run_interruptible(stop, interrupted, opened)?,
+            server: None,
+        });
+    }
+    let wanted = managed::read(target).map_err(|bad| Error::Usage(format!("the target: {bad}")))?;
+    doing(&format!("starting {}", wanted.kind.title()));
+    let started = move || {
+        let server = Managed::start(&wanted)?;
+        let database = open(&server.target, seed, create)?;
+        Ok(OpenTarget { database, server: Some(server) })
+    };
+    let interrupted = "interrupted while the server was started; nothing of it is kept";
+    run_interruptible(stop, interrupted, started)
+}
+
+/// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
+/// what one was exported to. Tables would be built among the runs.
+pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error> {
+    if target.scheme != "sqlite" {
+        return Ok(());
+    }
+    let path = Path::new(&target.path);
+    match store.is_some_and(|store| is_of_store(path, store)) || holds_runs(path) {
+        true => Err(Error::Usage(format!(
+            "{target} is a store of dbdyno, where runs are kept: name another file to measure"
+        ))),
+        false => Ok(()),
+    }
+}
+
+impl OpenTarget {
+    /// The same managed server with the settings of `target`, its data kept, or as they were
+    /// copied if they are `from_copy`; none if that is another one.
+    pub(crate) fn change(
+        self,
+        target: &Target,
+        seed: u64,
+        from_copy: bool,
+        stop: &Stop,
+    ) -> Result<Option<OpenTarget>, Error> {
+        let Some(server) = self.server.filter(|_| managed::is_managed(target)) else {
+            return Ok(None);
+        };
+        let wanted =
+            managed::read(target).map_err(|bad| Error::Usage(format!("the target: {bad}")))?;
+        let changed = move || {
+            let Some(server) = server.change(&wanted, from_copy)? else { return Ok(None) };
+            let database = open(&server.target, seed, false)?;
+            Ok(Some(OpenTarget { database, server: Some(server) }))
+        };
+        run_interruptible(stop, "interrupted while the server was started anew", changed)
+    }
+
+    /// The same target after the data of its server were copied, to begin from again; unchanged
+    /// where there is no server of ours.
+    pub(crate) fn copied(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
+        let Some(server) = self.server else { return Ok(self) };
+        run_interruptible(stop, "interrupted while the data were copied", move || {
+            let server = server.copied()?;
+            let database = open(&server.target, seed, false)?;
+            Ok(OpenTarget { database, server: Some(server) })
+        })
+    }
+
+    /// The same target after its server was started again with the same settings and data;
+    /// unchanged where there is no server of ours.
+    pub(crate) fn restarted(self, seed: u64, stop: &Stop) -> Result<OpenTarget, Error> {
+        let Some(server) = self.server else { return Ok(self) };
+        run_interruptible(stop, "interrupted while the server was restarted", move || {
+            let server = server.restarted()?;
+            let database = open(&server.target, seed, false)?;
+            Ok(OpenTarget { database, server: Some(server) })
+        })
+    }
+
+    /// Whether the data of its server were copied.
+    pub(crate) fn has_copy(&self) -> bool {
+        self.server.as_ref().is_some_and(Managed::has_copy)
+    }
+
+    /// Whether the server that was started for it has ended by itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.server.as_mut().is_some_and(|server| server.ended().is_some())
+    }
+
+    /// What is to be known of it before anything is done there: the server that was started for
+    /// it, and the hosts that do not answer.
+    pub fn sentences(&self) -> Vec<String> {
+        let server = self.server.iter().map(|server| {
+            let (name, folder) = (server.name(), server.folder().display());
+            format!("{name} was started in {folder}; it ends with this command, and its data")
+        });
+        let hosts = self.database.hosts();
+        let silent = hosts.into_iter().flat_map(|hosts| hosts.silent()).map(|host| {
+            format!("warning: the host {host} does not answer; another one is asked in its place")
+        });
+        server.chain(silent).collect()
+    }
+
+    /// `error` as it is told here: no build goes on at a server that is gone with its command,
+    /// and one that has ended by itself has said why.
+    pub fn told(&mut self, error: Error) -> Error {
+        let ended = self.server.as_mut().and_then(Managed::ended);
+        let ended = ended.map_or(String::new(), |how| format!("; the managed server {how}"));
+        let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept") + &ended;
+        match error {
+            Error::Failed(why) if self.server.is_some() => Error::Failed(mend(why)),
+            Error::Interrupted(why) if self.server.is_some() => Error::Interrupted(mend(why)),
+            error => error,
+        }
+    }
+}
+
+/// A workload at a database.
+#[derive(Clone)]
+pub struct Opened {
+    /// The database.
+    pub database: Arc<dyn Database>,
+    /// The workload, decided with the data that there are.
+    pub workload: Arc<dyn Workload>,
+    /// Its parameters, all of them.
+    pub settings: Settings,
+    /// What data there are.
+    pub data: Data,
+}
+
+/// The folder of our own files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
+pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    let base = set("XDG_DATA_HOME").map(PathBuf::from);
+    let base = base.or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share")));
+    base.map(|base| base.join("dbdyno"))
+}
+
+/// The target that a workload has when none is given: an embedded file in our own folder.
+pub fn default_target(
+    workload: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Target, String> {
+    let folder = data_folder(variable).ok_or_else(|| {
+        "neither XDG_DATA_HOME nor HOME is set: name the database with --target".to_owned()
+    })?;
+    // Workloads of a family share their data, and so the file.
+    let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
+    let path = folder.join(format!("{name}.db"));
+    Ok(Target {
+        scheme: "sqlite".to_owned(),
+        user: None,
+        password: None,
+        hosts: Vec::new(),
+        path: path.to_string_lossy().into_owned(),
+        options: Vec::new(),
+    })
+}
+
+/// Opens a target. With `create`, a database that is a file is made if it is not there.
+pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database>, Error> {
+    Ok(drivers::open(target, Opening { create, seed })?)
+}
+
+/// [`resolve_workload`], which a stop interrupts.
+pub fn resolve_workload_interruptible(
+    database: &Arc<dyn Database>,
+    target: &Target,
+    workload: &str,
+    parameters: &[(String, String)],
+    seed: u64,
+    stop: &Stop,
+) -> Result<Opened, Error> {
+    let (database, target, workload) = (Arc::clone(database), target.clone(), workload.to_owned());
+    let parameters = parameters.to_vec();
+    run_interruptible(stop, "interrupted while the data were looked at", move || {
+        resolve_workload(&database, &target, &workload, &parameters, seed)
+    })
+}
+
+/// [`resolve_workload_interruptible`] on a group of a plan.
+pub(crate) fn resolve_group(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    group: &Group,
+    stop: &Stop,
+) -> Result<Opened, Error> {
+    resolve_workload_interruptible(
+        database,
+        &plan.target,
+        &group.workload,
+        &group.parameters,
+        plan.seed,
+        stop,
+    )
+}
+
+/// Decides `workload` with its parameters as written, at an opened target.
+pub fn resolve_workload(
+    database: &Arc<dyn Database>,
+    target: &Target,
+    workload: &str,
+    parameters: &[(String, String)],
+    seed: u64,
+) -> Result<Opened, Error> {
+    let database = Arc::clone(database);
+    let entry = workloads::by_name(workload).map_err(|bad| Error::Usage(bad.0))?;
+    let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, pairs())
+        .map_err(|bad| Error::Usage(bad.0))?;
+    let make = |settings: &Settings, data: Option<&Identity>| {
+        let make = workloads::Make { settings, seed, data };
+        (entry.make)(&make).map_err(|bad| Error::Usage(bad.0))
+    };
+    let fresh = make(&settings, None)?;
+    if let Some(why) = fresh.refuses(database.dialect()) {
+        return Err(Error::Usage(why));
+    }
+    if fresh.population().is_none() {
+        return Ok(Opened { database, workload: fresh, settings, data: Data::None });
+    }
+    if !database.dialect().keeps_data {
+        let name = database.dialect().name;
+        let why = format!("{workload} needs tables, and {name} keeps none: choose another target");
+        return Err(Error::Usage(why));
+    }
+    let mut session = AdminSession::at(database.as_ref())?;
+    let (data, identity) = match meta::read(&mut session)? {
+        Found::Complete(identity) => (Data::Built, Some(identity)),
+        Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
+        Found::Nothing if has_tables(&mut session, fresh.as_ref())? => (Data::Unmarked, None),
+        Found::Nothing => (Data::Absent, None),
+    };
+    let Some(identity) = identity else {
+        return Ok(Opened { database, workload: fresh, settings, data });
+    };
+    agree(target, &fresh.identity(), &identity, &settings)?;
+    // What shapes the data is as the data are, whatever the defaults say.
+    let held = identity.scale.iter().filter(|(name, _)| !settings.is_given(name));
+    let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
+        .map_err(|bad| Error::Failed(format!("what {target} holds does not fit: {bad}")))?;
+    let workload = make(&settings, Some(&identity))?;
+    Ok(Opened { database, workload, settings, data })
+}
+
+fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<bool, Error> {
+    let tables = workload.population().map(|population| population.tables());
+    for table in tables.unwrap_or_default() {
+        if session.has_table(&table.name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses tables that nobody marked where others of the workload are missing: they are somebody
+/// else's.
+pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
+    if opened.data != Data::Unmarked {
+        return Ok(());
+    }
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    let target = target.clone();
+    run_interruptible(stop, "interrupted while the tables were looked at", move || {
+        let mut session = AdminSession::at(database.as_ref())?;
+        let tables = workload.population().map(|population| population.tables());
+        for table in tables.unwrap_or_default() {
+            if !session.has_table(&table.name)? {
+                return Err(Error::Failed(format!(
+                    "{target} has tables that dbdyno did not build, and no table {}: name a \
+                     database of its own, which is made if it is not there",
+                    table.name
+                )));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Refuses data of another workload, version or scale than asked for.
+fn agree(
+    target: &Target,
+    wanted: &Identity,
+    held: &Identity,
+    settings: &Settings,
+) -> Result<(), Error> {
+    let workload = &wanted.workload;
+    let holder = workloads::by_data(&held.workload).map_or(&*held.workload, |entry| entry.name);
+    let remedy = format!(
+        "use another --target, or drop what is there: dbdyno drop {holder} --target '{target}'"
+    );
+    if held.workload != *workload {
+        let why = format!("{target} holds data of {}, not of {workload}", held.workload);
+        return Err(Error::Failed(format!("{why}; {remedy}")));
+    }
+    if held.version != wanted.version {
+        return Err(Error::Failed(format!(
+            "{target} holds {workload} data of version {}, this dbdyno needs {}; {remedy}",
+            held.version, wanted.version
+        )));
+    }
+    for (name, value) in &wanted.scale {
+        match held.scale_of(name) {
+            Some(has) if settings.is_given(name) && has != value => {
+                let why = format!("{target} was built with {name} {has}, not {value}");
+                return Err(Error::Usage(format!("{why}; leave it out to use it, {remedy}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! What a page is about: a run, an experiment, a search, a comparison or a history of the store,
+//! by the names that people give them.
+//!
+//! Not here: how it looks (analysis), and where it goes (dbdyno).
+
+use analysis::comparison::{GateResult, Judge};
+use analysis::report::{Options, Report};
+use analysis::trials::Trialled;
+use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
+use model::{Experiment, RunId, Status};
+use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
+use render::html::{
+    Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
+};
+use store::{LAST, Store};
+
+use crate::compare::{Asked, compare};
+use crate::error::Error;
+use crate::trials::trialled;
+
+/// What a page is about.
+#[derive(Clone, Debug)]
+pub enum ReportSource {
+    /// A run.
+    Run(Box<Report>),
+    /// An experiment, and its trials.
+    Experiment(Box<ExperimentReport>, Vec<Trialled>),
+    /// A search.
+    Seek(Box<SeekReport>),
+    /// A comparison, and the limits that it was held against.
+    Comparison(Box<ComparisonReport>, Vec<GateResult>),
+    /// A history.
+    History(Box<HistoryReport>),
+}
+
+impl ReportSource {
+    /// What one name means, an experiment before a run; of several names their comparison.
+    pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
+        let [name] = names else {
+            let sides = Asked::Sides(names.to_vec());
+            let report = compare(store, &sides, judge)?;
+            return Ok(ReportSource::Comparison(Box::new(report), Vec::new()));
+        };
+        if name.contains(['=', ',']) {
+            return Err(Error::Usage(format!(
+                "{name} is one side of a comparison: name another one behind it, such as a label \
+                 (build=1.3)"
+            )));
+        }
+        if name != LAST
+            && let Ok(experiment) = store.find_experiment(name)
+        {
+            return ReportSource::of_experiment(store, &experiment);
+        }
+        let run = store.find(name)?;
+        let report = run_report(store, &run, Options { per_client: true })?;
+        Ok(ReportSource::Run(Box::new(report)))
+    }
+
+    /// An experiment or a search.
+    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<ReportSource, Error> {
+        if experiment.seek.is_some() {
+            let report = crate::seek::report(store, experiment)?;
+            return Ok(ReportSource::Seek(Box::new(report)));
+        }
+        let report = crate::experiment::report(store, experiment)?;
+        Ok(ReportSource::Experiment(Box::new(report), trialled(store, experiment)?))
+    }
+
+    /// Its name, for the title of a page.
+    pub fn title(&self) -> String {
+        match self {
+            ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
+            ReportSource::Run(report) => report.name.clone(),
+            ReportSource::Experiment(report, _) => report.name.clone(),
+            ReportSource::Seek(report) => report.name.clone(),
+            ReportSource::Comparison(report, _) => comparison_title(report),
+            ReportSource::History(report) => format!("history by {}", report.by),
+        }
+    }
+
+    /// Its charts.
+    pub fn charts(&self) -> Vec<Chart> {
+        match self {
+            ReportSource::Run(report) => of_run(report),
+            ReportSource::Experiment(report, trials) => of_experiment(report, trials),
+            ReportSource::Seek(report) => of_seek(report),
+            ReportSource::Comparison(report, _) => of_comparison(report),
+            ReportSource::History(report) => of_history(report),
+        }
+    }
+
+    /// The body of its page.
+    pub fn body(&self, ink: Ink<'_>) -> String {
+        match self {
+            ReportSource::Run(report) => run_body(report, ink),
+            ReportSource::Experiment(report, trials) => experiment_body(report, trials, ink),
+            ReportSource::Seek(report) => seek_body(report, ink),
+            ReportSource::Comparison(report, gates) => comparison_body(report, gates, ink),
+            ReportSource::History(report) => history_body(report, ink),
+        }
+    }
+}
+
+/// The report of a run, added up from its events: what each client did is not in the one that was
+/// kept.
+pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
+    report_of(store, run, &run_tally(store, run)?, options)
+}
+
+/// All that is known of a run, added up again from its events.
+pub fn run_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
+    let mut tally = Tally::new();
+    store.events(run, &mut |event| tally.add(&event))?;
+    Ok(tally)
+}
+
+/// The report of a run that was added up again, with how the store knows it to stand.
+pub fn report_of(
+    store: &Store,
+    run: &RunId,
+    tally: &Tally,
+    options: Options,
+) -> Result<Report, Error> {
+    let row = store.row(run)?;
+    let stands = row.map(|row| (row.status, row.events_lost));
+    let (status, n_lost) = stands.unwrap_or((Status::Interrupted, 0));
+    Ok(Report::with_status(tally, options, status).with_lost(n_lost))
+}

@@ -1,0 +1,75 @@
+//! A workload's routines beside its data: made where they are not there or not as this dbdyno
+//! writes them, and dropped with the data.
+//!
+//! What is there is what the database's own catalogue says: a dump may bring the data without
+//! the routines. Not here: their bodies (workloads).
+
+use model::{Database, Dialect, RefusalKind, Routine, Row};
+
+use crate::admin_session::AdminSession;
+use crate::build_lock::{A_WHILE, BuildLock};
+use crate::error::Error;
+use crate::open::Opened;
+
+/// Puts the workload's routines into the database: those that are not there, or not as this
+/// dbdyno writes them. Returns how many were made.
+pub fn install(opened: &Opened) -> Result<usize, Error> {
+    let database = opened.database.as_ref();
+    let routines = opened.workload.routines(database.dialect());
+    if routines.is_empty()
+        || missing(&mut AdminSession::at(database)?, database, &routines)?.is_empty()
+    {
+        return Ok(0);
+    }
+    let mut lock = BuildLock::at(database, A_WHILE, &|| false)?;
+    let (mut session, _) = lock.session_beside(database)?;
+    // Somebody else may have made them while we waited.
+    let missing = missing(&mut session, database, &routines)?;
+    for routine in &missing {
+        let made = match session.write(&routine.create) {
+            Err(no) if no.kind == RefusalKind::Exists => {
+                session.write(&routine.drop).and_then(|_| session.write(&routine.create))
+            }
+            made => made,
+        };
+        made.map_err(|no| no.during(format_args!("routine {}", routine.name)))?;
+    }
+    Ok(missing.len())
+}
+
+fn missing<'r>(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    routines: &'r [Routine],
+) -> Result<Vec<&'r Routine>, Error> {
+    let there = list(session, database.dialect())?;
+    let is_there = |routine: &&Routine| {
+        there.iter().any(|(name, text)| name == routine.name && text.contains(&routine.mark))
+    };
+    Ok(routines.iter().filter(|routine| !is_there(routine)).collect())
+}
+
+/// Drops those of the workload's routines that are there: to drop one that never was may take a
+/// right that the user has not.
+pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<(), Error> {
+    let dialect = opened.database.dialect();
+    let there = list(session, dialect)?;
+    for routine in opened.workload.routines_ever(dialect) {
+        if there.iter().any(|(name, _)| name == routine.name) {
+            session.write(&routine.drop)?;
+        }
+    }
+    Ok(())
+}
+
+/// Name, and a text with the mark in it, of all routines that may be ours.
+fn list(session: &mut AdminSession, dialect: &Dialect) -> Result<Vec<(String, String)>, Error> {
+    let mut there = Vec::new();
+    if !dialect.list_routines.is_empty() {
+        session.read(dialect.list_routines, &mut |row: &dyn Row| {
+            there.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
+            Ok(())
+        })?;
+    }
+    Ok(there)
+}

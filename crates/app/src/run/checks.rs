@@ -1,0 +1,78 @@
+//! The workloads' checks of their data before and after the load. Not here: how one is made
+//! (check).
+
+use std::sync::Arc;
+
+use engine::Stop;
+use model::{Check, CheckResult, Event};
+
+use super::sink::RunSink;
+use crate::check;
+use crate::error::Error;
+use crate::open::{Data, Opened};
+
+/// Data that are not consistent before a run are a reason not to begin it.
+pub(super) fn check_before(
+    groups: &[Opened],
+    stop: &Arc<Stop>,
+    sink: &mut RunSink<'_>,
+) -> Result<(), Error> {
+    let results = check_all(groups, stop, sink)?;
+    let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();
+    if !results.is_empty() {
+        sink.tell(Event::Checked { after: false, results });
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Failed(format!(
+        "the data are not consistent before the run, so it was not begun (--check off runs all \
+         the same){}:\n{}",
+        sizes_to_be_said(groups),
+        failed.join("\n")
+    )))
+}
+
+/// Tables that somebody else built may be of another size than we take them for.
+fn sizes_to_be_said(groups: &[Opened]) -> String {
+    let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
+        return String::new();
+    };
+    let shaping = opened.workload.identity().scale;
+    let flags: Vec<String> = shaping
+        .iter()
+        .map(|(name, value)| format!("--{} {value}", name.replace('_', "-")))
+        .collect();
+    format!(
+        "; dbdyno did not build these tables and takes them for {} (say their true size)",
+        flags.join(" ")
+    )
+}
+
+fn say(result: &CheckResult) -> String {
+    let CheckResult { id, title, n_failed, examples } = result;
+    let rows = if *n_failed == 1 { "row" } else { "rows" };
+    format!("  check {id} ({title}) fails in {n_failed} {rows}: {}", examples.join("; "))
+}
+
+/// Each check once, however many groups ask for it.
+pub(super) fn check_all(
+    groups: &[Opened],
+    stop: &Arc<Stop>,
+    sink: &mut RunSink<'_>,
+) -> Result<Vec<CheckResult>, Error> {
+    let mut results = Vec::new();
+    let mut seen: Vec<Vec<Check>> = Vec::new();
+    for opened in groups {
+        let checks = opened.workload.checks(opened.database.dialect());
+        if seen.contains(&checks) {
+            continue;
+        }
+        seen.push(checks);
+        let (database, workload) = (&opened.database, &opened.workload);
+        results.extend(check::check_interruptible(database, workload, stop, &mut |title| {
+            sink.watcher.doing(&format!("checking {title}"));
+        })?);
+    }
+    Ok(results)
+}

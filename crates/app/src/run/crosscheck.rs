@@ -1,0 +1,98 @@
+//! What the database and its server count themselves, held against what we counted. Not here: how a
+//! server's counter is read (commits).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use engine::Stop;
+use model::{Action, Disturbance, Event, Fact, Plan};
+
+use super::sink::RunSink;
+use crate::admin_session::AdminSession;
+use crate::commit_crosscheck;
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::open::Opened;
+
+/// The database's own counts: per group with a cross-check, its kind and the count.
+pub(super) type OwnCounts = Vec<Option<(u16, i64)>>;
+
+pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Error> {
+    let groups = groups.to_vec();
+    run_interruptible(stop, "interrupted while commits were counted", move || count_all(&groups))
+}
+
+fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
+    let count = |opened: &Opened| -> Result<Option<(u16, i64)>, Error> {
+        let Some((sql, kind)) = opened.workload.crosscheck(opened.database.dialect()) else {
+            return Ok(None);
+        };
+        let number = AdminSession::at(opened.database.as_ref())?.number(&sql)?;
+        Ok(number.map(|number| (kind, number)))
+    };
+    groups.iter().map(count).collect()
+}
+
+/// The server's own counter before the load; none where servers come and go, which count each for
+/// itself.
+pub(super) fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
+    let moves = |one: &Disturbance| matches!(one.action, Action::Join | Action::Hosts { .. });
+    if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
+}
+
+/// The server's own counter of commits; what cannot be read is left out. With `load` it is waited
+/// for until it has grown by so much from so much.
+fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
+    let database = Arc::clone(&groups.first()?.database);
+    let interrupted = "interrupted while commits were counted";
+    let counted = run_interruptible(stop, interrupted, move || match load {
+        None => commit_crosscheck::read(database.as_ref()),
+        Some((before, ours)) => {
+            commit_crosscheck::read_settled(database.as_ref(), Some(before), ours)
+        }
+    });
+    counted.ok().flatten()
+}
+
+pub(super) fn compare_commits(
+    groups: &[Opened],
+    stop: &Stop,
+    before: Option<i64>,
+    sink: &mut RunSink<'_>,
+) {
+    let counter = groups.first().and_then(|opened| opened.database.dialect().commit_counter);
+    let (Some(counter), Some(before)) = (counter, before) else { return };
+    let ours = commit_crosscheck::ours(&sink.tally);
+    if let Some(after) = commits_counted(groups, stop, Some((before, ours.0))) {
+        for fact in commit_crosscheck::facts(counter, after - before, ours) {
+            sink.tell(Event::Fact(fact));
+        }
+    }
+}
+
+/// Whether the server was started anew since `began`, if it says so.
+pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
+    let database = Arc::clone(&groups.first()?.database);
+    let interrupted = "interrupted while the server was asked for its start";
+    let told = run_interruptible(stop, interrupted, move || {
+        commit_crosscheck::restarted(database.as_ref(), began)
+    });
+    told.ok().flatten()
+}
+
+/// Groups with the same count share it, so the first of them stands for all.
+pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
+    let first = before.iter().zip(after).position(|(b, a)| b.is_some() && a.is_some());
+    let Some(first) = first else { return };
+    let (Some((kind, was)), Some((_, is))) = (before[first], after[first]) else { return };
+    let (mut committed, mut unknown) = (0, 0);
+    for (group, _) in before.iter().enumerate().filter(|(_, count)| count.is_some()) {
+        let tally = &sink.tally.groups[group];
+        for part in [tally.kind(kind), tally.ramp_up_kind(kind)].into_iter().flatten() {
+            committed += part.counts.committed;
+            unknown += part.counts.unknown;
+        }
+    }
+    let change = is - was;
+    sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
+}

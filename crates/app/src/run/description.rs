@@ -1,0 +1,138 @@
+//! What a run is, as its report and the store have it. Not here: what was observed of the machine
+//! (monitor) and of the database (drivers).
+
+use model::numbers::{count, fixed};
+use model::{
+    Description, Fact, GroupDescription, HeadlineDescription, KindDescription, Load,
+    MeasureDescription, NS_PER_S, Placement, Plan, Workload,
+};
+use monitor::wall_clock;
+
+use crate::open::Opened;
+
+pub(super) fn describe(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    database: &[Fact],
+) -> Description {
+    let value =
+        |name: &str| database.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone());
+    let product = value("product").unwrap_or_else(|| plan.target.scheme.clone());
+    let version = value("version").map(|version| format!(" {version}")).unwrap_or_default();
+    let modes = database.iter().filter(|fact| fact.about == "mode");
+    let told = plan.groups.iter().zip(groups);
+    Description {
+        name: plan.name.clone(),
+        seed: plan.seed,
+        target: plan.target.to_string(),
+        database: format!("{product}{version}"),
+        modes: modes.map(|fact| format!("{}={}", fact.name, fact.value)).collect(),
+        placement,
+        phases: plan.phases,
+        groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
+        dbdyno: version_of_ours(),
+        started_unix_ms: wall_clock::unix_ms(),
+        trial: None,
+        probe_seconds: plan.probe_seconds,
+        window_seconds: plan.recording.window_seconds,
+    }
+}
+
+/// `0.1.0`, or `0.1.0 (debug build)`.
+pub fn version_of_ours() -> String {
+    let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
+    format!("{}{debug}", env!("CARGO_PKG_VERSION"))
+}
+
+fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
+    let workload = opened.workload.as_ref();
+    let kind =
+        |kind: &model::Kind| KindDescription { name: kind.name.to_owned(), weight: kind.weight };
+    let headline = |headline: model::Headline| HeadlineDescription {
+        name: headline.name.to_owned(),
+        title: headline.title.to_owned(),
+        kinds: headline.kinds,
+        per_ns: headline.per_ns,
+    };
+    let measure = |measure: &model::Measure| MeasureDescription {
+        name: measure.name.to_owned(),
+        unit: measure.unit.to_owned(),
+        kind: measure.kind,
+    };
+    GroupDescription {
+        name: group.name.clone(),
+        workload: group.workload.clone(),
+        clients: group.clients,
+        load: group.load.clone(),
+        until: group.until,
+        parameters: group.parameters.clone(),
+        kinds: workload.kinds().iter().map(kind).collect(),
+        headlines: workload.headlines().into_iter().map(headline).collect(),
+        measures: workload.measures().iter().map(measure).collect(),
+        declarations: workload.declarations(),
+        closed_form: closed_form(&group.load, group.clients, workload),
+        standard: workload.standard(),
+    }
+}
+
+/// What rate keying and thinking alone allow: with shares p, a client does one transaction in
+/// sum(p (keying + thinking)), so its rate of a kind is p of that kind over this time, less what
+/// is rolled back by design.
+fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
+    let Load::KeyThink { scale } = load else {
+        return None;
+    };
+    let kinds = workload.kinds();
+    let weights: u64 = kinds.iter().map(|kind| kind.weight).sum();
+    let share = |kind: &model::Kind| kind.weight as f64 / weights as f64;
+    let pause = |kind: &model::Kind| (kind.keying_ns + kind.thinking_ns) as f64 * scale;
+    let cycle_ns: f64 = kinds.iter().map(|kind| share(kind) * pause(kind)).sum();
+    if cycle_ns <= 0.0 {
+        return None;
+    }
+    let headline = workload.headlines().into_iter().next();
+    let committed =
+        |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
+    let all = 0..kinds.len() as u16;
+    let (title, of, per_ns) = match &headline {
+        Some(headline) if headline.kinds.is_empty() => {
+            (headline.title, all.collect(), headline.per_ns)
+        }
+        Some(headline) => (headline.title, headline.kinds.clone(), headline.per_ns),
+        None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
+    };
+    let share_of: f64 = of.into_iter().map(committed).sum();
+    let each = per_ns as f64 / cycle_ns * share_of;
+    let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));
+    let all = fixed(each * f64::from(clients), 1);
+    let each = fixed(each, 2);
+    let clients = count(clients.into(), "client");
+    Some(format!(
+        "keying and thinking alone allow {each} {title} per client on average, {all} for \
+         {clients}; less than that shows response time or loss{cap}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settings;
+
+    use super::*;
+
+    #[test]
+    fn what_is_rolled_back_by_design_is_in_no_rate_that_key_think_load_allows() {
+        let entry = workloads::by_name("tpcc").expect("it is in the list");
+        let check = |written: &[(&str, &str)], expect: &str| {
+            let settings = Settings::decide("tpcc", entry.parameters, written.iter().copied());
+            let settings = settings.expect("valid");
+            let make = workloads::Make { settings: &settings, seed: 1, data: None };
+            let workload = (entry.make)(&make).expect("valid");
+            let told = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
+            let told = told.expect("there are pauses");
+            assert!(told.contains(expect), "{told}");
+        };
+        check(&[], "12,479.0 for 10,000 clients");
+        check(&[("rollback_percent", "0")], "12,605.0 for 10,000 clients");
+    }
+}

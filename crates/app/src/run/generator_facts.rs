@@ -1,0 +1,105 @@
+//! What became known of the generator and its connections while it ran. Not here: what is to be
+//! thought of it (analysis).
+
+use analysis::Tally;
+use engine::Ran;
+use model::{Database, Fact, NS_PER_S, Placement, Plan};
+use monitor::Usage;
+
+use crate::client_threads::ThreadUse;
+use crate::connection_count::ConnectionCount;
+
+/// How many clients each of several hosts has at first: they are dealt out in turn.
+pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
+    let hosts = database.hosts()?.list();
+    let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+    let (n, all) = (hosts.len() as u32, hosts.iter().zip(0..));
+    let told = all.map(|(host, index): (_, u32)| {
+        format!("{host} {}", clients / n + u32::from(index < clients % n))
+    });
+    let told: Vec<String> = told.collect();
+    (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
+}
+
+/// What became known of the generator while it ran.
+pub(super) fn facts_of(
+    ran: &Ran,
+    usage: &Usage,
+    thread_use: &ThreadUse,
+    tally: &Tally,
+) -> Vec<Fact> {
+    let mut list = Vec::new();
+    let told = tally.description.as_ref();
+    if told.is_some_and(|told| told.placement == Placement::Simulated) {
+        // Nothing of this machine is in virtual time.
+        return list;
+    }
+    if ran.pauses.count > 0 {
+        let seconds = |ns: f64| format!("{:.3}", ns / NS_PER_S as f64);
+        let longest_s = seconds(ran.pauses.longest_ns as f64);
+        list.push(Fact::new("client", "pauses", ran.pauses.count));
+        list.push(Fact::new("client", "longest_pause_s", longest_s));
+        let at_s = seconds(ran.pauses.longest_at_ns as f64);
+        list.push(Fact::new("client", "longest_pause_at_s", at_s));
+    }
+    if let Some(granted) = ran.granted {
+        list.push(Fact::new("client", "timer_slack_1ns", granted.timer_slack));
+        if let Some(is_granted) = granted.short_slice {
+            list.push(Fact::new("client", "scheduling_slice_100us", is_granted));
+        }
+        list.push(Fact::new("client", "loops_pinned", granted.pinned));
+    }
+    if ran.n_left_behind > 0 {
+        list.push(Fact::new("client", "left_behind", ran.n_left_behind));
+    }
+    list.extend(thread_use.facts());
+    let share = run_delay_share_percent(thread_use, tally);
+    let share = share.map(|share| format!("{share:.2}"));
+    list.extend(share.map(|share| Fact::new("client", "run_delay_share_percent", share)));
+    if let Some(why) = &ran.no_reply_lag {
+        list.push(Fact::new("client", "no_reply_lag", why));
+    }
+    if let Some(percent) = tally.outside_percent() {
+        list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
+    }
+    if let Some(steal) = usage.steal_share {
+        list.push(Fact::new("machine", "steal_percent", format!("{:.2}", steal * 100.0)));
+    }
+    if let Some(busy) = usage.system_busy_share {
+        list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
+    }
+    list
+}
+
+/// For how much of the service time clients' own threads were ready and had no CPU, in percent.
+/// Where they sleep until a transaction is due, being woken late is lag and no service: as much is
+/// taken off, so that this is a lower bound. None where clients live on event loops.
+fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
+    let run_delay_ns = thread_use.run_delay_ns()? as f64;
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let service_ns = analysis::tally::Sum::of(tally, &groups).service.sum() as f64;
+    let lags = tally.groups.iter().filter_map(|group| group.measured.lag.as_ref());
+    let lag_ns: f64 = lags.map(|lag| lag.sum() as f64).sum();
+    let share = (run_delay_ns - lag_ns).max(0.0) / service_ns;
+    (service_ns > 0.0).then(|| share.min(1.0) * 100.0)
+}
+
+/// How long all clients took to connect, and how many connections there were then on either side.
+pub(super) fn facts_of_connections(
+    connected_ns: u64,
+    connection_count: Option<ConnectionCount>,
+    tally: &Tally,
+) -> Vec<Fact> {
+    let counted = connection_count.map(ConnectionCount::end).unwrap_or_default();
+    let mut facts = Vec::new();
+    if connected_ns > 0 {
+        let seconds = connected_ns as f64 / NS_PER_S as f64;
+        facts.push(Fact::new("client", "connecting_s", format!("{seconds:.3}")));
+    }
+    if !counted.is_empty() {
+        let ours: u32 = tally.groups.iter().map(|group| group.connected).sum();
+        facts.push(Fact::new("connections", "ours", ours));
+    }
+    facts.extend(counted);
+    facts
+}

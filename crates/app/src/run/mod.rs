@@ -1,0 +1,526 @@
+//! A run, from a plan to a report: open, build, check, measure, check again, judge, remember.
+//!
+//! Everyone who wants to know of it consumes the same events: the tally, the store, the
+//! watcher. Not here: how it is shown (dbdyno).
+
+mod checks;
+mod crosscheck;
+mod description;
+mod generator_facts;
+mod sink;
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::Tally;
+use analysis::report::{Report, Status};
+use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
+use model::{
+    Around, Database, Description, Event, Fact, Finding, NS_PER_MS, Placement, Plan, RunId,
+    Severity, StopReason, Trial,
+};
+use monitor::{Monitor, Scope, facts, wall_clock};
+use store::{Store, Summary, Writer};
+
+use self::checks::{check_all, check_before};
+use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
+use self::description::describe;
+use self::generator_facts::{facts_of, facts_of_connections, spread};
+use self::sink::RunSink;
+use crate::admin_session::{self, is_full};
+use crate::build::{BuildOptions, Progress, build_interruptible};
+use crate::connection_count::ConnectionCount;
+use crate::disturb::Disturbers;
+use crate::error::Error;
+use crate::finding::not_made;
+use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
+use crate::managed::Managed;
+use crate::open::{
+    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
+};
+use crate::settings::{SettingsGuard, lost};
+use crate::settings_snapshot::{self, SettingsSnapshot};
+use crate::watcher::Watcher;
+use crate::{admission, build_lock, routines};
+
+pub use self::description::version_of_ours;
+
+/// Between the connection of the last client and the beginning of the load.
+const LEAD_NS: u64 = 20 * NS_PER_MS;
+
+/// How a run is done, beside its plan.
+pub struct RunOptions {
+    /// Where it is kept; nowhere if none.
+    pub store: Option<PathBuf>,
+    /// Whether the data are checked before the load.
+    pub check_before: bool,
+    /// Whether the data are checked after the load.
+    pub check_after: bool,
+    /// Whether data that are not there are built.
+    pub build: bool,
+    /// How they are.
+    pub load: BuildOptions,
+    /// Sees every sample, for calibration.
+    pub tap: Option<Tap>,
+    /// What it is of an experiment.
+    pub trial: Option<Trial>,
+    /// What it is labelled with in the store, by key.
+    pub labels: Vec<(String, String)>,
+    /// What there was before it and is told with it.
+    pub before: Vec<Event>,
+}
+
+/// A run that has ended.
+pub struct RunResult {
+    /// What is to be told of it.
+    pub report: Report,
+    /// All that is known of it, for reports with more in them.
+    pub tally: Tally,
+    /// Whether it counts as done: completed, and nothing found that makes it invalid.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// Runs a plan.
+pub fn run(
+    plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Error> {
+    is_apart_from(options.store.as_deref(), &plan.target)?;
+    let mut open_target = open_target(&plan.target, plan.seed, options.build, stop, &mut |text| {
+        watcher.doing(text);
+    })?;
+    for text in open_target.sentences() {
+        watcher.note(&text);
+    }
+    if plan.settings.is_empty() {
+        return run_at(&mut open_target, plan, options, stop, watcher);
+    }
+    let Some(store) = &options.store else {
+        return Err(Error::Usage(
+            "settings of a server are changed with a journal in the store, so that they can be \
+             set back after a crash: leave out --no-store, or the settings"
+                .to_owned(),
+        ));
+    };
+    let mut guard = SettingsGuard::new(store, "run".to_owned());
+    let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {
+        let options = RunOptions { before: set.told(watcher), ..options };
+        run_at(&mut open_target, plan, options, stop, watcher)
+    });
+    guard.release(stop).iter().for_each(|note| watcher.note(note));
+    result
+}
+
+/// Runs a plan at its target, which has been opened.
+pub(crate) fn run_at(
+    open_target: &mut OpenTarget,
+    mut plan: Plan,
+    options: RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+) -> Result<RunResult, Error> {
+    admission::has_descriptors(&plan)?;
+    let mut said: Vec<String> = open_target.sentences();
+    let database = &open_target.database;
+    // What cannot be is refused before anything is built.
+    let placement = admission::place_at(open_target, &plan, stop)?;
+    if let Some(path) = &options.store {
+        Store::open(path)?;
+    }
+    let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
+    let groups = groups.map_err(|error| open_target.told(error))?;
+    for (group, opened) in plan.groups.iter_mut().zip(&groups) {
+        let written = opened.settings.written();
+        group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    }
+    let database_facts = facts_of_database(open_target, stop)?;
+    let trial = options.trial.clone();
+    let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
+    let (settings, told) = settings_snapshot::before(open_target, stop);
+    let run = RunId(uuid::Uuid::now_v7().to_string());
+    let begun = Event::Begun {
+        run: run.clone(),
+        plan: plan::to_toml(&plan),
+        description: Box::new(description),
+    };
+    let writer = match &options.store {
+        Some(path) => Some(open_store(path, &begun, &run, &options.labels)?),
+        None => None,
+    };
+    let mut sink = RunSink::new(writer, watcher);
+    sink.tell(begun);
+    for text in said {
+        sink.tell(Event::Output { text });
+    }
+    for event in &options.before {
+        sink.tell(event.clone());
+    }
+    for fact in gather_facts(&plan, &options, database_facts, &groups, open_target) {
+        sink.tell(Event::Fact(fact));
+    }
+    told.into_iter().for_each(|event| sink.tell(event));
+    let mut background = Background { disturbers: Disturbers::of(&plan, open_target), settings };
+    let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
+    open_target.server = background.disturbers.give_back();
+    if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
+        let text = format!("The managed server {how}");
+        sink.tell(not_made("managed_server_ended", text));
+    }
+    conclude(outcome, sink)
+}
+
+fn open_store(
+    path: &Path,
+    begun: &Event,
+    run: &RunId,
+    labels: &[(String, String)],
+) -> Result<Writer, Error> {
+    let store = Store::open(path)?;
+    let writer = store.writer(begun)?;
+    for (key, value) in labels {
+        store.label(run, key, value)?;
+    }
+    Ok(writer)
+}
+
+fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>, Error> {
+    let database = Arc::clone(&open_target.database);
+    let asked =
+        run_interruptible(stop, "interrupted before the run began", move || Ok(database.facts()?));
+    let mut facts = asked?;
+    facts.extend(open_target.server.iter().flat_map(Managed::facts));
+    Ok(facts)
+}
+
+/// Agrees with the database on each group's workload, and builds what is not there.
+pub(crate) fn prepare(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    watcher: &mut dyn Watcher,
+    said: &mut Vec<String>,
+) -> Result<Vec<Opened>, Error> {
+    let mut groups = Vec::new();
+    for group in &plan.groups {
+        let mut opened = resolve_group(plan, database, group, stop)?;
+        has_all_tables(&opened, &plan.target, stop)?;
+        if matches!(opened.data, Data::Absent | Data::Unfinished) {
+            if !options.build {
+                return Err(Error::Failed(format!(
+                    "{} has no complete data of {}: build it with dbdyno build {} --target '{}'",
+                    plan.target, group.workload, group.workload, plan.target
+                )));
+            }
+            let told = |progress: &Progress| watcher.building(progress);
+            let built = build_interruptible(&opened, options.load, stop, &mut { told })?;
+            watcher.note(&built.sentence());
+            said.push(built.sentence());
+            opened = resolve_group(plan, database, group, stop)?;
+        }
+        let to_install = opened.clone();
+        let interrupted = "interrupted while routines were put into the database";
+        let n_made = run_interruptible(stop, interrupted, move || routines::install(&to_install))?;
+        if n_made > 0 {
+            said.push(format!("put {n_made} routines into the database"));
+        }
+        groups.push(opened);
+    }
+    Ok(groups)
+}
+
+fn gather_facts(
+    plan: &Plan,
+    options: &RunOptions,
+    database: Vec<Fact>,
+    groups: &[Opened],
+    open_target: &OpenTarget,
+) -> Vec<Fact> {
+    let file = PathBuf::from(&plan.target.path);
+    let mut paths: Vec<&Path> = Vec::new();
+    if let Some(server) = &open_target.server {
+        paths.push(server.folder());
+    } else if plan.target.hosts.is_empty() && file.exists() {
+        paths.push(&file);
+    }
+    paths.extend(options.store.as_deref());
+    let mut facts = facts::machine(&paths);
+    facts.extend(database);
+    facts.extend(spread(plan, open_target.database.as_ref()));
+    if groups.iter().any(|opened| opened.data == Data::Unmarked) {
+        facts.push(Fact::new("data", "meta", "absent"));
+    }
+    for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
+        let identity = opened.workload.identity();
+        facts.push(Fact::new("data", "seed", identity.seed));
+        let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
+        facts.push(Fact::new("data", "size", scale.join(", ")));
+        for (name, value) in identity.scale.iter().chain(&identity.constants) {
+            facts.push(Fact::new("data", name, value));
+        }
+    }
+    facts
+}
+
+/// What is done and read beside the load.
+struct Background {
+    disturbers: Disturbers,
+    settings: Option<SettingsSnapshot>,
+}
+
+/// The load, with its checks around it.
+fn measure(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    options: &RunOptions,
+    stop: &Arc<Stop>,
+    background: &mut Background,
+    sink: &mut RunSink<'_>,
+) -> Result<Ran, Error> {
+    if options.check_before {
+        check_before(groups, stop, sink)?;
+    }
+    background.disturbers.prepare(stop)?;
+    let before = counts_in(groups, stop)?;
+    let commits_before = commits_before(plan, groups, stop);
+    let began = wall_clock::now();
+    let threads = sink.client_threads.clone();
+    let job = Job { threads, ..job_of(plan, groups, placement, options) };
+    let (monitor, facts) = monitor::start(Scope {
+        // In virtual time there is nothing of this machine.
+        around: if placement == Placement::Simulated { Around::None } else { plan.around },
+        threads: sink.threads.clone(),
+        database: groups.first().map(|opened| Arc::clone(&opened.database)),
+        connect: admin_session::for_counters,
+        processes: background.disturbers.processes(),
+    });
+    sink.are_read = monitor.has_collectors();
+    facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    let ran = drive(job, stop, &mut background.disturbers, monitor, sink)?;
+    sink.take_usage();
+    let usage = sink.measured.unwrap_or_default();
+    sink.tell(Event::Ended {
+        reason: ran.reason.clone(),
+        measured_ns: ran.measured_ns,
+        elapsed_ns: ran.elapsed_ns,
+        cpu_ns: usage.cpu_ns,
+        max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
+    });
+    for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
+        sink.tell(Event::Fact(fact));
+    }
+    wait_while_recovering(groups, stop, sink);
+    let database = groups.first().map(|opened| &opened.database);
+    let changed =
+        settings_snapshot::changed(database, background.settings.as_ref(), stop, &sink.tally);
+    let changed = changed.into_iter().map(Event::Fact);
+    let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &sink.tally));
+    changed.chain(lost).for_each(|event| sink.tell(event));
+    let after = counts_in(groups, stop);
+    match (before, after) {
+        (before, Ok(after)) => crosscheck(&before, &after, sink),
+        (_, Err(error)) => {
+            let text = format!("The database's own count of commits is not known: {error}.");
+            sink.tell(not_made("crosscheck_not_made", text));
+        }
+    }
+    compare_commits(groups, stop, commits_before, sink);
+    restarted(groups, stop, began).into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    // Who interrupts a run does not want to wait for more.
+    if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
+        match check_all(groups, stop, sink) {
+            Ok(results) if results.is_empty() => {}
+            Ok(results) => sink.tell(Event::Checked { after: true, results }),
+            Err(Error::Interrupted(why)) => sink.note(why),
+            Err(error) => {
+                let text = format!("The data could not be checked after the load: {error}.");
+                sink.tell(not_made("checks_not_made", text));
+            }
+        }
+    }
+    Ok(ran)
+}
+
+/// What is asked after the load is asked of a server that lets us in: one that was killed may
+/// recover for longer than anybody waits who connects.
+fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) {
+    let Some(opened) = groups.first() else { return };
+    let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
+    let mut hear = |why: &String| sink.watcher.doing(&format!("the server recovers: {why}"));
+    // Whoever asks next says what is wrong with the server, or that it was interrupted.
+    let _ = run_interruptible_with_progress(
+        stop,
+        "interrupted while the server recovered",
+        &mut hear,
+        move |tell| {
+            build_lock::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
+            Ok(())
+        },
+    );
+}
+
+/// The load itself, with what is done and counted beside it.
+fn drive(
+    job: Job,
+    stop: &Arc<Stop>,
+    disturbers: &mut Disturbers,
+    mut monitor: Monitor,
+    sink: &mut RunSink<'_>,
+) -> Result<Ran, Error> {
+    let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let phases = job.phases;
+    let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
+    let (mut connected_ns, mut connection_count) = (0, None);
+    let measured_from_unix_ms = Cell::new(None);
+    let mut start = |now_ns| {
+        connected_ns = now_ns;
+        let until_measured = Duration::from_nanos(lead_ns + phases.ramp_up_ns);
+        let until_measured_ms = until_measured.as_millis() as i64;
+        measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
+        let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
+        connection_count =
+            database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
+        begin(until_measured);
+        begin_to_look(until_measured);
+        now_ns + lead_ns
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| {
+        disturbers.follow(&event, &mut |told| sink.tell(told));
+        monitor.follow(&mut |told| sink.tell(told));
+        sink.tell(event);
+        // Also whoever is killed in mid-run has said when it was.
+        if let Some(ms) = measured_from_unix_ms.take() {
+            sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
+        }
+    });
+    for fact in monitor.end(&mut |told| sink.tell(told)) {
+        sink.tell(Event::Fact(fact));
+    }
+    disturbers.end(stop, &mut |told| sink.tell(told));
+    for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
+        sink.tell(Event::Fact(fact));
+    }
+    ran.map_err(|error| match error {
+        engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
+        error => could_not_run(error, &sink.tally),
+    })
+}
+
+/// Why there was no load, with what the server allows where that is the reason.
+fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Error {
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
+    match tally.fact("database", "max_connections").filter(|_| is_full) {
+        Some(limit) => Error::Failed(format!("{error}; its max_connections is {limit}")),
+        None => Error::failed(error),
+    }
+}
+
+fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOptions) -> Job {
+    let mut first_client = 0;
+    let mut jobs = Vec::new();
+    for (group, opened) in plan.groups.iter().zip(groups) {
+        let statements = opened.workload.statements(opened.database.dialect());
+        jobs.push(GroupJob {
+            workload: Arc::clone(&opened.workload),
+            database: Arc::clone(&opened.database),
+            statements: statements.into(),
+            first_client,
+            clients: group.clients,
+            load: group.load.clone(),
+            until: group.until,
+        });
+        first_client += group.clients;
+    }
+    Job {
+        seed: plan.seed,
+        phases: plan.phases,
+        groups: jobs,
+        placement,
+        retry: plan.retry.clone(),
+        connect: plan.connect,
+        recording: plan.recording,
+        share: Share::WHOLE,
+        pin: plan.pin,
+        workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        threads: ClientThreads::default(),
+        tap: options.tap.clone(),
+    }
+}
+
+/// Judges, reports, and closes the store; a run that failed midway is kept as such.
+fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
+    let failure = outcome.err();
+    if let Some(failure) = &failure {
+        sink.tell(Event::Output { text: failure.to_string() });
+        let reason = match failure {
+            Error::Interrupted(_) => StopReason::Interrupted,
+            Error::Usage(why) | Error::Failed(why) => StopReason::Failed { why: why.clone() },
+        };
+        let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
+        sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
+    }
+    let mut found = analysis::findings::judge(&sink.tally);
+    let store_failure = sink.writer.as_ref().and_then(|writer| {
+        let is_gone = !writer.path().exists();
+        let gone = || format!("{} was removed meanwhile", writer.path().display());
+        writer.trouble().or_else(|| is_gone.then(gone))
+    });
+    let is_told = store_failure.is_some();
+    found.extend(store_failure.map(not_written));
+    for finding in found {
+        sink.tell(Event::Finding(finding));
+    }
+    let mut report = Report::of(&sink.tally);
+    if let Some(writer) = sink.writer.take() {
+        let (status, summary) = kept(&report);
+        let json = serde_json::to_string(&report.clone().without_points()).ok();
+        if let Err(error) = writer.finish(json, status, summary) {
+            sink.watcher.note(&format!("the store could not be written: {error}"));
+            // It came to light at the end, as the last of it was written.
+            if !is_told {
+                sink.tell(Event::Finding(not_written(error.to_string())));
+                report = Report::of(&sink.tally);
+            }
+        }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let reason = sink.tally.ended.as_ref().map(|ended| &ended.reason);
+    let is_valid = report.findings.iter().all(|finding| finding.severity < Severity::Invalid);
+    let is_done = matches!(reason, Some(StopReason::Completed | StopReason::QueueFull));
+    Ok(RunResult {
+        is_good: is_valid && is_done,
+        is_interrupted: matches!(reason, Some(StopReason::Interrupted)),
+        report,
+        tally: sink.tally,
+    })
+}
+
+fn not_written(why: String) -> Finding {
+    let text = format!("The store could not be written: {why}. This report is complete.");
+    Finding { id: "store_not_written".to_owned(), severity: Severity::Warning, text }
+}
+
+/// How a run is kept: its status, and the figures by which it is listed.
+fn kept(report: &Report) -> (model::Status, Summary) {
+    let status = match report.status {
+        Status::Completed | Status::QueueFull => model::Status::Completed,
+        Status::Interrupted => model::Status::Interrupted,
+        Status::Running | Status::Failed => model::Status::Failed,
+    };
+    let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
+    let block = &report.block;
+    // The offered one: what was dropped or never ended must not make a run look good.
+    let is_infinite = block.offered_ms.is_among_lost("p99");
+    let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
+    (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}

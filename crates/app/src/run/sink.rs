@@ -1,0 +1,78 @@
+//! Where the events of a run go: the tally, the watcher and the store; and what the measured phase
+//! cost. Not here: what happens (engine).
+
+use analysis::Tally;
+use engine::ClientThreads;
+use model::{Event, Phase};
+use monitor::{SharedTasks, Usage, Watch};
+use store::Writer;
+
+use crate::client_threads::{ThreadUse, ThreadWatch};
+use crate::watcher::Watcher;
+
+/// Everyone who wants to know, and the cost of the measured phase.
+pub(super) struct RunSink<'w> {
+    pub(super) tally: Tally,
+    pub(super) writer: Option<Writer>,
+    pub(super) watcher: &'w mut dyn Watcher,
+    /// Our own threads, which a collector reads too.
+    pub(super) threads: SharedTasks,
+    /// That collector reads them every second.
+    pub(super) are_read: bool,
+    pub(super) watch: Option<Watch>,
+    pub(super) measured: Option<Usage>,
+    /// Those of them on which clients live.
+    pub(super) client_threads: ClientThreads,
+    pub(super) thread_watch: Option<ThreadWatch>,
+    pub(super) thread_use: ThreadUse,
+}
+
+impl<'w> RunSink<'w> {
+    pub(super) fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> RunSink<'w> {
+        RunSink {
+            tally: Tally::new(),
+            writer,
+            watcher,
+            threads: SharedTasks::default(),
+            are_read: false,
+            watch: None,
+            measured: None,
+            client_threads: ClientThreads::default(),
+            thread_watch: None,
+            thread_use: ThreadUse::default(),
+        }
+    }
+
+    pub(super) fn tell(&mut self, event: Event) {
+        match &event {
+            Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
+                self.watch = Some(Watch::over(&self.threads));
+                self.thread_watch = Some(ThreadWatch::begin(&self.threads, &self.client_threads));
+            }
+            Event::Phase { phase: Phase::Drain, .. } => self.take_usage(),
+            // What a thread did is known only while it lives, so somebody looks every second.
+            Event::Second(_) if self.measured.is_none() && !self.are_read => {
+                monitor::look(&self.threads);
+            }
+            _ => {}
+        }
+        self.tally.add(&event);
+        self.watcher.event(&event, &self.tally);
+        if let Some(writer) = &self.writer {
+            writer.send(event);
+        }
+    }
+
+    pub(super) fn take_usage(&mut self) {
+        if self.measured.is_none() {
+            self.measured = self.watch.as_mut().map(Watch::read);
+            let used = self.thread_watch.as_ref().map(|watch| watch.read(&self.threads));
+            self.thread_use = used.unwrap_or_default();
+        }
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        self.watcher.note(&text);
+        self.tell(Event::Output { text });
+    }
+}

@@ -1,0 +1,385 @@
+//! The highest rate, or number of clients, at which objectives hold.
+//!
+//! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
+//! so whoever comes after a crash replays the search from what was stored. Not here: where probes
+//! go (strategy), and what one says (analysis).
+
+mod strategy;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use analysis::SeekReport;
+use analysis::report::Report;
+use analysis::seek::{
+    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+};
+use analysis::trials::{Trialled, counts, is_settled};
+use engine::Stop;
+use model::{
+    Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
+    Target,
+};
+use monitor::wall_clock;
+use plan::{Draft, SeekPlan, read_toml, to_toml};
+use store::Store;
+
+use crate::error::Error;
+use crate::open::is_apart_from;
+use crate::trial_runner::{
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
+};
+use crate::trials::{forget_unbegun, status, trialled};
+
+pub use strategy::{Ask, Conclusion, Probe, SearchStrategy};
+
+/// A search that has come to its end, or was interrupted.
+pub struct SeekResult {
+    /// What it has shown so far.
+    pub report: SeekReport,
+    /// Whether there is an answer, and fresh probes agree with it.
+    pub is_good: bool,
+    /// Whether somebody interrupted it.
+    pub is_interrupted: bool,
+}
+
+/// What a stored search is wanted for.
+#[derive(Clone, Copy)]
+pub enum Use<'d> {
+    /// To tell what it has shown: nothing is done to a database.
+    ToReport,
+    /// To make what is left; as in [`planned`](crate::experiment::planned), commands are those
+    /// of the plan that was named on the command line.
+    ToGoOn(Option<&'d Draft>),
+}
+
+/// A search that can be made: what is seek_plan, and the target with its password.
+pub struct Search {
+    experiment: Experiment,
+    seek_plan: SeekPlan,
+    target: Target,
+}
+
+impl Search {
+    /// A new search, whose runs have these labels.
+    pub fn new(
+        seek_plan: SeekPlan,
+        labels: Vec<(String, String)>,
+        default_target: &dyn Fn(&str) -> Result<Target, String>,
+    ) -> Result<Search, Error> {
+        let seek = seek_plan.seek.clone();
+        let plan = seek_plan.plan(seek.low, 0, default_target)?;
+        let experiment = Experiment {
+            id: uuid::Uuid::now_v7().to_string(),
+            name: plan.name.clone(),
+            started_unix_ms: wall_clock::unix_ms(),
+            axes: vec![Axis { name: seek.axis.clone(), values: Vec::new() }],
+            points: vec![Point { values: Vec::new(), plan: to_toml(&plan) }],
+            repeats: 1,
+            nesting: model::Nesting::default(),
+            stop: None,
+            order: Order::Sequential,
+            data: DataPolicy::Keep,
+            pause_ns: 0,
+            until: seek_plan.until.clone(),
+            seed: plan.seed,
+            seek: Some(seek),
+            labels,
+        };
+        Ok(Search { experiment, seek_plan, target: plan.target })
+    }
+
+    /// The search of a stored experiment.
+    pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
+        let (seek, point) = match (&experiment.seek, experiment.points.first()) {
+            (Some(seek), Some(point)) => (seek.clone(), point),
+            _ => return Err(Error::Failed(format!("{} seeks nothing", experiment.id))),
+        };
+        let place = format!("{}, experiment {}", store.display(), experiment.id);
+        let mut draft = read_toml(&place, &point.plan)?;
+        match use_of {
+            Use::ToReport => draft.at.clear(),
+            Use::ToGoOn(named) => draft.allow_commands_of(named)?,
+        }
+        if let (Use::ToGoOn(_), true) = (use_of, seek.method != METHOD) {
+            let id = &experiment.id;
+            return Err(Error::Usage(format!(
+                "search {id} was made by another version's method, and probes of both do not mix: \
+                 'dbdyno experiments show {id}' has what it found; seek again"
+            )));
+        }
+        let seek_plan = SeekPlan::stored(draft, seek);
+        let target = seek_plan.plan(seek_plan.seek.low, 0, &no_default)?.target;
+        Ok(Search { experiment, seek_plan, target })
+    }
+
+    /// Where it looks; a password may be put in.
+    pub fn target(&mut self) -> &mut Target {
+        &mut self.target
+    }
+
+    fn plan(&self, at: f64, measure_ns: u64) -> Result<Plan, Error> {
+        let target = |_: &str| Ok(self.target.clone());
+        let plan = self.seek_plan.plan(at, measure_ns, &target)?;
+        Ok(Plan { target: self.target.clone(), ..plan })
+    }
+
+    /// Makes the probes that are not made yet; a new search is stored first.
+    pub fn run(
+        self,
+        is_new: bool,
+        options: &ExperimentOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<SeekResult, Error> {
+        is_apart_from(Some(&options.store), &self.target)?;
+        let store = Store::open(&options.store)?;
+        if is_new {
+            store.add_experiment(&self.experiment)?;
+        }
+        let experiment = self.experiment.clone();
+        let result = self.go_on(&store, options, stop, watcher);
+        if is_new && result.is_err() {
+            // Why it was refused matters more than whether it is forgotten.
+            let _ = forget_unbegun(&store, &experiment);
+        }
+        result
+    }
+
+    fn go_on(
+        mut self,
+        store: &Store,
+        options: &ExperimentOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<SeekResult, Error> {
+        let strategy = strategy_of(&self.seek_plan.seek, self.plan(self.seek_plan.seek.low, 0)?);
+        // One placement for all probes: that of the highest, which is the most demanding one.
+        let ends = vec![self.plan(strategy.low, 0)?, self.plan(strategy.high, 0)?];
+        let mut runner = TrialRunner::new(options, self.experiment.clone(), ends)?;
+        let probed = runner.rehearse(stop, watcher).and_then(|()| {
+            runner.place(stop, watcher)?;
+            let placement = runner.plans[1].placement;
+            runner.plans.clear();
+            runner.experiment.points.clear();
+            self.probe_all(&mut runner, &strategy, placement, stop, watcher)
+        });
+        runner.end(&probed, stop, watcher);
+        let is_interrupted = probed?;
+        let report = report(store, &self.experiment)?;
+        let is_good = report.recommended.is_some() && report.confirmed == Some(true);
+        Ok(SeekResult { report, is_good, is_interrupted })
+    }
+
+    fn probe_all(
+        &mut self,
+        runner: &mut TrialRunner<'_>,
+        strategy: &SearchStrategy,
+        placement: PlacementChoice,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Error> {
+        let mut known = Known::default();
+        let mut made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
+        let mut failures = 0;
+        while let Some(ask) = strategy.next(&probes_of(&made)) {
+            if stop.is_asked() {
+                return Ok(true);
+            }
+            runner.is_alone()?;
+            let nth = made.len();
+            let mut plan = self.plan(ask.at, ask.measure_ns)?;
+            plan.placement = placement;
+            // Each probe draws anew, so that what they share is the system alone.
+            plan.seed = seed_of(plan.seed, nth);
+            let values = vec![self.seek_plan.value(ask.at)];
+            let told = format!("{}={} ({})", self.seek_plan.seek.axis, values[0], ask.stage.name());
+            runner.plans.truncate(nth);
+            runner.experiment.points.truncate(nth);
+            while runner.plans.len() <= nth {
+                let point = Point { values: values.clone(), plan: String::new() };
+                runner.plans.push(plan.clone());
+                runner.experiment.points.push(point);
+            }
+            let (n, left_ns) = strategy.left(&probes_of(&made));
+            watcher.trial(nth as u64 + 1, nth as u64 + n, &told, Some(left_ns));
+            match runner.one((nth as u32, 0), stop, watcher) {
+                Ok(Tried::Interrupted) => return Ok(true),
+                Ok(Tried::Counts | Tried::Settled(_)) => {}
+                Ok(Tried::Not(why)) => {
+                    watcher.note(&format!("a probe at {told} does not count: {why}"));
+                }
+                Err(Error::Failed(why)) => {
+                    runner.open_target = None;
+                    watcher.note(&format!("a probe at {told} failed: {why}"));
+                }
+                Err(error) => return Err(error),
+            }
+            made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
+            if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
+                return Err(Error::Failed(format!(
+                    "the probe at {told} is too short, {lacks}: raise --seek-budget"
+                )));
+            }
+            failures = if made.len() > nth { 0 } else { failures + 1 };
+            if failures >= FAILURES_MOST {
+                watcher.note("the search is given up: no probe counts any more");
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+}
+
+fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
+    let Seek { low, high, is_whole, budget_ns, .. } = *seek;
+    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
+}
+
+/// A stored plan names its target.
+fn no_default(_: &str) -> Result<Target, String> {
+    Err("the stored plan has no target".to_owned())
+}
+
+/// The seed of a probe: those of searches whose seeds are neighbours share no draws.
+fn seed_of(seed: u64, nth: usize) -> u64 {
+    // 53 bits, so that JSON has it whole.
+    Dice::new(seed, Stream::Order, nth as u64).bits() >> 11
+}
+
+/// What probes say that were judged before, by run: nothing of them changes any more.
+type Known = HashMap<String, Judged>;
+
+/// What a stored probe says: its seconds tell what its report does not, how much was beyond the
+/// objectives' times.
+fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
+    if let Some(judged) = known.get(&report.run_id) {
+        return Ok(judged.clone());
+    }
+    let mut late = Late::new(&seek.objectives);
+    let run = RunId(report.run_id.clone());
+    store.seconds(&run, &mut |second| late.add(&second))?;
+    let judged = judge(report, &seek.objectives, &late);
+    known.insert(report.run_id.clone(), judged.clone());
+    Ok(judged)
+}
+
+/// Whether a trial is a probe. That its queue was full is an answer, too.
+fn is_made(trial: &Trialled) -> bool {
+    counts(&trial.report) || is_settled(&trial.report)
+}
+
+/// The probes that were made, each with its report, as the strategy asks for them.
+fn replay(
+    store: &Store,
+    experiment: &Experiment,
+    strategy: &SearchStrategy,
+    known: &mut Known,
+) -> Result<Vec<(Probe, Report)>, Error> {
+    let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
+    let trials = trialled(store, experiment)?;
+    let mut made: Vec<(Probe, Report)> = Vec::new();
+    while let Some(ask) = strategy.next(&probes_of(&made)) {
+        let is_here = |trial: &&Trialled| trial.point as usize == made.len() && is_made(trial);
+        let Some(trial) = trials.iter().rfind(is_here) else { break };
+        let judged = judged(store, &trial.report, seek, known)?;
+        made.push((Probe { ask, judged }, trial.report.clone()));
+    }
+    Ok(made)
+}
+
+/// The probes of a search by the first method, which stand where their own plans say. It made short
+/// ones of a 32nd of the budget, then twelve long ones, then fresh ones.
+fn first_method(
+    store: &Store,
+    experiment: &Experiment,
+    seek_plan: &SeekPlan,
+    strategy: &SearchStrategy,
+) -> Result<Vec<(Probe, Report)>, Error> {
+    let mut made: Vec<(Probe, Report)> = Vec::new();
+    let mut n_long = 0;
+    for trial in trialled(store, experiment)?.iter().filter(|trial| is_made(trial)) {
+        let Some(at) = seek_plan.value_in(&trial.report.plan) else { continue };
+        let measure_s = trial.report.phases.measure_s;
+        let short_s = strategy.budget_ns as f64 / 32e9;
+        let is_short = measure_s + strategy.ramp_up_ns as f64 / 1e9 <= short_s;
+        n_long += usize::from(!is_short);
+        let stage = match n_long {
+            _ if is_short => Stage::Bracket,
+            ..=12 => Stage::Refine,
+            _ => Stage::Confirm,
+        };
+        let judged = judged(store, &trial.report, &seek_plan.seek, &mut Known::default())?;
+        let ask = Ask { at, measure_ns: (measure_s * 1e9) as u64, stage };
+        made.push((Probe { ask, judged }, trial.report.clone()));
+    }
+    Ok(made)
+}
+
+fn probes_of(made: &[(Probe, Report)]) -> Vec<Probe> {
+    made.iter().map(|(probe, _)| probe.clone()).collect()
+}
+
+/// The report of a stored search.
+pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Error> {
+    let search = Search::stored(store.path(), experiment.clone(), Use::ToReport)?;
+    let seek = search.seek_plan.seek.clone();
+    let strategy = strategy_of(&seek, search.plan(seek.low, 0)?);
+    let (made, concluded) = match seek.method {
+        METHOD => {
+            let made = replay(store, experiment, &strategy, &mut Known::default())?;
+            let concluded = strategy.conclude(&probes_of(&made));
+            (made, concluded)
+        }
+        _ => {
+            let made = first_method(store, experiment, &search.seek_plan, &strategy)?;
+            let concluded = strategy.conclude_as_they_are(&probes_of(&made));
+            (made, concluded)
+        }
+    };
+    let probe =
+        |((probe, report), verdict): (&(Probe, Report), &analysis::seek::Verdict)| ProbeReport {
+            at: probe.ask.at,
+            measure_s: probe.ask.measure_ns as f64 / 1e9,
+            stage: probe.ask.stage,
+            run: report.run_id.clone(),
+            verdict: *verdict,
+            judged: probe.judged.clone(),
+            figures: figures(report),
+            reasons: reasons(report),
+        };
+    let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
+    Ok(SeekReport {
+        schema: SCHEMA.to_owned(),
+        id: experiment.id.clone(),
+        name: experiment.name.clone(),
+        started_unix_ms: experiment.started_unix_ms,
+        status: status(store, experiment)?,
+        seek,
+        answer: concluded.answer,
+        confidence: CONFIDENCE,
+        recommended: concluded.answer.recommended(),
+        confirmed: concluded.confirmed,
+        residual: None,
+        elasticity: None,
+        noise: concluded.noise,
+        steepness: concluded.steepness,
+        curve: curve(&probes),
+        probes,
+    })
+}
+
+/// What is asked of somebody's patience.
+pub fn forecast(search: &Search) -> String {
+    let seek = &search.seek_plan.seek;
+    let objectives: Vec<String> = seek.objectives.iter().map(ToString::to_string).collect();
+    format!(
+        "seeking {} from {} to {} with {}, {} of load",
+        seek.axis,
+        seek.low,
+        seek.high,
+        objectives.join(", "),
+        model::format_duration(seek.budget_ns)
+    )
+}

@@ -1,0 +1,684 @@
+//! How a search goes: from the probes so far, where the next one goes, and what they show.
+//!
+//! Two pure functions of a list of probes. Nothing is remembered beside it, so a search that was
+//! interrupted goes on from its stored runs, and one that has ended is concluded again from them.
+//!
+//! 1. *Bracket.* Short probes halve the range (by ratios) until it is within 15 %. An end of the
+//!    range that nobody has contradicted is tried itself.
+//! 2. *Refine.* Long probes lie around the boundary. What is scored is the share of requests beyond
+//!    an objective's time over the share allowed: it is linear, so nearly unbiased however samples
+//!    depend on each other. A curve goes through these ratios (`stats::Crossing`), and the next
+//!    place follows from the curve so far.
+//! 3. *Confirm.* Fresh probes at the lower end of the interval, which is what is recommended. They
+//!    confirm it if they show that no objective is broken there; where they cannot any more, the
+//!    lower end goes down, as long as there are probes left.
+//!
+//! A probe that breaks in another way than by times is repeated before it counts: two of three
+//! decide. Not here: how a probe is made, and what it says by itself.
+
+use analysis::seek::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
+use plan::search_budget::SHORT_PROBE_SHARE;
+use stats::{Crossing, RatioPoint, students_t};
+
+/// Bracketing ends at this ratio.
+const RATIO_NARROW: f64 = 1.15;
+/// And after so many probes, whatever the range.
+const BRACKETS_MOST: usize = 12;
+/// Long probes.
+const REFINES: usize = 9;
+/// Fresh probes at the end.
+const CONFIRMS: usize = 7;
+/// Fresh probes where an end of the range is the answer.
+const CONFIRMS_OF_END: usize = 3;
+/// Where long probes lie around the boundary, in units of how far around.
+const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
+/// How far around: where the logarithm of the ratio differs by this from that at the bound, at
+/// least and at most.
+const REACH: (f64, f64) = (0.15, 2.0);
+/// And by so many standard deviations of a probe: the noisier, the further, and no further than it
+/// takes, since over more the curve bends.
+const REACH_IN_NOISE: f64 = 1.5;
+/// How far around at least and at most, as a logarithm of the value.
+const AROUND: (f64, f64) = (0.002, 0.12);
+/// Probes that are further away than so many times how far around are left out of the curve.
+const NEAR: f64 = 2.5;
+/// And so are those further away than this, as a logarithm of the value: over more the curve bends.
+const NEAR_VALUES: f64 = 0.12;
+/// So many long probes on one side of the boundary are looked beyond.
+const ONE_SIDED_LEAST: usize = 3;
+/// By how much the search widens with each probe that has shown no slope.
+const WIDER: f64 = 1.35;
+/// Probes that a curve is drawn through at least.
+const CURVE_LEAST: usize = 5;
+/// Where the requests of a long probe are worth fewer independent ones than this, none says what
+/// others would be.
+const INDEPENDENT_LEAST: f64 = 5.0;
+/// Ratios rise if ranks that do not would seem so once in a hundred times.
+const RISES_LEAST: f64 = 2.33;
+/// After so many fresh probes at a place it may be given up, and so many must be left.
+const STEP_AFTER: usize = 3;
+/// Degrees of freedom of an error from batches within several probes.
+const FREEDOM_WITHIN: usize = 30;
+/// A step down is at least this, as a logarithm of the value.
+const STEP_LEAST: f64 = 0.002;
+
+/// What is to be found, and for how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchStrategy {
+    /// The least value.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+    /// Whether values are whole numbers.
+    pub is_whole: bool,
+    /// Load in all, ramp-ups included, in nanoseconds.
+    pub budget_ns: u64,
+    /// The ramp-up of each probe.
+    pub ramp_up_ns: u64,
+}
+
+/// A probe to be made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// Where.
+    pub at: f64,
+    /// Measured for so long, in nanoseconds.
+    pub measure_ns: u64,
+    /// What for.
+    pub stage: Stage,
+}
+
+/// A probe that was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// As it was asked for.
+    pub ask: Ask,
+    /// What it says.
+    pub judged: Judged,
+}
+
+/// What the probes show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conclusion {
+    /// The answer.
+    pub answer: Answer,
+    /// Whether fresh probes show that objectives hold at the lower end.
+    pub confirmed: Option<bool>,
+    /// The standard deviation of a long probe's ratio at the bound.
+    pub noise: Option<f64>,
+    /// By how many percent the ratio grows where the axis grows by one, at the answer.
+    pub steepness: Option<f64>,
+    /// What each probe says, now that the error between them is known.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// Where bracketing stands.
+struct Bracket {
+    low: f64,
+    high: f64,
+    is_low_known: bool,
+    is_high_known: bool,
+    count: usize,
+}
+
+/// What the probes of a place say of its being broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// It is not: what did break was outvoted.
+    Sound,
+    /// One broke, and another must tell.
+    Doubtful,
+    /// Two of at most three did.
+    Broken,
+}
+
+impl SearchStrategy {
+    /// The next probe; none when all are made.
+    pub fn next(&self, probes: &[Probe]) -> Option<Ask> {
+        let bracket = self.bracket(probes);
+        if let Some(at) = self.next_of_bracket(probes, &bracket) {
+            let measure_ns = self.measure_ns(self.budget_ns as f64 * SHORT_PROBE_SHARE);
+            return Some(Ask { at, measure_ns, stage: Stage::Bracket });
+        }
+        let measure_ns = self.long_ns(probes);
+        let ask = |at, stage| Some(Ask { at, measure_ns, stage });
+        let n_long = long(probes).count();
+        if let Some(end) = self.end(probes) {
+            let is_left = n_long < CONFIRMS_OF_END
+                || (standing(probes, end) == Standing::Doubtful && n_long < REFINES);
+            return if is_left { ask(end, Stage::Confirm) } else { None };
+        }
+        let last = probes.last().filter(|probe| probe.ask.stage != Stage::Bracket);
+        let doubtful = last.filter(|last| standing(probes, last.ask.at) == Standing::Doubtful);
+        match (n_long, doubtful) {
+            (REFINES.., _) if n_long >= REFINES + CONFIRMS => None,
+            (_, Some(last)) => ask(last.ask.at, last.ask.stage),
+            (..REFINES, None) => ask(self.refined(probes, &bracket, n_long), Stage::Refine),
+            (_, None) => ask(self.confirming(probes)?, Stage::Confirm),
+        }
+    }
+
+    /// How many probes are left, and how many nanoseconds of load, as far as that can be known.
+    pub fn left(&self, probes: &[Probe]) -> (u64, u64) {
+        let spent: u64 = probes.iter().map(|probe| probe.ask.measure_ns + self.ramp_up_ns).sum();
+        let n_long = long(probes).count();
+        let bracket = self.bracket(probes);
+        let ratio = (bracket.high / bracket.low).ln() / RATIO_NARROW.ln();
+        let n_short = match self.next_of_bracket(probes, &bracket) {
+            Some(_) => ratio.max(1.0).log2().ceil() as u64,
+            None => 0,
+        };
+        let n_long_left = match self.end(probes) {
+            Some(_) => CONFIRMS_OF_END.saturating_sub(n_long),
+            None => (REFINES + CONFIRMS).saturating_sub(n_long),
+        };
+        (n_short + n_long_left as u64, self.budget_ns.saturating_sub(spent))
+    }
+
+    /// What the probes show.
+    pub fn conclude(&self, probes: &[Probe]) -> Conclusion {
+        match self.next(probes) {
+            None => self.conclude_as_they_are(probes),
+            Some(_) => {
+                let concluded = self.conclude_as_they_are(probes);
+                Conclusion { answer: Answer::Unfinished, confirmed: None, ..concluded }
+            }
+        }
+    }
+
+    /// The same of probes that another method has asked for, all of them.
+    pub fn conclude_as_they_are(&self, probes: &[Probe]) -> Conclusion {
+        let answer = self.answer_with_fresh(probes);
+        let curves = self.curves(probes);
+        let binding = binding(&curves);
+        let verdict = |probe: &Probe| verdict(probe, &curves);
+        let weight = self.long_ns(probes) as f64 / 1e9;
+        Conclusion {
+            answer,
+            confirmed: self.confirmed(probes),
+            noise: binding.map(|curve| noise(curve, weight)),
+            steepness: binding.map(|curve| curve.slope),
+            verdicts: probes.iter().map(verdict).collect(),
+        }
+    }
+
+    fn measure_ns(&self, with_ramp_up_ns: f64) -> u64 {
+        let measure_ns = (with_ramp_up_ns as u64).saturating_sub(self.ramp_up_ns);
+        // Whole seconds: so many pieces of a window are as long as each other.
+        (measure_ns / 1_000_000_000).max(1) * 1_000_000_000
+    }
+
+    /// How long a long probe measures: all share what short ones leave.
+    fn long_ns(&self, probes: &[Probe]) -> u64 {
+        let short = probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket);
+        let short: u64 = short.map(|probe| probe.ask.measure_ns + self.ramp_up_ns).sum();
+        let long = (self.budget_ns.saturating_sub(short)) as f64 / (REFINES + CONFIRMS) as f64;
+        self.measure_ns(long)
+    }
+
+    /// A value as it can be asked for: within the range, to five digits, or whole.
+    fn rounded(&self, at: f64) -> f64 {
+        let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
+        let at = if self.is_whole { at.round() } else { digits(at) };
+        at.clamp(self.low, self.high)
+    }
+
+    /// The same, and not above the value.
+    fn rounded_down(&self, at: f64) -> f64 {
+        let at = if self.is_whole { at.floor() } else { at * (1.0 - 5e-5) };
+        self.rounded(at)
+    }
+
+    fn bracket(&self, probes: &[Probe]) -> Bracket {
+        let mut bracket = Bracket {
+            low: self.low,
+            high: self.high,
+            is_low_known: false,
+            is_high_known: false,
+            count: 0,
+        };
+        for probe in probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket) {
+            let at = probe.ask.at;
+            bracket.count += 1;
+            // What is in doubt goes by its best guess: long probes will look again.
+            match is_place_above(probes, at) {
+                false => {
+                    bracket.low = bracket.low.max(at);
+                    bracket.is_low_known = true;
+                    bracket.is_high_known |= at >= self.high;
+                }
+                true => {
+                    bracket.high = bracket.high.min(at);
+                    bracket.is_high_known = true;
+                    bracket.is_low_known |= at <= self.low;
+                }
+            }
+        }
+        bracket
+    }
+
+    fn next_of_bracket(&self, probes: &[Probe], bracket: &Bracket) -> Option<f64> {
+        if long(probes).next().is_some() {
+            return None;
+        }
+        let is_narrow = bracket.high <= bracket.low * RATIO_NARROW
+            || (self.is_whole && bracket.high - bracket.low <= 1.0)
+            || bracket.count >= BRACKETS_MOST;
+        let is_doubtful = is_narrow && bracket.is_high_known && is_said_once(probes, bracket.high);
+        match (is_narrow, bracket.is_low_known, bracket.is_high_known) {
+            (false, _, _) => Some(self.rounded((bracket.low * bracket.high).sqrt())),
+            // One that broke by chance must not keep the search below it.
+            _ if is_doubtful => Some(bracket.high),
+            _ if bracket.count >= BRACKETS_MOST => None,
+            (true, false, _) => Some(self.low),
+            (true, true, false) => Some(self.high),
+            (true, true, true) => None,
+        }
+    }
+
+    /// The end of the range, if even that fails or meets.
+    fn end(&self, probes: &[Probe]) -> Option<f64> {
+        let short = |at: f64| {
+            probes.iter().any(|probe| probe.ask.stage == Stage::Bracket && probe.ask.at == at)
+        };
+        let short_ones =
+            || probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket).cloned();
+        let short_ones: Vec<Probe> = short_ones().collect();
+        match () {
+            () if short(self.low) && is_place_above(&short_ones, self.low) => Some(self.low),
+            () if short(self.high) && !is_place_above(&short_ones, self.high) => Some(self.high),
+            () => None,
+        }
+    }
+
+    /// The next place of a long probe.
+    fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
+        let (low, high) = (bracket.low.ln(), bracket.high.ln());
+        let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
+        let step = first_around * WIDER.powi(nth as i32);
+        let curves = self.curves(probes);
+        let weight = self.long_ns(probes) as f64 / 1e9;
+        let steering = curves.iter().flatten().filter(|curve| curve.slope > 0.0);
+        let steering = steering.min_by(|a, b| a.at.total_cmp(&b.at));
+        let places: Vec<f64> = long(probes).map(|probe| probe.ask.at.ln()).collect();
+        let least = places.iter().copied().fold(low, f64::min);
+        let most = places.iter().copied().fold(high, f64::max);
+        let n_above = long(probes).filter(|probe| is_above(probe)).count();
+        let is_one_sided = places.len() >= ONE_SIDED_LEAST;
+        let (centre, around) = match steering {
+            Some(curve) => {
+                let around = around(curve, weight).max(self.spacing(curve.at));
+                (curve.at.clamp(least - around, most + around), around)
+            }
+            // All are on one side: the boundary is on the other.
+            None if is_one_sided && n_above == 0 => (most + step, 0.0),
+            None if is_one_sided && n_above == places.len() => (least - step, 0.0),
+            // Nothing is known of a slope yet: wider, the longer that is so.
+            None => (first, step),
+        };
+        let at = (centre + OFFSETS[nth % OFFSETS.len()] * around).exp();
+        match edge(probes) {
+            // Beyond the edge there is nothing to be measured.
+            Some(edge) if at >= edge => {
+                let below = probes.iter().map(|probe| probe.ask.at).filter(|at| *at < edge);
+                let below = below.fold(bracket.low.min(edge / RATIO_NARROW), f64::max);
+                self.rounded((below * edge).sqrt())
+            }
+            _ => self.rounded(at),
+        }
+    }
+
+    /// For each objective of a time, the curve through the probes that are near where it crosses.
+    fn curves(&self, probes: &[Probe]) -> Vec<Option<Crossing>> {
+        let most = probes.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
+        (0..most).map(|index| self.curve(probes, index)).collect()
+    }
+
+    /// The curve of an objective through the probes that are near where it crosses.
+    fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
+        let edge = edge(probes).unwrap_or(f64::INFINITY);
+        let counted = |probe: &&Probe| probe.ask.at < edge;
+        let points: Vec<RatioPoint> =
+            steering(probes).filter(counted).filter_map(|probe| point(probe, index)).collect();
+        let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
+        let weight = points.iter().map(|point| point.weight).fold(0.0, f64::max);
+        let mut curve = Crossing::fit(&points, allowed, CONFIDENCE)?;
+        // Where it crosses decides what is near, and that where it crosses: a few rounds settle.
+        for _ in 0..4 {
+            if curve.slope <= 0.0 {
+                break;
+            }
+            let reach = reach(&curve, weight);
+            let near_values = NEAR_VALUES.max(NEAR * self.spacing(curve.at));
+            let mut near = points.clone();
+            near.sort_by(|a, b| curve.link_at(a.x).abs().total_cmp(&curve.link_at(b.x).abs()));
+            let is_near = |point: &&RatioPoint| {
+                curve.link_at(point.x).abs() <= NEAR * reach
+                    && (point.x - curve.at).abs() <= near_values
+            };
+            let n_near = near.iter().filter(is_near).count();
+            near.truncate(n_near.max(CURVE_LEAST));
+            match Crossing::fit(&near, allowed, CONFIDENCE) {
+                Some(nearer) if nearer.slope > 0.0 => curve = nearer,
+                _ => break,
+            }
+        }
+        Some(curve)
+    }
+
+    /// How far away, as a logarithm of the value, a place must be to be another one: whole numbers
+    /// next to each other are far apart where they are small.
+    fn spacing(&self, at: f64) -> f64 {
+        if self.is_whole { (1.0 / at.exp()).ln_1p() } else { 0.0 }
+    }
+
+    fn answer(&self, probes: &[Probe]) -> Answer {
+        if let Some(end) = self.end(probes) {
+            return match end <= self.low {
+                true => Answer::LowestFails { value: end },
+                false => Answer::HighestMeets { value: end },
+            };
+        }
+        let all = long(probes).map(|probe| probe.ask.at);
+        let (least, most) = all
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| (ends.0.min(at), ends.1.max(at)));
+        if least <= most && is_too_short(probes) {
+            return Answer::TooShort { low: least, high: most };
+        }
+        if let Some(answer) = self.beyond_an_end(probes) {
+            return answer;
+        }
+        let edge = edge(probes);
+        let curves = self.curves(probes);
+        if let Some(curve) = binding(&curves).filter(|_| rises(probes)) {
+            // Where no slope is sure among those nearby, the places that were looked at are.
+            let known = |end: f64, looked: f64| if end.is_finite() { end } else { looked };
+            let (least, most) = (least.ln().min(curve.at), most.ln().max(curve.at));
+            let all = || curves.iter().flatten().filter(|curve| curve.slope > 0.0);
+            let low = all().map(|curve| known(curve.interval.0, least));
+            let low = low.fold(f64::INFINITY, f64::min);
+            let high = all().map(|curve| known(curve.interval.1, most));
+            let high = high.fold(f64::INFINITY, f64::min);
+            match curve.at.exp() {
+                value if value < self.low => return Answer::LowestFails { value: self.low },
+                value if edge.is_some_and(|edge| value >= edge) => {}
+                value if value >= self.high => return Answer::HighestMeets { value: self.high },
+                value => return self.found(value, (low, high), edge),
+            }
+        }
+        let fails = |probe: &&Probe| is_above(probe) && !is_outvoted(probes, probe);
+        let high = long(probes).filter(fails).map(|probe| probe.ask.at);
+        let high = high.fold(edge.unwrap_or(f64::INFINITY), f64::min);
+        let meets = |probe: &&Probe| !is_above(probe) && probe.ask.at < high;
+        let low = probes.iter().filter(meets).map(|probe| probe.ask.at).fold(self.low, f64::max);
+        match (edge.is_some(), least <= most) {
+            (true, _) => Answer::Between { low, high },
+            (false, true) => Answer::Flat { low: least, high: most },
+            (false, false) => Answer::Unfinished,
+        }
+    }
+
+    /// Whether long probes at an end of the range say, each by itself, that the boundary lies
+    /// beyond it. Where hardly any other place was looked at, there is no curve to say so.
+    fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
+        let all_say = |end: f64, verdict: Verdict| {
+            let here = || long(probes).filter(|probe| probe.ask.at == end);
+            here().count() >= CONFIRMS_OF_END && here().all(|p| p.judged.verdict == verdict)
+        };
+        match () {
+            () if all_say(self.low, Verdict::Fails) => {
+                Some(Answer::LowestFails { value: self.low })
+            }
+            () if all_say(self.high, Verdict::Meets) => {
+                Some(Answer::HighestMeets { value: self.high })
+            }
+            () => None,
+        }
+    }
+
+    /// Where a curve crosses, within the range and below the edge. Of whole numbers it is the
+    /// highest at which objectives hold, so each end of the interval is rounded down.
+    fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
+        let whole = |at: f64| if self.is_whole { at.floor() } else { at };
+        // What broke at the edge is not in the interval of whole numbers below it.
+        let below = edge.map(|edge| if self.is_whole { edge - 1.0 } else { edge });
+        let most = below.unwrap_or(f64::INFINITY).min(self.high);
+        let value = whole(value).max(self.low);
+        let low = self.rounded_down(low.exp()).clamp(self.low, value);
+        let high = whole(high.exp()).min(most).max(value);
+        Answer::Found { value, low, high }
+    }
+
+    /// The answer of all probes, with the lower end no higher than where fresh ones were made, and
+    /// no value below a place of which they show that objectives hold there.
+    fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
+        let site = fresh(probes).last().map(|probe| probe.ask.at);
+        match (self.answer(probes), site) {
+            (Answer::Found { value, low, high }, Some(site)) => {
+                let shown = if self.confirmed(probes) == Some(true) { site } else { value };
+                let low = low.min(site);
+                Answer::Found { value: value.max(shown), low, high: high.max(shown) }
+            }
+            (Answer::Between { low, high }, Some(site)) => {
+                Answer::Between { low: low.min(site), high }
+            }
+            (answer, _) => answer,
+        }
+    }
+
+    /// The place of the next fresh probe; none if there is nothing to be confirmed.
+    fn confirming(&self, probes: &[Probe]) -> Option<f64> {
+        let low_end = |probes: &[Probe]| match self.answer(probes) {
+            Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
+            Answer::LowestFails { value } | Answer::HighestMeets { value } => Some(value),
+            Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished => None,
+        };
+        let Some(site) = fresh(probes).last().map(|probe| probe.ask.at) else {
+            return low_end(&refined(probes));
+        };
+        let n_here = fresh(probes).filter(|probe| probe.ask.at == site).count();
+        let n_left = REFINES + CONFIRMS - long(probes).count();
+        let is_given_up = n_here >= STEP_AFTER
+            && n_left >= STEP_AFTER
+            && !self.shows(probes, site, n_here + n_left);
+        if !is_given_up {
+            return Some(site);
+        }
+        let step = (site.ln() - STEP_LEAST).exp();
+        let lower = low_end(probes).map_or(step, |low| low.min(step));
+        Some(self.rounded_down(lower))
+    }
+
+    /// Whether fresh probes at a place show that every objective holds there, if there were
+    /// `count` of them such as these: the one-sided test of a ratio that is not below 1.
+    fn shows(&self, probes: &[Probe], site: f64, count: usize) -> bool {
+        let here = || fresh(probes).filter(|probe| probe.ask.at == site);
+        if here().filter(|probe| probe.judged.is_broken).count() > 1 {
+            return false;
+        }
+        let sound: Vec<&Probe> = here().filter(|probe| !probe.judged.is_broken).collect();
+        let most = sound.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
+        !sound.is_empty()
+            && (0..most).all(|index| {
+                let points: Vec<RatioPoint> =
+                    sound.iter().filter_map(|probe| point(probe, index)).collect();
+                points.len() == sound.len() && is_below(&points, count)
+            })
+    }
+
+    /// Whether the fresh probes agree with the answer that they are to confirm.
+    fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
+        let site = fresh(probes).last()?.ask.at;
+        let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.ask.at == site).collect();
+        if let Answer::LowestFails { .. } = self.answer(&refined(probes)) {
+            return Some(here.iter().all(|probe| is_above(probe)));
+        }
+        Some(here.len() >= CONFIRMS_OF_END && self.shows(probes, site, here.len()))
+    }
+}
+
+/// Whether the mean of fresh ratios is below 1 by more than its error: mean + t se <= 1. The error
+/// is that between them, within them, or the one that a ratio of 1 would have in windows as
+/// correlated as theirs, whichever is most: where late requests are rare and come together, that
+/// none was seen says little.
+fn is_below(points: &[RatioPoint], count: usize) -> bool {
+    let n = points.len() as f64;
+    let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
+    let mean = stats::mean(&ratios, CONFIDENCE).expect("there are some");
+    let square = |of: &dyn Fn(&RatioPoint) -> Option<f64>| {
+        let known: Vec<f64> = points.iter().filter_map(of).map(|error| error * error).collect();
+        known.iter().sum::<f64>() / known.len().max(1) as f64
+    };
+    let expected = square(&|point| point.error).max(square(&|point| point.error_at_bound));
+    let between = if n > 1.0 { mean.sd * mean.sd } else { f64::INFINITY };
+    let freedom = if between > expected { points.len() - 1 } else { FREEDOM_WITHIN };
+    let error = (between.max(expected) / count as f64).sqrt();
+    mean.value + students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, freedom) * error <= 1.0
+}
+
+fn point(probe: &Probe, index: usize) -> Option<RatioPoint> {
+    let beyond = probe.judged.beyond.get(index)?;
+    let Beyond { ratio, error, .. } = *beyond;
+    let error_at_bound = beyond.error_at_bound();
+    let weight = probe.ask.measure_ns as f64 / 1e9;
+    Some(RatioPoint { x: probe.ask.at.ln(), ratio, weight, error, error_at_bound })
+}
+
+/// The curve of the objective that is broken first.
+fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
+    let rising = curves.iter().flatten().filter(|curve| curve.slope > 0.0);
+    rising.min_by(|a, b| a.at.total_cmp(&b.at))
+}
+
+/// The probes that tell where times cross their bound: once there are enough long ones these
+/// alone, since short ones may have seen the system in another state.
+fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
+    let is_enough = long(probes).count() >= CURVE_LEAST;
+    probes.iter().filter(move |probe| !is_enough || probe.ask.stage != Stage::Bracket)
+}
+
+/// Whether ratios rise over all places, or over those of long probes, by more than chance.
+fn rises(probes: &[Probe]) -> bool {
+    ranks_rise(probes.iter()) || ranks_rise(steering(probes))
+}
+
+fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
+    let mut all: Vec<&Probe> = probes.filter(|probe| !probe.judged.beyond.is_empty()).collect();
+    all.sort_by(|a, b| a.ask.at.total_cmp(&b.ask.at));
+    let worst =
+        |probe: &&Probe| probe.judged.beyond.iter().map(|beyond| beyond.ratio).fold(0.0, f64::max);
+    stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
+}
+
+/// What a probe says, with the error between probes where that is known.
+fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
+    if probe.judged.is_broken || probe.judged.lacks.is_some() {
+        return probe.judged.verdict;
+    }
+    let of = |(index, beyond): (usize, &Beyond)| {
+        let curve = curves.get(index).copied().flatten()?;
+        let weight = probe.ask.measure_ns as f64 / 1e9;
+        let error = noise_at(&curve, weight, beyond.ratio).max(beyond.error.unwrap_or(0.0));
+        let t = students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, curve.freedom);
+        Some(beyond.verdict(t * error))
+    };
+    let all: Option<Vec<Verdict>> = probe.judged.beyond.iter().enumerate().map(of).collect();
+    match all {
+        Some(all) if all.contains(&Verdict::Fails) => Verdict::Fails,
+        Some(all) if all.contains(&Verdict::Undecided) => Verdict::Undecided,
+        Some(all) if !all.is_empty() && probe.judged.verdict != Verdict::Undecided => {
+            Verdict::Meets
+        }
+        _ => probe.judged.verdict,
+    }
+}
+
+/// The probes that an answer is drawn from, before fresh ones are made to confirm it.
+fn refined(probes: &[Probe]) -> Vec<Probe> {
+    probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect()
+}
+
+fn fresh(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
+    probes.iter().filter(|probe| probe.ask.stage == Stage::Confirm)
+}
+
+fn long(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
+    probes.iter().filter(|probe| probe.ask.stage != Stage::Bracket)
+}
+
+fn standing(probes: &[Probe], at: f64) -> Standing {
+    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    let (n, n_broken) = (here().count(), here().filter(|probe| probe.judged.is_broken).count());
+    match (n_broken, n - n_broken) {
+        (0, _) => Standing::Sound,
+        (2.., n_sound) if n_broken >= n_sound => Standing::Broken,
+        (_, 2..) => Standing::Sound,
+        _ => Standing::Doubtful,
+    }
+}
+
+/// Whether a probe is broken, and others of its place say otherwise.
+fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
+    probe.judged.is_broken && standing(probes, probe.ask.at) == Standing::Sound
+}
+
+/// On which side of the boundary a place lies, by the best guess.
+fn is_place_above(probes: &[Probe], at: f64) -> bool {
+    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    2 * here().filter(|probe| is_above(probe)).count() > here().count()
+}
+
+/// Whether probes of a place have not yet said twice on which side of the boundary it lies.
+fn is_said_once(probes: &[Probe], at: f64) -> bool {
+    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    let n_above = here().filter(|probe| is_above(probe)).count();
+    n_above < 2 && here().count() - n_above < 2
+}
+
+/// On which side of the boundary a probe lies, by its best guess.
+fn is_above(probe: &Probe) -> bool {
+    probe.judged.is_broken || probe.judged.is_late()
+}
+
+/// The lowest value from which on things break in another way than by times that rise.
+fn edge(probes: &[Probe]) -> Option<f64> {
+    let places = probes.iter().map(|probe| probe.ask.at);
+    let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);
+    let edge = broken.fold(f64::INFINITY, f64::min);
+    edge.is_finite().then_some(edge)
+}
+
+/// How far around its crossing a curve is looked for, on the scale of its link.
+fn reach(curve: &Crossing, weight: f64) -> f64 {
+    (REACH_IN_NOISE * noise(curve, weight)).clamp(REACH.0, REACH.1)
+}
+
+/// The standard deviation that the ratio of a probe of this weight has at the bound.
+fn noise(curve: &Crossing, weight: f64) -> f64 {
+    noise_at(curve, weight, 1.0)
+}
+
+/// The same of a ratio whose expectation is `mean`.
+fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
+    (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
+}
+
+/// How far around as a logarithm of the value: no less than half of what its interval leaves open.
+fn around(curve: &Crossing, weight: f64) -> f64 {
+    let open = (curve.interval.1 - curve.interval.0) / 4.0;
+    let open = if open.is_finite() { open } else { 0.0 };
+    (reach(curve, weight) / curve.slope).max(open).clamp(AROUND.0, AROUND.1)
+}
+
+/// Whether requests depend on each other for so long that probes of this length show nothing.
+fn is_too_short(probes: &[Probe]) -> bool {
+    let known = |probe: &Probe| {
+        probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)
+    };
+    let near = long(probes).filter(|probe| probe.ask.stage == Stage::Refine);
+    let all: Vec<f64> = near.filter_map(known).collect();
+    stats::median(&all, CONFIDENCE).is_some_and(|median| median.value < INDEPENDENT_LEAST)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! A run of the whole tool on `sim`, every sample kept. Not here: what the truth is.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use analysis::Tally;
+use analysis::report::Report;
+use engine::{Schedule, Share, Stop, Tap};
+use model::{
+    ArrivalRate, Arrivals, Event, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
+    QueueFull, Recording, Retry, Sample, Target, Until,
+};
+
+use crate::build::Progress;
+use crate::error::Error;
+use crate::run::{RunOptions, RunResult, run};
+use crate::watcher::Watcher;
+
+/// A plan of `empty` on `sim` with an open load, or a closed one where `rate_per_s` is none.
+pub struct Calibration {
+    /// The seed.
+    pub seed: u64,
+    /// The URL's options.
+    pub sim: String,
+    /// How many clients.
+    pub clients: u32,
+    /// Arrivals a second; closed if none.
+    pub rate_per_s: Option<f64>,
+    /// Poisson or uniform.
+    pub arrivals: Arrivals,
+    /// The queue's bound.
+    pub queue: u64,
+    /// How long load runs before it is measured.
+    pub ramp_up_ns: u64,
+    /// How long it is measured.
+    pub measure_ns: u64,
+    /// How long it may drain.
+    pub drain_ns: u64,
+    /// Where the clients live.
+    pub placement: Placement,
+}
+
+/// What a calibration run gave.
+pub struct Calibrated {
+    /// Its report.
+    pub report: Report,
+    /// Its samples, by number.
+    pub samples: BTreeMap<u64, Sample>,
+    /// Its events, but for what differs from run to run (names, facts, costs).
+    pub events: Vec<Event>,
+}
+
+/// Runs a calibration with the whole tool, keeping every sample if `keeps_samples`.
+pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
+    let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
+    let kept = Arc::clone(&samples);
+    let tap: Tap = Arc::new(move |sample: &Sample| {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(sample.slot.number.nth(), *sample);
+    });
+    let options = RunOptions {
+        store: None,
+        check_before: false,
+        check_after: false,
+        build: false,
+        load: crate::build::BuildOptions::default(),
+        tap: keeps_samples.then_some(tap),
+        trial: None,
+        labels: Vec::new(),
+        before: Vec::new(),
+    };
+    let mut listener = Listener::default();
+    let stop = Arc::new(Stop::default());
+    let RunResult { report, .. } = run(plan.plan()?, options, &stop, &mut listener)?;
+    let samples = std::mem::take(&mut *samples.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(Calibrated { report, samples, events: listener.0 })
+}
+
+impl Calibration {
+    fn plan(&self) -> Result<Plan, Error> {
+        let url = format!("sim:?{}", self.sim);
+        let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+        let load = match self.rate_per_s {
+            None => Load::Closed,
+            Some(rate_per_s) => Load::Open {
+                arrivals: self.arrivals,
+                rate: ArrivalRate::Constant(rate_per_s),
+                queue: self.queue,
+                queue_full: QueueFull::Drop,
+            },
+        };
+        let group = Group {
+            name: "empty".to_owned(),
+            workload: "empty".to_owned(),
+            clients: self.clients,
+            load,
+            until: Until::Time,
+            parameters: Vec::new(),
+        };
+        Ok(Plan {
+            name: "selfcheck".to_owned(),
+            seed: self.seed,
+            target,
+            settings: Vec::new(),
+            phases: Phases {
+                ramp_up_ns: self.ramp_up_ns,
+                measure_ns: self.measure_ns,
+                drain_ns: self.drain_ns,
+            },
+            groups: vec![group],
+            placement: PlacementChoice::Fixed(self.placement),
+            pin: true,
+            retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
+            connect: model::Connect::default(),
+            recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
+            probe_seconds: model::PROBE_SECONDS,
+            around: model::Around::None,
+            disturbances: Vec::new(),
+        })
+    }
+
+    /// The arrivals that this plan offers, in nanoseconds from the start of its load.
+    pub fn arrivals_ns(&self) -> Vec<u64> {
+        let per_s = self.rate_per_s.expect("only an open load has arrivals");
+        let rate = ArrivalRate::Constant(per_s);
+        let mut schedule = Schedule::new(self.seed, 0, self.arrivals, &rate, 0, Share::WHOLE);
+        let mut arrivals = Vec::new();
+        while schedule.peek().1 < self.measure_ns {
+            arrivals.push(schedule.peek().1);
+            schedule.advance();
+        }
+        arrivals
+    }
+}
+
+/// Keeps events that must be the same in every simulated run of the same plan.
+#[derive(Default)]
+struct Listener(Vec<Event>);
+
+impl Watcher for Listener {
+    fn event(&mut self, event: &Event, _tally: &Tally) {
+        match event {
+            Event::Begun { .. } | Event::Fact(_) | Event::Output { .. } | Event::Finding(_) => {}
+            Event::Ended { reason, measured_ns, elapsed_ns, .. } => self.0.push(Event::Ended {
+                reason: reason.clone(),
+                measured_ns: *measured_ns,
+                elapsed_ns: *elapsed_ns,
+                cpu_ns: 0,
+                max_rss_bytes: 0,
+            }),
+            event => self.0.push(event.clone()),
+        }
+    }
+
+    fn building(&mut self, _progress: &Progress) {}
+
+    fn note(&mut self, _text: &str) {}
+
+    fn doing(&mut self, _text: &str) {}
+}

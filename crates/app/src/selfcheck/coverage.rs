@@ -1,0 +1,116 @@
+//! How often intervals and verdicts hold what they claim, on models whose truth is known.
+//!
+//! Intervals within a run are those that a report prints: the whole tool runs queues in virtual
+//! time. Decisions over several runs are made by the same functions that the reports call, on
+//! figures that are drawn, and searches on the times of queues that are drawn.
+
+mod drawn;
+mod row;
+mod searches;
+
+use std::sync::Arc;
+
+use analysis::report::Report;
+use engine::Stop;
+use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
+use stats::Mmc;
+
+pub use row::Row;
+pub use searches::{Probed, probed};
+
+use self::row::{WHOLE_RUNS, add_held};
+use super::calibration::{Calibration, calibrate};
+use crate::error::Error;
+
+/// Arrivals a second of the queues.
+const RATE_PER_S: f64 = 400.0;
+
+/// The queues: servers and load.
+const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
+
+/// The quantiles of a report that are held against the truth.
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p99", 0.99)];
+
+/// Figures that are drawn are cheap: so many times as many of them as runs.
+const DRAWN: u32 = 20;
+
+/// A search takes ten minutes of virtual time, so there are at most so many of a queue.
+const SEARCHES_MAX: u32 = 100;
+
+/// Nominal against held shares: so many runs of each model, of each of these lengths in seconds.
+/// `show` hears each row as it comes.
+pub fn coverage(
+    runs: u32,
+    lengths_s: &[u32],
+    stop: &Arc<Stop>,
+    show: &mut dyn FnMut(&Row),
+) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    let mut add = |row: Row| {
+        show(&row);
+        rows.push(row);
+    };
+    for length_s in lengths_s {
+        for (servers, load) in QUEUES {
+            queue(servers, load, *length_s, runs, stop)?.into_iter().for_each(&mut add);
+        }
+        add(drawn::slow_component(*length_s, runs));
+    }
+    drawn::comparisons(DRAWN * runs).into_iter().for_each(&mut add);
+    drawn::sequences(DRAWN * runs).into_iter().for_each(&mut add);
+    drawn::laws(runs).into_iter().for_each(&mut add);
+    add(drawn::designs(DRAWN * runs));
+    drawn::histories(runs).into_iter().for_each(&mut add);
+    searches::rows(runs.min(SEARCHES_MAX), stop)?.into_iter().for_each(&mut add);
+    Ok(rows)
+}
+
+/// The rows of M/M/c: TPS and quantiles of what the tool reports of it.
+fn queue(
+    servers: u32,
+    load: f64,
+    length_s: u32,
+    runs: u32,
+    stop: &Arc<Stop>,
+) -> Result<Vec<Row>, Error> {
+    let service_ns_mean = f64::from(servers) * load * 1e9 / RATE_PER_S;
+    let truth = Mmc { arrivals_per_s: RATE_PER_S, service_ns_mean, servers };
+    let mut counts = [(0, 0); 1 + QUANTILES.len()];
+    for seed in 1..=u64::from(runs) {
+        if stop.is_asked() {
+            return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
+        }
+        let plan = Calibration {
+            seed,
+            sim: format!("servers={servers}&service=exponential:{service_ns_mean:.0}ns"),
+            clients: servers,
+            rate_per_s: Some(RATE_PER_S),
+            arrivals: Arrivals::Poisson,
+            queue: 1_000_000,
+            ramp_up_ns: 10 * NS_PER_S,
+            measure_ns: u64::from(length_s) * NS_PER_S,
+            drain_ns: 3600 * NS_PER_S,
+            placement: Placement::Simulated,
+        };
+        let report = calibrate(&plan, false)?.report;
+        let (of_tps, of_quantiles) = counts.split_first_mut().expect("one and more");
+        add_held(of_tps, tps_interval(&report), RATE_PER_S);
+        for ((name, q), count) in QUANTILES.iter().zip(of_quantiles) {
+            let interval = report.block.response_ms.intervals.get(name);
+            let interval = interval.and_then(|(low, high)| Some((*low, (*high)?)));
+            add_held(count, interval, truth.response_ns_quantile(*q) / NS_PER_MS as f64);
+        }
+    }
+    let model = format!("M/M/{servers}, load {load}, {length_s} s");
+    let names = std::iter::once("TPS").chain(QUANTILES.iter().map(|(name, _)| *name));
+    let row = |(name, (given, held)): (&str, (u32, u32))| {
+        let row = Row::of_interval(&format!("interval of {name}"), &model, (runs, given, held));
+        Row { made: WHOLE_RUNS, ..row }
+    };
+    Ok(names.zip(counts).map(row).collect())
+}
+
+fn tps_interval(report: &Report) -> Option<(f64, f64)> {
+    let (tps, ci95) = (report.block.tps?, report.block.tps_ci95.as_ref()?);
+    Some((tps - ci95.half_width, tps + ci95.half_width))
+}

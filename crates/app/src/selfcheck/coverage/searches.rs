@@ -1,0 +1,128 @@
+//! Searches on queues whose times are drawn: where the boundary is, is known in closed form.
+
+use std::sync::Arc;
+
+use analysis::seek::{Answer, Judged, Late, Verdict};
+use engine::Stop;
+use model::{Dice, NS_PER_S, Objective, Second, Stream};
+use stats::{Mmc, exponential, kiefer_wolfowitz};
+
+use super::row::Row;
+use crate::error::Error;
+use crate::seek::{Ask, Probe, SearchStrategy};
+
+/// Four servers and 400 requests a second at capacity; the bound is that of the p99 at a load.
+const SERVERS: u32 = 4;
+const SERVICE_NS: f64 = 1e7;
+const LOADS: [f64; 2] = [0.85, 0.90];
+
+/// What a search is given: the default.
+const BUDGET_NS: u64 = 600 * NS_PER_S;
+const RAMP_UP_NS: u64 = 2 * NS_PER_S;
+
+/// The requests of a probe of a queue that is drawn.
+#[derive(Clone, Debug)]
+pub struct Probed {
+    /// Their arrivals and response times, in the order of arrival and in nanoseconds.
+    pub requests: Vec<(u64, u64)>,
+    /// How long nothing is measured at the beginning.
+    pub ramp_up_ns: u64,
+    /// How long it was, from the beginning on.
+    pub length_ns: u64,
+    /// How many may be under way at the end without being behind.
+    pub servers: u32,
+}
+
+/// What a probe says of an objective.
+pub fn probed(probe: &Probed, objective: Objective) -> Judged {
+    let mut seconds: Vec<Second> = Vec::new();
+    let (mut offered, mut done) = (0.0, 0.0);
+    for (arrival_ns, response_ns) in &probe.requests {
+        let Some(since_ns) = arrival_ns.checked_sub(probe.ramp_up_ns) else { continue };
+        let index = (since_ns / NS_PER_S) as usize;
+        while seconds.len() <= index {
+            seconds.push(Second::new(0, seconds.len() as i64));
+        }
+        let kind = seconds[index].kind(0);
+        kind.counts.committed += 1;
+        kind.response.get_or_insert_default().record(*response_ns);
+        offered += 1.0;
+        done += f64::from(arrival_ns + response_ns <= probe.length_ns);
+    }
+    let mut late = Late::new(&[objective]);
+    seconds.iter().for_each(|second| late.add(second));
+    let beyond = late.beyond(&objective).expect("requests");
+    // What servers have under way at the end is not behind.
+    let is_broken = done + f64::from(probe.servers) < 0.99 * offered && beyond.ratio <= 1.0;
+    Judged {
+        verdict: if is_broken { Verdict::Fails } else { Verdict::Undecided },
+        score: None,
+        half_width: None,
+        beyond: vec![beyond],
+        is_broken,
+        lacks: None,
+        reasons: Vec::new(),
+    }
+}
+
+fn draw(ask: &Ask, seed: u64) -> Probed {
+    let mut dice = Dice::new(seed, Stream::Order, 1);
+    let length_ns = RAMP_UP_NS + ask.measure_ns;
+    let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
+    while now_ns < length_ns as f64 {
+        now_ns += exponential(dice.bits()) * 1e9 / ask.at;
+        arrivals.push(now_ns as u64);
+        services.push((SERVICE_NS * exponential(dice.bits())) as u64);
+    }
+    let served = kiefer_wolfowitz(&arrivals, &services, SERVERS as usize);
+    let request =
+        |(arrival, served): (&u64, &stats::Served)| (*arrival, served.finish_ns - arrival);
+    let requests = arrivals.iter().zip(&served).map(request).collect();
+    Probed { requests, ramp_up_ns: RAMP_UP_NS, length_ns, servers: SERVERS }
+}
+
+/// So many searches of each queue: whether their intervals hold the boundary, and whether what
+/// fresh probes confirm lies above it.
+pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
+    let mut rows = Vec::new();
+    for load in LOADS {
+        let truth = load * f64::from(SERVERS) * 1e9 / SERVICE_NS;
+        let known = Mmc { arrivals_per_s: truth, service_ns_mean: SERVICE_NS, servers: SERVERS };
+        let bound_ns = known.response_ns_quantile(0.99) as u64;
+        let objective: Objective = format!("p99<{bound_ns}ns").parse().expect("an objective");
+        let course = SearchStrategy {
+            low: truth / 7.0,
+            high: truth * 3.0,
+            is_whole: false,
+            budget_ns: BUDGET_NS,
+            ramp_up_ns: RAMP_UP_NS,
+        };
+        let (mut given, mut held, mut confirmed, mut above) = (0, 0, 0, 0);
+        for seed in 1..=u64::from(runs) {
+            if stop.is_asked() {
+                return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
+            }
+            let mut probes: Vec<Probe> = Vec::new();
+            while let Some(ask) = course.next(&probes) {
+                let seed = Dice::new(seed, Stream::Order, probes.len() as u64).bits();
+                let judged = probed(&draw(&ask, seed), objective);
+                probes.push(Probe { ask, judged });
+            }
+            let found = course.conclude(&probes);
+            if let Answer::Found { low, high, .. } = found.answer {
+                given += 1;
+                held += u32::from(low <= truth && truth <= high);
+            }
+            if found.confirmed == Some(true) {
+                confirmed += 1;
+                above += u32::from(found.answer.recommended().is_some_and(|value| value > truth));
+            }
+        }
+        let model = format!("search of p99, M/M/{SERVERS}, boundary at load {load}, 600 s");
+        let target = (0.9, 0.9, "at least 90 %");
+        rows.push(Row::at_least("interval of the boundary", &model, target, (runs, given, held)));
+        let wrong = "what is confirmed lies above";
+        rows.push(Row::of_errors(wrong, &model, 0.05, "at most 5 %", (confirmed, above)));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,615 @@
+//! Settings of servers that somebody else started: changed by SQL for a while, and set back.
+//!
+//! Before a setting is changed, what was found is in the restore journal, which outlives us; the
+//! entry goes when the setting was read to be back. Not here: settings of managed servers, which
+//! are started with them; which value is wanted when (experiment, run).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use analysis::Tally;
+use engine::Stop;
+use model::finding_catalog::catalog_entry;
+use model::{
+    ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
+    Severity, Target, Value, is_same_value, server_of,
+};
+use monitor::wall_clock;
+use store::Store;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::finding::not_made;
+use crate::interruptible::run_interruptible;
+use crate::open::open;
+use crate::watcher::Watcher;
+
+/// How long a server may take to take up what it was told.
+const TAKEN_UP_MS: u128 = 10_000;
+/// How often it is asked.
+const LOOK_EVERY_MS: u64 = 10;
+
+/// A setting as a server tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Found {
+    name: String,
+    /// What new sessions find.
+    value: String,
+    /// What SQL has set beyond a restart.
+    kept: Option<String>,
+    /// Why SQL cannot set it.
+    fixed: Option<String>,
+}
+
+/// A conversation with a server about its settings.
+struct SettingsSession {
+    session: AdminSession,
+    by: SettingsBySql,
+    target: Target,
+}
+
+impl SettingsSession {
+    /// At a target's server.
+    fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
+        let name = database.dialect().name;
+        let by = database.dialect().settings;
+        let by = by.ok_or_else(|| Error::Usage(format!("{name} has no settings of a server")))?;
+        Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
+    }
+
+    /// What the server says of a setting.
+    fn look(&mut self, name: &str) -> Result<Found, Error> {
+        let mut found = None;
+        let mut tell = |row: &dyn Row| {
+            let optional = |column: usize| match row.width() > column {
+                true if row.value(column) != Value::Null => row.text(column).map(str::to_owned),
+                _ => Ok(String::new()),
+            };
+            let is_there = |column: usize| row.width() > column && row.value(column) != Value::Null;
+            found = Some(Found {
+                name: row.text(0)?.to_owned(),
+                value: optional(1)?,
+                kept: is_there(2).then(|| optional(2)).transpose()?,
+                fixed: is_there(3).then(|| optional(3)).transpose()?,
+            });
+            Ok(())
+        };
+        let asked = self.session.read(&(self.by.look)(name), &mut tell);
+        asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
+        found.ok_or_else(|| {
+            Error::Usage(format!(
+                "server.{name}: {} has no setting of that name for all sessions",
+                self.target
+            ))
+        })
+    }
+
+    /// Refuses what cannot be set, without changing it.
+    fn probe(&mut self, found: &Found) -> Result<(), Error> {
+        if let Some(why) = &found.fixed {
+            return Err(Error::Usage(format!(
+                "server.{}: {why}, so SQL cannot set it on {}; a managed server can have it \
+                 (--target managed:...)",
+                found.name, self.target
+            )));
+        }
+        match (self.by.probe)(&found.name) {
+            sql if sql.is_empty() => Ok(()),
+            sql => self
+                .session
+                .write(&sql)
+                .map(drop)
+                .map_err(|refusal| self.refused(&found.name, refusal, "be set by SQL")),
+        }
+    }
+
+    /// Sets a value and waits until it is taken up; what is read then.
+    fn set(&mut self, name: &str, value: &str) -> Result<Found, Error> {
+        let mut first = None;
+        for sql in (self.by.set)(name, value) {
+            match self.session.write(&sql) {
+                Ok(_) => {
+                    self.take_up(name)?;
+                    return self.look(name);
+                }
+                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                // Of several spellings the first one is the most likely to be meant.
+                Err(refusal) => first = first.or(Some(refusal)),
+            }
+        }
+        let refusal = first.unwrap_or_else(|| Refusal::new(RefusalKind::Other, "nothing to say"));
+        Err(self.refused(name, refusal, &format!("be set to '{value}'")))
+    }
+
+    /// Sets back what was found.
+    fn put_back(&mut self, setting: &ChangedSetting) -> Result<(), Error> {
+        let name = &setting.name;
+        let unset = (self.by.unset)(name);
+        match &setting.kept_before {
+            Some(kept) => self.set(name, kept).map(drop)?,
+            None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
+            None => {
+                let said = self.session.write(&unset).map(drop);
+                said.map_err(|refusal| self.refused(name, refusal, "be set back"))?;
+                self.take_up(name)?;
+            }
+        }
+        let found = self.look(name)?;
+        match is_back(setting, &found) {
+            true => Ok(()),
+            false => Err(Error::Failed(format!(
+                "{setting} is {} after it was set back to {}",
+                found.value, setting.before
+            ))),
+        }
+    }
+
+    /// Makes the server take up what it was told, and waits until it has.
+    fn take_up(&mut self, name: &str) -> Result<(), Error> {
+        if self.by.take_up.is_empty() {
+            return Ok(());
+        }
+        let before = self.word(self.by.taken_up)?;
+        let asked = self.session.read(self.by.take_up, &mut |_| Ok(()));
+        asked.map_err(|refusal| self.refused(name, refusal, "be taken up"))?;
+        let began = wall_clock::now();
+        while self.word(self.by.taken_up)? == before {
+            if began.elapsed().as_millis() > TAKEN_UP_MS {
+                return Err(Error::Failed(format!(
+                    "{} does not take up its configuration: its log says why",
+                    self.target
+                )));
+            }
+            wall_clock::rest_ms(LOOK_EVERY_MS);
+        }
+        Ok(())
+    }
+
+    fn word(&mut self, sql: &str) -> Result<String, Error> {
+        let mut word = String::new();
+        self.session.read(sql, &mut |row: &dyn Row| {
+            word = row.text(0)?.to_owned();
+            Ok(())
+        })?;
+        Ok(word)
+    }
+
+    fn refused(&self, name: &str, refusal: Refusal, what: &str) -> Error {
+        if refusal.kind.breaks_session() {
+            return refusal.into();
+        }
+        let target = &self.target;
+        let mend = match refusal.kind {
+            RefusalKind::Denied => "; sign in as a user who may",
+            _ => "",
+        };
+        Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
+    }
+}
+
+/// Whether a setting is as it was before we came.
+fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
+    found.value == setting.before && found.kept == setting.kept_before
+}
+
+/// Whether a setting is as we have left it, or on its way there.
+fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
+    let asked = &setting.asked;
+    setting.now.as_ref() == Some(&found.value)
+        || found.kept.as_ref() == Some(asked)
+        || is_same_value(asked, &found.value)
+}
+
+/// The settings that a run or an experiment has changed, and the journal that knows of them.
+pub(crate) struct SettingsGuard {
+    store: PathBuf,
+    purpose: String,
+    held: Vec<ChangedSetting>,
+    /// How to get to each server; passwords are in these alone.
+    targets: Vec<Target>,
+}
+
+/// What came of setting settings.
+#[derive(Default)]
+pub(crate) struct Set {
+    /// Each by name, as the server spells its value.
+    pub(crate) facts: Vec<Fact>,
+    /// Those that the server took to another value than was asked for, in words.
+    pub(crate) differs: Vec<String>,
+}
+
+impl Set {
+    /// What a run keeps of it; `watcher` is told what the user should know.
+    pub(crate) fn told(self, watcher: &mut dyn Watcher) -> Vec<Event> {
+        self.differs.iter().for_each(|note| watcher.note(note));
+        let facts = self.facts.into_iter().map(Event::Fact);
+        facts.chain(taken_otherwise(&self.differs)).collect()
+    }
+}
+
+/// That a server took settings to other values than were asked for, if it did.
+pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
+    let known = catalog_entry("setting_differs").expect("it is in the list of all");
+    (!notes.is_empty()).then(|| {
+        Event::Finding(Finding {
+            id: known.id.to_owned(),
+            severity: Severity::Warning,
+            text: format!("{}. {}", notes.join("; "), known.advice),
+        })
+    })
+}
+
+/// What is said of one of them.
+pub(crate) fn set_and_told(name: &str, asked: &str, target: &Target, told: &str) -> String {
+    format!("{name} was set to {asked}, and {target} says {told}")
+}
+
+impl SettingsGuard {
+    /// Nothing changed yet.
+    pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
+        SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
+    }
+
+    /// Sets `wanted` on the server of `target`, and sets back what was changed there and is not
+    /// among them. `database` is the target, opened.
+    pub(crate) fn put(
+        &mut self,
+        database: &dyn Database,
+        target: &Target,
+        wanted: &[(String, String)],
+    ) -> Result<Set, Error> {
+        let server = server_of(target);
+        if wanted.is_empty() && !self.held.iter().any(|held| held.server == server) {
+            return Ok(Set::default());
+        }
+        let store = Store::open(&self.store)?;
+        if !self.targets.iter().any(|known| server_of(known) == server) {
+            self.targets.push(target.clone());
+        }
+        let mut session = SettingsSession::at(database, target)?;
+        let found = wanted.iter().map(|(name, _)| session.look(name));
+        let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+        let is_wanted = |held: &ChangedSetting| found.iter().any(|one| one.name == held.name);
+        let (back, held) = std::mem::take(&mut self.held)
+            .into_iter()
+            .partition(|held| held.server == server && !is_wanted(held));
+        self.held = held;
+        let back: Vec<ChangedSetting> = back;
+        for (nth, setting) in back.iter().enumerate() {
+            if let Err(error) = give_back(&store, &mut session, setting) {
+                self.held.extend_from_slice(&back[nth..]);
+                return Err(error);
+            }
+        }
+        let mut set = Set::default();
+        for (found, (_, value)) in found.into_iter().zip(wanted) {
+            let now = self.put_one(&store, &mut session, &server, &found, value)?;
+            if !is_same_value(value, &now.value) {
+                let Found { name, value: told, .. } = &now;
+                set.differs.push(set_and_told(name, value, target, told));
+            }
+            set.facts.push(Fact::new("setting", &now.name, &now.value));
+        }
+        Ok(set)
+    }
+
+    fn put_one(
+        &mut self,
+        store: &Store,
+        session: &mut SettingsSession,
+        server: &str,
+        found: &Found,
+        value: &str,
+    ) -> Result<Found, Error> {
+        let is_it = |held: &ChangedSetting| held.server == server && held.name == found.name;
+        let index = match self.held.iter().position(is_it) {
+            Some(index) => index,
+            None => {
+                session.probe(found)?;
+                let entry = self.entry(store, session, server, found, value)?;
+                self.held.push(entry);
+                self.held.len() - 1
+            }
+        };
+        self.held[index].asked = value.to_owned();
+        store.note_setting(&self.held[index])?;
+        let now = session.set(&found.name, value)?;
+        self.held[index].now = Some(now.value.clone());
+        store.note_setting(&self.held[index])?;
+        Ok(now)
+    }
+
+    /// A new entry of the journal; of a setting that somebody killed has left, what it was before
+    /// is known already.
+    fn entry(
+        &self,
+        store: &Store,
+        session: &SettingsSession,
+        server: &str,
+        found: &Found,
+        value: &str,
+    ) -> Result<ChangedSetting, Error> {
+        let known = store.changed_settings()?;
+        let left =
+            known.into_iter().find(|c| c.setting.server == server && c.setting.name == found.name);
+        if let Some(left) = left {
+            let setting = &left.setting;
+            if let Some(process) = left.process {
+                return Err(Error::Failed(format!(
+                    "{setting} is being varied by process {process}: try again when it has ended"
+                )));
+            }
+            // A server that was started anew may have forgotten it.
+            if !is_back(setting, found) && !is_ours(setting, found) {
+                return Err(Error::Failed(format!(
+                    "{setting} was left at {} by a killed {}, and somebody has made {} of it \
+                     since: see dbdyno restore --dry-run",
+                    setting.asked, setting.purpose, found.value
+                )));
+            }
+            return Ok(ChangedSetting { purpose: self.purpose.clone(), ..left.setting });
+        }
+        Ok(ChangedSetting {
+            server: server.to_owned(),
+            target: session.target.to_string(),
+            name: found.name.clone(),
+            before: found.value.clone(),
+            kept_before: found.kept.clone(),
+            asked: value.to_owned(),
+            now: None,
+            since_unix_ms: wall_clock::unix_ms(),
+            purpose: self.purpose.clone(),
+        })
+    }
+
+    /// [`SettingsGuard::put`], which a stop interrupts: then what it holds is in the journal alone.
+    pub(crate) fn put_interruptible(
+        &mut self,
+        database: &Arc<dyn Database>,
+        plan: &Plan,
+        stop: &Stop,
+    ) -> Result<Set, Error> {
+        if plan.settings.is_empty() && self.held.is_empty() {
+            return Ok(Set::default());
+        }
+        let empty = SettingsGuard::new(&self.store, self.purpose.clone());
+        let mut guard = std::mem::replace(self, empty);
+        let (database, plan) = (Arc::clone(database), plan.clone());
+        let interrupted = "interrupted while settings were changed; see dbdyno restore";
+        let (guard, set) = run_interruptible(stop, interrupted, move || {
+            let set = guard.put(database.as_ref(), &plan.target, &plan.settings);
+            Ok((guard, set))
+        })?;
+        *self = guard;
+        set
+    }
+
+    /// Sets all back. What cannot be stays in the journal, and is told.
+    pub(crate) fn release(&mut self, stop: &Stop) -> Vec<String> {
+        let mut notes = Vec::new();
+        for target in std::mem::take(&mut self.targets) {
+            let server = server_of(&target);
+            let (of_it, rest) = std::mem::take(&mut self.held)
+                .into_iter()
+                .partition::<Vec<_>, _>(|held| held.server == server);
+            self.held = rest;
+            let (store, there) = (self.store.clone(), target.clone());
+            let back = run_interruptible(stop, "interrupted", move || {
+                let store = Store::open(&store)?;
+                let database = open(&there, 0, false)?;
+                let mut session = SettingsSession::at(database.as_ref(), &there)?;
+                // Each is tried, whatever becomes of the others.
+                let tried = of_it.iter().map(|one| give_back(&store, &mut session, one));
+                let tried: Vec<Result<(), Error>> = tried.collect();
+                tried.into_iter().collect::<Result<(), Error>>()
+            });
+            if let Err(error) = back {
+                notes.push(format!(
+                    "settings of {target} are not all set back: {error}; set them back with: \
+                     dbdyno restore --target '{target}'"
+                ));
+            }
+        }
+        notes
+    }
+}
+
+/// Settings of the plan that are no longer as they were set for the run: a server that was
+/// started anew has forgotten them.
+pub(crate) fn lost(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    stop: &Stop,
+    tally: &Tally,
+) -> Option<Event> {
+    let (target, settings) = (plan.target.clone(), plan.settings.clone());
+    let database = Arc::clone(database);
+    let look = move || {
+        let mut session = SettingsSession::at(database.as_ref(), &target)?;
+        let found = settings.iter().map(|(name, _)| session.look(name));
+        found.collect::<Result<Vec<Found>, Error>>()
+    };
+    if plan.settings.is_empty() {
+        return None;
+    }
+    // A database that does not answer any more has its finding already.
+    let now = run_interruptible(stop, "interrupted while settings were looked at", look).ok()?;
+    let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
+        let was = tally.fact("setting", &name)?;
+        (was != value).then(|| format!("{name} is {value}, and was set to {was}"))
+    });
+    let lost: Vec<String> = lost.collect();
+    let text = format!("After the load the server's settings are others: {}.", lost.join("; "));
+    (!lost.is_empty()).then(|| not_made("settings_lost", text))
+}
+
+fn give_back(
+    store: &Store,
+    session: &mut SettingsSession,
+    setting: &ChangedSetting,
+) -> Result<(), Error> {
+    let found = session.look(&setting.name)?;
+    if !is_back(setting, &found) {
+        session.put_back(setting)?;
+    }
+    store.forget_setting(setting).map_err(Error::from)
+}
+
+/// A setting that somebody has left changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// What was changed.
+    pub setting: ChangedSetting,
+    /// The process that will set it back, where it still lives.
+    pub process: Option<u32>,
+}
+
+/// What is in the restore journal of a store; nothing where there is no store.
+pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
+    if !store.is_file() {
+        return Ok(Vec::new());
+    }
+    let store = Store::open_existing(store)?;
+    let all = store.changed_settings()?.into_iter();
+    Ok(all.map(|changed| Left { setting: changed.setting, process: changed.process }).collect())
+}
+
+/// How settings are restored.
+#[derive(Clone, Copy, Debug)]
+pub struct RestoreOptions {
+    /// Nothing is changed: it is only told what would be.
+    pub dry_run: bool,
+    /// Also what somebody else has changed since, and what a living process answers for.
+    pub force: bool,
+}
+
+/// What became of a setting that was left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It would be set back.
+    ToBeSetBack,
+    /// It was set back, and read to be.
+    SetBack,
+    /// It was as before already, and is out of the journal.
+    WasBack,
+    /// Somebody has changed it since: it was left.
+    ChangedSince,
+    /// A process that lives will set it back: it was left.
+    InUse(u32),
+    /// It could not be.
+    Failed(String),
+}
+
+/// A setting that was left, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// What was changed.
+    pub setting: ChangedSetting,
+    /// The value that the server had, as far as it told.
+    pub found: Option<String>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// Sets back what was left on the server of `target`, each whatever becomes of the others.
+pub fn restore(
+    store: &Path,
+    target: &Target,
+    all: Vec<Left>,
+    options: RestoreOptions,
+    stop: &Stop,
+) -> Vec<Restored> {
+    let failed = |left: &Left, why: &Error| Restored {
+        setting: left.setting.clone(),
+        found: None,
+        fate: Fate::Failed(why.to_string()),
+    };
+    let (path, there, asked) = (store.to_owned(), target.clone(), all.clone());
+    let done = run_interruptible(stop, "interrupted", move || {
+        let store = Store::open(&path)?;
+        let database = open(&there, 0, false)?;
+        let mut session = SettingsSession::at(database.as_ref(), &there)?;
+        let one = |left: &Left| {
+            restore_one(&store, &mut session, left, options)
+                .unwrap_or_else(|why| failed(left, &why))
+        };
+        Ok(asked.iter().map(one).collect::<Vec<Restored>>())
+    });
+    done.unwrap_or_else(|why| all.iter().map(|left| failed(left, &why)).collect())
+}
+
+fn restore_one(
+    store: &Store,
+    session: &mut SettingsSession,
+    left: &Left,
+    options: RestoreOptions,
+) -> Result<Restored, Error> {
+    let setting = &left.setting;
+    let found = session.look(&setting.name)?;
+    let fate = match left.process {
+        Some(process) if !options.force => Fate::InUse(process),
+        _ if is_back(setting, &found) => {
+            if !options.dry_run {
+                store.forget_setting(setting)?;
+            }
+            Fate::WasBack
+        }
+        _ if !is_ours(setting, &found) && !options.force => Fate::ChangedSince,
+        _ if options.dry_run => Fate::ToBeSetBack,
+        _ => {
+            session.put_back(setting)?;
+            store.forget_setting(setting)?;
+            Fate::SetBack
+        }
+    };
+    Ok(Restored { setting: setting.clone(), found: Some(found.value), fate })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(asked: &str, now: Option<&str>, kept_before: Option<&str>) -> ChangedSetting {
+        ChangedSetting {
+            server: "postgres://h".to_owned(),
+            target: "postgres://me@h/d".to_owned(),
+            name: "work_mem".to_owned(),
+            before: "4MB".to_owned(),
+            kept_before: kept_before.map(str::to_owned),
+            asked: asked.to_owned(),
+            now: now.map(str::to_owned),
+            since_unix_ms: 0,
+            purpose: "run".to_owned(),
+        }
+    }
+
+    fn found(value: &str, kept: Option<&str>) -> Found {
+        let kept = kept.map(str::to_owned);
+        Found { name: "work_mem".to_owned(), value: value.to_owned(), kept, fixed: None }
+    }
+
+    #[test]
+    fn wherever_we_were_killed_the_setting_is_known_to_be_ours() {
+        // Before anything was said; set and not taken up; taken up and not written down.
+        let first = changed("5MB", None, None);
+        assert!(is_back(&first, &found("4MB", None)));
+        for there in [found("4MB", Some("5MB")), found("5MB", Some("5MB")), found("5MB", None)] {
+            assert!(is_ours(&first, &there) && !is_back(&first, &there), "{there:?}");
+        }
+        // Between two values of ours.
+        let second = changed("6MB", Some("5MB"), None);
+        for there in [found("5MB", Some("5MB")), found("5MB", Some("6MB")), found("6144kB", None)] {
+            assert!(is_ours(&second, &there), "{there:?}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_else_has_set_is_neither_ours_nor_back() {
+        let ours = changed("6MB", Some("6MB"), Some("4MB"));
+        let there = found("7MB", Some("7MB"));
+        assert!(!is_ours(&ours, &there) && !is_back(&ours, &there));
+        // The value is as before, and what the server keeps is not.
+        assert!(!is_back(&ours, &found("4MB", None)));
+        assert!(is_back(&ours, &found("4MB", Some("4MB"))));
+    }
+}

@@ -1,0 +1,243 @@
+//! All settings of a server, as new sessions find them: read before the load and after it.
+//!
+//! Not here: settings that a plan sets (settings), and what is to be thought of one that changed
+//! (analysis).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use analysis::Tally;
+use engine::Stop;
+use model::{Database, Event, Fact, Row, Target, Value, is_taken_otherwise};
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::managed::Managed;
+use crate::open::OpenTarget;
+use crate::settings::{set_and_told, taken_otherwise};
+
+/// What a name has in it whose value may be a secret, or lead to one. Commands and statements that
+/// a server carries out may have anything in them.
+const SECRET: [&str; 7] =
+    ["password", "passwd", "passphrase", "secret", "token", "credential", "conninfo"];
+const SECRET_ENDS: [&str; 4] = ["_key", "_auth", "_command", "_provider_options"];
+const SECRET_BEGINS: [&str; 1] = ["init_"];
+
+/// What stands for a value that is not kept.
+const MASKED: &str = "(not kept)";
+
+/// What stands for the folder of a server that was started for the run: it has another name each
+/// time.
+const HOME: &str = "<home>";
+
+/// Longer values are cut: lists of all that an optimizer can do have some 600 letters.
+const CHARACTERS_MAX: usize = 1_000;
+
+/// All settings of the server, and what a run keeps of them. What cannot be read is a fact.
+pub(crate) fn before(
+    open_target: &OpenTarget,
+    stop: &Stop,
+) -> (Option<SettingsSnapshot>, Vec<Event>) {
+    let database = Arc::clone(&open_target.database);
+    let interrupted = "interrupted while settings were looked at";
+    match run_interruptible(stop, interrupted, move || SettingsSnapshot::read(database.as_ref())) {
+        Ok(Some(in_force)) => {
+            let server = open_target.server.as_ref();
+            let settings = in_force.told(server.map(Managed::folder));
+            let mut told = vec![Event::Settings { settings }];
+            let notes = server.map(|server| in_force.unlike(server.asked(), &server.target));
+            told.extend(taken_otherwise(&notes.unwrap_or_default()));
+            (Some(in_force), told)
+        }
+        Ok(None) => (None, Vec::new()),
+        Err(why) => {
+            let fact = Fact::new("around", "settings", format!("not read: {why}"));
+            (None, vec![Event::Fact(fact)])
+        }
+    }
+}
+
+/// Modes and settings of the database that are no longer what they were before the load. Sizes
+/// change by themselves.
+pub(crate) fn changed(
+    database: Option<&Arc<dyn Database>>,
+    before: Option<&SettingsSnapshot>,
+    stop: &Stop,
+    tally: &Tally,
+) -> Vec<Fact> {
+    let Some(database) = database.map(Arc::clone) else { return Vec::new() };
+    let interrupted = "interrupted while settings were looked at";
+    let all = run_interruptible(stop, interrupted, move || {
+        Ok((database.facts()?, SettingsSnapshot::read(database.as_ref())?))
+    });
+    // A database that does not answer any more has its finding already.
+    let Ok((now, after)) = all else { return Vec::new() };
+    let settings = now.into_iter().filter(|fact| {
+        matches!(fact.about.as_str(), "mode" | "database") && fact.name != "size_bytes"
+    });
+    let changed = settings.filter_map(|fact| {
+        let was = tally.fact(&fact.about, &fact.name)?;
+        let told = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
+        (was != fact.value).then(told)
+    });
+    let mut changed: Vec<Fact> = changed.collect();
+    if let (Some(before), Some(after)) = (before, after) {
+        let is_new = |fact: &Fact| changed.iter().all(|known| known.name != fact.name);
+        let others: Vec<Fact> = before.changes_to(&after).into_iter().filter(is_new).collect();
+        changed.extend(others);
+    }
+    changed
+}
+
+/// Settings by name. Their values may be secrets: [`SettingsSnapshot::told`] alone shows them.
+#[derive(Clone, Default)]
+pub(crate) struct SettingsSnapshot {
+    /// In the order of names.
+    settings: Vec<(String, String)>,
+}
+
+impl SettingsSnapshot {
+    /// Asks a server; none where its settings cannot be asked for.
+    pub(crate) fn read(database: &dyn Database) -> Result<Option<SettingsSnapshot>, Error> {
+        let Some(by) = database.dialect().settings else { return Ok(None) };
+        let mut session = AdminSession::at(database)?;
+        let mut settings = Vec::new();
+        let mut tell = |row: &dyn Row| {
+            let name = row.text(0)?;
+            if !by.is_of_place(name) {
+                let value = match row.value(1) {
+                    Value::Null => String::new(),
+                    _ => row.text(1)?.to_owned(),
+                };
+                settings.push((name.to_owned(), value));
+            }
+            Ok(())
+        };
+        session.read(by.all, &mut tell)?;
+        Ok(Some(SettingsSnapshot::of(settings)))
+    }
+
+    fn of(mut settings: Vec<(String, String)>) -> SettingsSnapshot {
+        settings.sort();
+        SettingsSnapshot { settings }
+    }
+
+    /// As they may be kept and shown; paths in `home` are told without it.
+    pub(crate) fn told(&self, home: Option<&Path>) -> Vec<(String, String)> {
+        let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
+        let told = |(name, value): &(String, String)| {
+            let value = match (is_secret(name), home) {
+                (true, _) if !value.is_empty() => MASKED.to_owned(),
+                (_, Some(home)) => value.replace(home, HOME),
+                _ => value.clone(),
+            };
+            (name.clone(), value.chars().take(CHARACTERS_MAX).collect())
+        };
+        self.settings.iter().map(told).collect()
+    }
+
+    /// Settings that have another value than was asked for at the start of the server, in words.
+    fn unlike(&self, asked: &[(String, String)], target: &Target) -> Vec<String> {
+        let unlike = |(name, value): &(String, String)| {
+            let is_it = |known: &str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
+            let (_, told) = self.settings.iter().find(|(known, _)| is_it(known))?;
+            let other = is_taken_otherwise(value, told) && !is_secret(name);
+            other.then(|| set_and_told(name, value, target, told))
+        };
+        asked.iter().filter_map(unlike).collect()
+    }
+
+    /// What is another now, as facts.
+    pub(crate) fn changes_to(&self, after: &SettingsSnapshot) -> Vec<Fact> {
+        let changed = |(name, was): &(String, String)| {
+            let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
+            let (_, is) = &after.settings[place];
+            let text = match is_secret(name) {
+                true => "to another value, which is not kept".to_owned(),
+                false => format!("from {} to {}", shown(was), shown(is)),
+            };
+            (is != was).then(|| Fact::new("changed", name, text))
+        };
+        self.settings.iter().filter_map(changed).collect()
+    }
+}
+
+/// Whether a setting's value is not kept.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET.iter().any(|word| name.contains(word))
+        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
+        || SECRET_BEGINS.iter().any(|begin| name.starts_with(begin))
+}
+
+/// An empty value is told as such, and a long one by its beginning.
+fn shown(value: &str) -> String {
+    const SHOWN_MAX: usize = 60;
+    match value {
+        "" => "nothing".to_owned(),
+        value if value.chars().count() > SHOWN_MAX => {
+            format!("{}…", value.chars().take(SHOWN_MAX).collect::<String>())
+        }
+        value => value.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_force(settings: &[(&str, &str)]) -> SettingsSnapshot {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        SettingsSnapshot::of(settings.iter().map(owned).collect())
+    }
+
+    #[test]
+    fn secrets_are_never_told() {
+        let all = in_force(&[
+            ("primary_conninfo", "host=h password=x"),
+            ("wsrep_sst_auth", "root:x"),
+            ("ssl_key", "/etc/x"),
+            ("master_password", "x"),
+            ("archive_command", "curl -u me:x"),
+            ("init_connect", "SET @p = 'x'"),
+            ("report_password", ""),
+            ("key_buffer_size", "8"),
+            ("datadir", "/tmp/dbdyno-1/data"),
+        ]);
+        let told = all.told(Some(Path::new("/tmp/dbdyno-1")));
+        let open: Vec<(&str, &str)> = told
+            .iter()
+            .filter(|(_, value)| value != MASKED)
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        let expect =
+            [("datadir", "<home>/data"), ("key_buffer_size", "8"), ("report_password", "")];
+        assert_eq!(open, expect);
+    }
+
+    #[test]
+    fn a_setting_that_the_server_took_otherwise_is_told() {
+        let all = in_force(&[("innodb_log_buffer_size", "2097152"), ("max_connections", "10")]);
+        let asked =
+            [("innodb-log-buffer-size", "1234567"), ("max_connections", "10"), ("bin", "1")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let target = Target::parse("mariadb://h").expect("valid");
+        let told = all.unlike(&asked, &target);
+        let expect = "innodb-log-buffer-size was set to 1234567, and mariadb://h/ says 2097152";
+        assert_eq!(told, [expect]);
+    }
+
+    #[test]
+    fn what_changed_is_told_with_both_values_and_a_secret_without() {
+        let before = in_force(&[("a", "1"), ("b", ""), ("gone", "1"), ("x_password", "p")]);
+        let after = in_force(&[("a", "1"), ("b", "on"), ("new", "1"), ("x_password", "q")]);
+        let facts = before.changes_to(&after);
+        let told: Vec<(&str, &str)> =
+            facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
+        let expect =
+            [("b", "from nothing to on"), ("x_password", "to another value, which is not kept")];
+        assert_eq!(told, expect);
+        assert!(before.changes_to(&before).is_empty());
+    }
+}

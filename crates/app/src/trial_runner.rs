@@ -1,0 +1,692 @@
+//! Trials, one after the other: each an ordinary run at a server and on data as it wants them.
+//!
+//! Not here: which trials there are, and where they go from (experiment, seek).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
+use analysis::trials::{Trialled, counts, is_settled, why_not};
+use engine::Stop;
+use model::Status;
+use model::{
+    DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan,
+    Target, server_of,
+};
+use monitor::wall_clock;
+use plan::managed::{is_managed, settings_of};
+use store::Store;
+
+use crate::admin_session::AdminSession;
+use crate::admission;
+use crate::build::{BuildOptions, drop_data};
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::open::{Data, OpenTarget, open, open_target, resolve_workload_interruptible};
+use crate::run::{RunOptions, prepare, run_at};
+use crate::settings::SettingsGuard;
+use crate::trials::trialled;
+use crate::wait_condition::wait_until;
+use crate::watcher::Watcher;
+
+/// Trials of one point that fail one after the other, before the experiment gives it up.
+pub(crate) const FAILURES_MOST: u32 = 3;
+/// How often a pause looks whether somebody asks to stop.
+const LOOK_EVERY_MS: u64 = 50;
+
+/// A server that has crashed recovers in so long, or does not come back by itself.
+const COMES_BACK: Duration = Duration::from_secs(60);
+
+/// How an experiment is done, beside its plans.
+#[derive(Clone, Debug)]
+pub struct ExperimentOptions {
+    /// Where its runs are kept.
+    pub store: std::path::PathBuf,
+    /// Whether the data are checked before each load.
+    pub check_before: bool,
+    /// Whether the data are checked after each load.
+    pub check_after: bool,
+    /// Whether data that are not there are built.
+    pub build: bool,
+    /// How they are.
+    pub load: BuildOptions,
+}
+
+/// Somebody who looks on.
+pub trait ExperimentWatcher: Watcher {
+    /// A trial begins: which of how many, what it varies, and how many nanoseconds are left in
+    /// all, as far as that can be known.
+    fn trial(&mut self, nth: u64, of: u64, values: &str, left_ns: Option<u64>);
+}
+
+/// What became of a trial.
+pub(crate) enum Tried {
+    /// It counts.
+    Counts,
+    /// It does not, and why.
+    Not(String),
+    /// It does not, and would end in the same way again.
+    Settled(String),
+    /// Somebody interrupted it.
+    Interrupted,
+}
+
+/// Makes trials, one after the other.
+pub(crate) struct TrialRunner<'o> {
+    pub(crate) store: Store,
+    /// Nobody else makes any meanwhile.
+    experiment_lock: store::Walk,
+    pub(crate) experiment: Experiment,
+    /// By point.
+    pub(crate) plans: Vec<Plan>,
+    options: &'o ExperimentOptions,
+    /// Where the last trial was made.
+    pub(crate) open_target: Option<(Target, OpenTarget)>,
+    /// What each trial took.
+    spent_ns: Vec<u64>,
+    /// Point and repeat of the trials that count, or would end in the same way again.
+    done: BTreeSet<(u32, u32)>,
+    /// What the trials that count have measured.
+    measured: Vec<Measured>,
+    /// What was started and built for repeats.
+    fresh: Fresh,
+    /// Settings of servers that are not ours.
+    guard: SettingsGuard,
+    /// The data of the trial before, if they are kept and all checks after it held: the next one
+    /// on them need not check them again before.
+    held: Option<DataOf>,
+}
+
+/// For which repeats the server was started and data were built by this runner.
+#[derive(Default)]
+struct Fresh {
+    /// The point of the last trial, and which build and start it was of.
+    start: Option<(u32, (u32, u32))>,
+    /// Which build is under way, and whose data were built for it.
+    build: Option<u32>,
+    built: Vec<DataOf>,
+}
+
+/// Target, and workload with parameters of each group.
+type DataOf = (Target, Vec<(String, Vec<(String, String)>)>);
+
+fn data_of(plan: &Plan) -> DataOf {
+    let group = |group: &model::Group| (group.workload.clone(), group.parameters.clone());
+    (plan.target.clone(), plan.groups.iter().map(group).collect())
+}
+
+/// The same of what is built: points that differ in settings of a managed server, or in what does
+/// not shape the data, share them.
+fn built_key(plan: &Plan) -> DataOf {
+    let mut target = plan.target.clone();
+    if is_managed(&target) {
+        target.options.clear();
+    }
+    let group = |group: &model::Group| {
+        let entry = workloads::by_name(&group.workload).ok();
+        let rows = || entry.iter().flat_map(|entry| entry.parameters);
+        let shapes = |name: &str| rows().any(|row| row.shapes_data && row.name == name);
+        let all = group.parameters.iter().filter(|(name, _)| shapes(name));
+        (entry.map_or("", |entry| entry.data).to_owned(), all.cloned().collect())
+    };
+    (target, plan.groups.iter().map(group).collect())
+}
+
+impl<'o> TrialRunner<'o> {
+    pub(crate) fn new(
+        options: &'o ExperimentOptions,
+        experiment: Experiment,
+        plans: Vec<Plan>,
+    ) -> Result<TrialRunner<'o>, Error> {
+        let store = Store::open(&options.store)?;
+        // First: whoever had it before may have made more trials until then.
+        let experiment_lock = store.walk(&experiment)?;
+        let trials = trialled(&store, &experiment)?;
+        let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
+        let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
+        let measured = Measured::of_all(&experiment, &trials);
+        let guard = SettingsGuard::new(&options.store, format!("experiment {}", experiment.id));
+        Ok(TrialRunner {
+            store,
+            experiment_lock,
+            experiment,
+            plans,
+            options,
+            open_target: None,
+            spent_ns: Vec::new(),
+            done,
+            measured,
+            fresh: Fresh::default(),
+            guard,
+            held: None,
+        })
+    }
+
+    /// Refuses to go on if somebody else does, who could not see that this process lives.
+    pub(crate) fn is_alone(&self) -> Result<(), Error> {
+        match self.store.has(&self.experiment_lock)? {
+            true => Ok(()),
+            false => Err(Error::Failed(format!(
+                "experiment {} was taken over by another process while this one stood still: let \
+                 that one go on",
+                self.experiment.id
+            ))),
+        }
+    }
+
+    /// Sets what each point wants of a server that is not ours, once: what it refuses is told
+    /// before anything is run.
+    pub(crate) fn rehearse(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Error> {
+        self.rehearse_managed(stop, watcher)?;
+        let mut seen: Vec<(Plan, Vec<Fact>)> = Vec::new();
+        let plans = self.plans.iter().filter(|plan| !plan.settings.is_empty());
+        for plan in plans.cloned().collect::<Vec<Plan>>() {
+            let server = server_of(&plan.target);
+            let of_it = || seen.iter().filter(|(other, _)| server_of(&other.target) == server);
+            if of_it().any(|(other, _)| other.settings == plan.settings) {
+                continue;
+            }
+            let create = self.options.build;
+            let open_target = open_target(&plan.target, plan.seed, create, stop, &mut |text| {
+                watcher.doing(text);
+            })?;
+            let set = self.guard.put_interruptible(&open_target.database, &plan, stop)?;
+            set.differs.iter().for_each(|note| watcher.note(note));
+            if let Some((other, _)) = of_it().find(|(_, facts)| *facts == set.facts) {
+                let (one, two) = (pairs_of(&other.settings), pairs_of(&plan.settings));
+                return Err(Error::Usage(format!(
+                    "{one} and {two} are the same to {}: vary over values that it tells apart",
+                    plan.target
+                )));
+            }
+            seen.push((plan, set.facts));
+        }
+        Ok(())
+    }
+
+    /// Starts a managed server once with each of the points' settings, where they are several.
+    fn rehearse_managed(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Error> {
+        let mut distinct: Vec<Plan> = Vec::new();
+        for plan in self.plans.iter().filter(|plan| is_managed(&plan.target)) {
+            let settings = settings_of(&plan.target);
+            if !distinct.iter().any(|other| settings_of(&other.target) == settings) {
+                distinct.push(plan.clone());
+            }
+        }
+        if distinct.len() < 2 {
+            return Ok(());
+        }
+        // Backwards, so that the server is as the first trial wants it.
+        for plan in distinct.iter().rev() {
+            self.open_target_for(plan, stop, watcher)?;
+        }
+        Ok(())
+    }
+
+    /// Sets back what was changed of servers that are not ours, and lets others go on.
+    pub(crate) fn end(
+        mut self,
+        walked: &Result<bool, Error>,
+        stop: &Stop,
+        watcher: &mut dyn ExperimentWatcher,
+    ) {
+        self.guard.release(stop).iter().for_each(|note| watcher.note(note));
+        let ended = self.experiment_lock.end(match walked {
+            Ok(false) => Status::Completed,
+            Ok(true) | Err(Error::Interrupted(_)) => Status::Interrupted,
+            Err(Error::Usage(_) | Error::Failed(_)) => Status::Failed,
+        });
+        if let Err(error) = ended {
+            watcher.note(&format!("the experiment's end could not be kept: {error}"));
+        }
+    }
+
+    /// One placement for all points: else what is varied would not be all that differs.
+    pub(crate) fn place(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Error> {
+        let is_auto = |plan: &Plan| plan.placement == PlacementChoice::Auto;
+        if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
+            return Ok(());
+        }
+        let mut chosen: Option<Placement> = None;
+        let mut refused = None;
+        for index in 0..self.plans.len() {
+            let mut plan = self.plans[index].clone();
+            if self.experiment.data == DataPolicy::Rebuild {
+                // What is there now is of no matter.
+                plan.groups.iter_mut().for_each(forget_size);
+            }
+            let is_there =
+                self.open_target.as_ref().is_some_and(|(there, _)| is_same(there, &plan.target));
+            let open_target = match &mut self.open_target {
+                Some((_, open_target)) if is_there => open_target,
+                _ => self.open_target_for(&plan, stop, watcher)?,
+            };
+            match admission::place_at(open_target, &plan, stop) {
+                // Event loops wherever one point wants them: that is the one with most clients.
+                Ok(Placement::Loop) => chosen = Some(Placement::Loop),
+                Ok(placement) => chosen = chosen.or(Some(placement)),
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        for plan in &mut self.plans {
+            plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
+        }
+        Ok(())
+    }
+
+    /// Makes what is left to be made; whether somebody interrupted it.
+    pub(crate) fn all(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Error> {
+        let rounds = self.experiment.rounds();
+        let of: u64 = rounds.iter().map(|round| round.trials.len() as u64).sum();
+        let mut nth = 0;
+        let mut is_first = true;
+        for round in rounds {
+            if is_reached(&self.experiment, &self.measured, round.point, round.unit) {
+                nth += round.trials.len() as u64;
+                continue;
+            }
+            for place in round.trials {
+                nth += 1;
+                if self.until_it_counts(place, (nth, of), &mut is_first, stop, watcher)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes a trial until it counts or is given up; whether somebody interrupted it.
+    fn until_it_counts(
+        &mut self,
+        place: (u32, u32),
+        (nth, of): (u64, u64),
+        is_first: &mut bool,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<bool, Error> {
+        let mut failures = 0;
+        while failures < FAILURES_MOST && !self.done.contains(&place) {
+            if stop.is_asked() {
+                return Ok(true);
+            }
+            if !*is_first && !self.pause(stop) {
+                return Ok(true);
+            }
+            *is_first = false;
+            self.is_alone()?;
+            let values = self.values(place.0);
+            watcher.trial(nth, of, &values, self.left_ns(of - nth + 1, place.0));
+            let at = if values.is_empty() { values } else { format!(" at {values}") };
+            failures += 1;
+            match self.try_once(place, stop, watcher)? {
+                Tried::Interrupted => return Ok(true),
+                Tried::Counts => {}
+                Tried::Settled(why) => watcher
+                    .note(&format!("a trial{at} does not count, and would end so again: {why}")),
+                Tried::Not(why) => {
+                    let next = match failures < FAILURES_MOST {
+                        true => "it is made again",
+                        false => "it is given up",
+                    };
+                    watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
+                }
+            }
+            if !self.done.contains(&place) && !self.is_back(place, stop, watcher) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes one trial, which may fail.
+    fn try_once(
+        &mut self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Tried, Error> {
+        let begun_ms = wall_clock::unix_ms();
+        match self.one(place, stop, watcher) {
+            Err(Error::Failed(why)) => {
+                // The server may have gone: whoever comes next looks for it anew.
+                self.open_target = None;
+                self.fresh = Fresh::default();
+                Ok(Tried::Not(why))
+            }
+            tried => {
+                let spent_ms = u64::try_from(wall_clock::unix_ms() - begun_ms).unwrap_or(0);
+                self.spent_ns.push(spent_ms * NS_PER_MS);
+                tried
+            }
+        }
+    }
+
+    /// Waits until a server that is not ours answers again, or not any more; false if somebody
+    /// asks to stop.
+    fn is_back(
+        &self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> bool {
+        let Plan { target, seed, .. } = &self.plans[place.0 as usize];
+        let is_server = !target.hosts.is_empty() || target.option("socket").is_some();
+        let began = wall_clock::now();
+        let mut is_told = false;
+        while is_server && began.elapsed() < COMES_BACK {
+            let (target, seed) = (target.clone(), *seed);
+            let answers = run_interruptible(stop, "interrupted", move || {
+                let database = open(&target, seed, false)?;
+                Ok(AdminSession::at(database.as_ref()).map(drop)?)
+            });
+            if answers.is_ok() || stop.is_asked() {
+                break;
+            }
+            if !is_told {
+                watcher.note("the server does not answer; waiting until it does");
+            }
+            is_told = true;
+            wall_clock::rest_ms(LOOK_EVERY_MS * 5);
+        }
+        !stop.is_asked()
+    }
+
+    /// Waits between trials; false if somebody asks to stop.
+    fn pause(&self, stop: &Stop) -> bool {
+        let until = wall_clock::unix_ms() + (self.experiment.pause_ns / NS_PER_MS) as i64;
+        while wall_clock::unix_ms() < until {
+            if stop.is_asked() {
+                return false;
+            }
+            wall_clock::rest_ms(LOOK_EVERY_MS);
+        }
+        true
+    }
+
+    fn values(&self, point: u32) -> String {
+        let values = &self.experiment.points[point as usize].values;
+        let pairs = self.experiment.axes.iter().zip(values);
+        pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What the trials left will take, from those made; from the plan before there is one.
+    fn left_ns(&self, n_left: u64, point: u32) -> Option<u64> {
+        let phases = self.plans[point as usize].phases;
+        let planned = phases.ramp_up_ns + phases.measure_ns;
+        let each = match self.spent_ns.is_empty() {
+            true if phases.measure_ns == 0 => return None,
+            true => planned + self.experiment.pause_ns,
+            false => {
+                self.spent_ns.iter().sum::<u64>() / self.spent_ns.len() as u64
+                    + self.experiment.pause_ns
+            }
+        };
+        Some(each * n_left)
+    }
+
+    /// Makes one trial. Interrupted before its load, the trials before it are still an answer.
+    pub(crate) fn one(
+        &mut self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Tried, Error> {
+        match self.attempt(place, stop, watcher) {
+            Err(Error::Interrupted(why)) => {
+                let begun = self.store.trials(&self.experiment)?;
+                if begun.is_empty() { Err(Error::Interrupted(why)) } else { Ok(Tried::Interrupted) }
+            }
+            tried => tried,
+        }
+    }
+
+    fn attempt(
+        &mut self,
+        place: (u32, u32),
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Tried, Error> {
+        let mut plan = self.plans[place.0 as usize].clone();
+        // Each repeat draws anew, all points of a repeat alike: else it would show no variation.
+        plan.seed = plan.seed.wrapping_add(place.1.into());
+        let data = data_of(&plan);
+        let key = built_key(&plan);
+        let is_rebuilt = self.is_to_be_built(place.1, &key);
+        let is_checked = self.held.take().is_some_and(|held| held == data) && !is_rebuilt;
+        let options = RunOptions {
+            store: Some(self.options.store.clone()),
+            check_before: self.options.check_before && !is_checked,
+            check_after: self.options.check_after,
+            build: self.options.build,
+            load: self.options.load,
+            tap: None,
+            trial: Some(self.experiment.trial(place)),
+            labels: self.experiment.labels.clone(),
+            before: Vec::new(),
+        };
+        let stop = &Arc::new(stop.of_next());
+        let mut before = self.start_for(place, &plan, stop, watcher)?;
+        let database = Arc::clone(&self.open_target_for(&plan, stop, watcher)?.database);
+        let set = self.guard.put_interruptible(&database, &plan, stop)?;
+        before.extend(set.told(watcher));
+        let wants = (&plan, is_rebuilt);
+        self.prepare_data(wants, &options, stop, watcher, &mut before)?;
+        self.fresh.built.extend(is_rebuilt.then_some(key));
+        let Some((_, open_target)) = &mut self.open_target else {
+            unreachable!("it was furnished")
+        };
+        if let Some(condition) = &self.experiment.until {
+            before.extend(wait_until(condition, &open_target.database, stop, watcher)?);
+        }
+        let result = run_at(open_target, plan, RunOptions { before, ..options }, stop, watcher)?;
+        if counts(&result.report) {
+            self.done.insert(place);
+            let also = self.experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
+            self.measured.push(Measured::of(place.0, place.1, &result.report, also));
+            let mut after = result.report.checks.after.iter().flatten();
+            let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
+            self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);
+            return Ok(Tried::Counts);
+        }
+        if result.is_interrupted {
+            return Ok(Tried::Interrupted);
+        }
+        let why = why_not(&result.report);
+        Ok(match is_settled(&result.report) {
+            true => {
+                self.done.insert(place);
+                Tried::Settled(why)
+            }
+            false => Tried::Not(why),
+        })
+    }
+
+    /// Makes the data be as the experiment wants them before a trial, where the run does not.
+    fn prepare_data(
+        &mut self,
+        (plan, is_rebuilt): (&Plan, bool),
+        options: &RunOptions,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+        before: &mut Vec<Event>,
+    ) -> Result<(), Error> {
+        let policy = self.experiment.data;
+        let Some((target, mut open_target)) = self.open_target.take() else { return Ok(()) };
+        let began = wall_clock::now();
+        if (policy == DataPolicy::Rebuild || is_rebuilt) && self.options.build {
+            for group in &plan.groups {
+                let (target, seed) = (&plan.target, plan.seed);
+                // Of whatever size they are.
+                let of = &group.workload;
+                let opened = resolve_workload_interruptible(
+                    &open_target.database,
+                    target,
+                    of,
+                    &[],
+                    seed,
+                    stop,
+                )?;
+                if opened.data != Data::None {
+                    drop_data(&opened, false)?;
+                }
+            }
+        }
+        let is_to_be_copied = policy == DataPolicy::Copy && !open_target.has_copy();
+        if is_to_be_copied || is_rebuilt || self.experiment.until.is_some() {
+            // What is waited for comes after the data, not before.
+            let mut said = Vec::new();
+            prepare(plan, &open_target.database, options, stop, watcher, &mut said)
+                .map_err(|error| open_target.told(error))?;
+            before.extend(said.into_iter().map(|text| Event::Output { text }));
+        }
+        if is_rebuilt {
+            before.push(took(REBUILD_S, began.elapsed()));
+        }
+        if is_to_be_copied {
+            watcher.doing("copying the data");
+            open_target = open_target.copied(plan.seed, stop)?;
+        }
+        self.open_target = Some((target, open_target));
+        Ok(())
+    }
+
+    /// Whether a repeat begins with data that are built for it.
+    fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
+        let (build, _) = self.experiment.build_and_start(repeat);
+        if self.experiment.nesting.rebuilds.is_none() {
+            return false;
+        }
+        if self.fresh.build != Some(build) {
+            self.fresh.build = Some(build);
+            self.fresh.built.clear();
+        }
+        !self.fresh.built.contains(data)
+    }
+
+    /// Starts the server again for the first run of a repeat that has a start of its own.
+    fn start_for(
+        &mut self,
+        (point, repeat): (u32, u32),
+        plan: &Plan,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<Vec<Event>, Error> {
+        let start = (point, self.experiment.build_and_start(repeat));
+        if self.experiment.nesting.restarts.is_none() || self.fresh.start == Some(start) {
+            return Ok(Vec::new());
+        }
+        self.fresh.start = Some(start);
+        let began = wall_clock::now();
+        match self.open_target.take() {
+            // Other settings start it by themselves.
+            Some((target, open_target))
+                if open_target.server.is_some() && target == plan.target =>
+            {
+                watcher.doing("restarting the server");
+                self.open_target = Some((target, open_target.restarted(plan.seed, stop)?));
+            }
+            Some((target, open_target)) if open_target.server.is_some() => {
+                self.open_target = Some((target, open_target))
+            }
+            // One that is not a server is opened again.
+            _ => {}
+        }
+        self.open_target_for(plan, stop, watcher)?;
+        Ok(vec![took(RESTART_S, began.elapsed())])
+    }
+
+    /// The target of a plan, opened: the managed server of the trial before, started anew if its
+    /// settings are others, or a target that is opened now.
+    fn open_target_for(
+        &mut self,
+        plan: &Plan,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<&mut OpenTarget, Error> {
+        let from_copy = self.experiment.data == DataPolicy::Copy;
+        let mut there = self.open_target.take();
+        let is_as_it_was = there.as_mut().is_some_and(|(target, open_target)| {
+            *target == plan.target
+                && !open_target.has_ended()
+                && !(from_copy && open_target.has_copy())
+        });
+        // All runs of a start share what was opened for it.
+        let is_kept = self.experiment.nesting.restarts.is_some();
+        let reused = match there {
+            Some((target, open_target))
+                if is_kept && open_target.server.is_none() && target == plan.target =>
+            {
+                Some(open_target)
+            }
+            // Any other target is opened anew: a trial begins as every run does.
+            Some((_, open_target)) if open_target.server.is_none() => None,
+            Some((_, open_target)) if is_as_it_was => Some(open_target),
+            Some((target, open_target)) => {
+                if target != plan.target {
+                    watcher.doing(&format!("changing to {}", plan.target));
+                }
+                open_target.change(&plan.target, plan.seed, from_copy, stop)?
+            }
+            None => None,
+        };
+        let open_target = match reused {
+            Some(open_target) => open_target,
+            None => {
+                let open_target =
+                    open_target(&plan.target, plan.seed, self.options.build, stop, &mut |text| {
+                        watcher.doing(text);
+                    })?;
+                for text in open_target.sentences() {
+                    watcher.note(&text);
+                }
+                open_target
+            }
+        };
+        Ok(&mut self.open_target.insert((plan.target.clone(), open_target)).1)
+    }
+}
+
+/// What a trial took for its repeat.
+fn took(name: &str, time: Duration) -> Event {
+    Event::Fact(Fact::new(TRIAL, name, format!("{:.3}", time.as_secs_f64())))
+}
+
+fn pairs_of(settings: &[(String, String)]) -> String {
+    let pairs = settings.iter().map(|(name, value)| format!("{name}={value}"));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether two targets are the same server, if with other settings.
+fn is_same(a: &Target, b: &Target) -> bool {
+    a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
+}
+
+/// Takes out what shapes the data: those that are there may be of any size.
+fn forget_size(group: &mut Group) {
+    let entry = workloads::by_name(&group.workload).ok();
+    let shapes = |name: &str| {
+        let mut rows = entry.iter().flat_map(|entry| entry.parameters);
+        rows.any(|row| row.shapes_data && row.name == name)
+    };
+    group.parameters.retain(|(name, _)| !shapes(name));
+}

@@ -1,0 +1,108 @@
+//! A condition that is waited for before a trial: a query, asked until it says yes.
+//!
+//! Not here: when one is waited for (experiment).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Stop;
+use model::{
+    Condition, Database, Event, Finding, NS_PER_MS, Row, Severity, Value, format_duration,
+    put_decimal,
+};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::interruptible::run_interruptible_with_progress;
+use crate::watcher::Watcher;
+
+/// How often the query is asked.
+const ASKED_EVERY_MS: u64 = 200;
+
+/// Asks until the condition holds, or has been waited for long enough; what a run keeps of it.
+pub(crate) fn wait_until(
+    condition: &Condition,
+    database: &Arc<dyn Database>,
+    stop: &Stop,
+    watcher: &mut dyn Watcher,
+) -> Result<Vec<Event>, Error> {
+    let (asked, database) = (condition.clone(), Arc::clone(database));
+    let at_most = Duration::from_nanos(condition.at_most_ns);
+    let mut hear = |told: &String| watcher.doing(told);
+    let interrupted = "interrupted while a condition was waited for";
+    let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
+        let mut session = AdminSession::at(database.as_ref())?;
+        let began = wall_clock::now();
+        loop {
+            let said = first_value(&mut session, &asked.sql)?;
+            let took = began.elapsed();
+            if said.as_deref().is_some_and(is_true) || took >= at_most {
+                return Ok((said, took));
+            }
+            let said = said.as_deref().unwrap_or("nothing");
+            tell(&format!("waiting until {} (now: {said})", asked.sql));
+            wall_clock::rest_ms(ASKED_EVERY_MS);
+        }
+    });
+    let (said, took) = waited?;
+    let took = format_duration(took.as_millis() as u64 * NS_PER_MS);
+    let sql = &condition.sql;
+    if said.as_deref().is_some_and(is_true) {
+        return Ok(vec![Event::Output { text: format!("waited {took} until {sql}") }]);
+    }
+    let said = said.unwrap_or_else(|| "nothing".to_owned());
+    let text = format!("After {took} of waiting, the trial began all the same: {sql} said {said}.");
+    watcher.note(&text);
+    let id = "condition_not_met".to_owned();
+    Ok(vec![Event::Finding(Finding { id, severity: Severity::Warning, text })])
+}
+
+/// The first value that a query returns, as text; none for null and for no row.
+fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, Error> {
+    let mut first = None;
+    let mut is_first = true;
+    let asked = session.read(sql, &mut |row: &dyn Row| {
+        if std::mem::take(&mut is_first) && row.width() > 0 {
+            first = match row.value(0) {
+                Value::Null => None,
+                Value::Int(value) | Value::Timestamp(value) => Some(value.to_string()),
+                Value::Float(value) => Some(value.to_string()),
+                Value::Decimal { unscaled, scale } => {
+                    let mut digits = Vec::new();
+                    put_decimal(&mut digits, unscaled, scale);
+                    Some(String::from_utf8_lossy(&digits).into_owned())
+                }
+                Value::Text(_) | Value::Bytes(_) => Some(row.text(0)?.to_owned()),
+            };
+        }
+        Ok(())
+    });
+    match asked {
+        Ok(_) => Ok(first),
+        Err(refusal) if refusal.kind.breaks_session() => Err(refusal.into()),
+        Err(refusal) => Err(Error::Usage(format!("--wait-until: {refusal}"))),
+    }
+}
+
+/// Whether a value says yes: a word of truth, or a number but 0.
+fn is_true(said: &str) -> bool {
+    let said = said.trim().to_ascii_lowercase();
+    let is_number = said.parse::<f64>().is_ok_and(|number| number != 0.0);
+    is_number || matches!(said.as_str(), "t" | "true" | "yes" | "on")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yes_is_a_word_of_truth_or_a_number_but_zero() {
+        for said in ["t", "TRUE", "on", "yes", "1", "-3", "0.5"] {
+            assert!(is_true(said), "{said}");
+        }
+        for said in ["f", "0", "0.0", "", "off", "Sleep"] {
+            assert!(!is_true(said), "{said}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Plans run on real databases, each in a database of its own on a server that all tests share.
+//!
+//! Not here: what is tested.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use analysis::Tally;
+use analysis::report::Status;
+use app::build::{BuildOptions, Progress};
+use app::run::{RunOptions, RunResult, run};
+use app::watcher::Watcher;
+use app::{Error, Stop};
+use model::{Event, Finding, Request, Severity, StatementKind, Target};
+use plan::{decide, read_toml};
+use servers::Server;
+
+/// Nobody looks on.
+struct Nobody;
+
+impl Watcher for Nobody {
+    fn event(&mut self, _: &Event, _: &Tally) {}
+    fn building(&mut self, _: &Progress) {}
+    fn note(&mut self, _: &str) {}
+    fn doing(&mut self, _: &str) {}
+}
+
+/// A new database on a server.
+pub(crate) fn database(server: &Server, name: &str) -> Target {
+    say(&server.target(), &format!("CREATE DATABASE {name}"));
+    Target { path: name.to_owned(), ..server.target() }
+}
+
+/// Says something to a database.
+pub(crate) fn say(target: &Target, sql: &str) {
+    ask(target, sql);
+}
+
+/// Says one statement, and counts the rows of the answer.
+pub(crate) fn ask(target: &Target, sql: &str) -> usize {
+    let opened = app::open::open(target, 1, false).expect("opens");
+    let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
+    let place = model::Place { placement: model::Placement::Thread, clock, client: 0 };
+    let session = engine::block_on(opened.connect(place, Arc::from(Vec::new())));
+    let request = Request::Text { kind: StatementKind::Other, sql };
+    let mut session = session.expect("connects");
+    let mut n_rows = 0;
+    let mut count = |_: &dyn model::Row| {
+        n_rows += 1;
+        Ok(())
+    };
+    engine::block_on(model::query(session.as_mut(), request, &mut count)).expect("accepted");
+    n_rows
+}
+
+/// Runs one group until it has done `transactions`, checked before and after.
+pub(crate) fn drive(
+    target: &Target,
+    workload: &str,
+    (clients, transactions): (u32, u64),
+    parameters: &[(&str, &str)],
+) -> Result<RunResult, Error> {
+    let text = |(name, value): &(&str, &str)| format!("{name} = \"{value}\"");
+    let parameters: Vec<String> = parameters.iter().map(text).collect();
+    let plan = format!(
+        "[phases]\nramp_up = \"0s\"\nmeasure = \"300s\"\n[[group]]\nworkload = \"{workload}\"\n\
+         clients = {clients}\nuntil = \"{transactions} transactions\"\n\
+         parameters = {{ {} }}\n",
+        parameters.join(", ")
+    );
+    drive_plan(target, &plan, None)
+}
+
+/// Runs a plan in TOML, checked before and after; kept where a store is named.
+pub(crate) fn drive_plan(
+    target: &Target,
+    plan: &str,
+    store: Option<PathBuf>,
+) -> Result<RunResult, Error> {
+    let draft = read_toml("plan.toml", plan).expect("a plan");
+    let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
+    let options = RunOptions {
+        store,
+        check_before: true,
+        check_after: true,
+        build: true,
+        load: BuildOptions::default(),
+        tap: None,
+        trial: None,
+        labels: Vec::new(),
+        before: Vec::new(),
+    };
+    run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
+}
+
+/// The same, and everything must have gone well.
+pub(crate) fn drive_well(
+    target: &Target,
+    workload: &str,
+    (clients, transactions): (u32, u64),
+    parameters: &[(&str, &str)],
+) -> RunResult {
+    let ran = drive(target, workload, (clients, transactions), parameters);
+    let ran = ran.unwrap_or_else(|trouble| panic!("{workload} on {target}: {trouble}"));
+    let (block, findings) = (&ran.report.block, &ran.report.findings);
+    let what = format!("{workload} on {target} with {clients} clients");
+    // A count on a quick machine takes less than a second, and here nobody looks at the rate.
+    let speaks_against = |it: &&Finding| it.severity == Severity::Invalid && it.id != "too_short";
+    assert_eq!(findings.iter().find(speaks_against), None, "{what}");
+    assert_eq!(ran.report.status, Status::Completed, "{what}");
+    let counts = block.counts;
+    assert_eq!((counts.failed, counts.unfinished), (0, 0), "{what}: {:?}", block.errors);
+    assert_eq!(counts.finished, transactions, "{what}");
+    ran
+}

@@ -1,0 +1,69 @@
+//! Whether the generator or the server limits the rate is told apart, on threads and event loops.
+
+use analysis::report::Report;
+use app::selfcheck::{Calibration, calibrate};
+use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
+
+/// A second of closed load against a simulated server, in real time.
+fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
+    let plan = Calibration {
+        seed: 1,
+        sim: sim.to_owned(),
+        clients,
+        rate_per_s: None,
+        arrivals: Arrivals::Poisson,
+        queue: 0,
+        ramp_up_ns: 0,
+        measure_ns: 1_200 * NS_PER_MS,
+        drain_ns: 5 * NS_PER_S,
+        placement,
+    };
+    calibrate(&plan, false).expect("a run on this machine").report
+}
+
+fn fact<'r>(report: &'r Report, name: &str) -> Option<&'r str> {
+    report.facts.get("client")?.get(name).map(String::as_str)
+}
+
+/// What is said of a saturated generator; nothing where it is not.
+fn saturated(report: &Report) -> &str {
+    let found = report.findings.iter().find(|finding| finding.id == "generator_saturated");
+    found.map_or("", |finding| finding.text.as_str())
+}
+
+/// It answers at once, so that clients have to wait for nothing but themselves.
+const FAST: &str = "servers=0&service=constant:0s";
+/// One at a time, 50 ms each.
+const SLOW: &str = "servers=1&service=constant:50ms";
+
+#[test]
+fn a_loop_that_limits_the_rate_is_saturated_and_one_that_waits_for_a_server_is_not() {
+    let fast = ran(Placement::Loop, 16, FAST);
+    assert!(saturated(&fast).contains("was busy for"), "{:?}", fast.facts.get("client"));
+    assert_eq!(fact(&fast, "run_delay_share_percent"), None);
+    let slow = ran(Placement::Loop, 16, SLOW);
+    assert_eq!(saturated(&slow), "", "{:?}", slow.facts.get("client"));
+    for report in [&fast, &slow] {
+        let n_loops = fact(report, "loop_busy_percent").expect("it is known").split(", ").count();
+        assert_eq!(report.loops.len(), n_loops);
+        assert!(report.loops.iter().all(|of_loop| of_loop.heartbeat_lag_us.count > 100));
+    }
+}
+
+#[test]
+fn threads_that_limit_the_rate_are_saturated_and_those_that_wait_for_a_server_are_not() {
+    // Many times more than there are CPUs.
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get()) as u32;
+    let fast = ran(Placement::Thread, 8 * cpus, FAST);
+    assert!(saturated(&fast).contains("waited for a CPU"), "{:?}", fast.facts.get("client"));
+    let slow = ran(Placement::Thread, 16, SLOW);
+    assert_eq!(saturated(&slow), "", "{:?}", slow.facts.get("client"));
+    for report in [&fast, &slow] {
+        assert!(report.loops.is_empty() && fact(report, "loop_busy_percent").is_none());
+        assert!(fact(report, "thread_busy_percent").is_some());
+        let lag = &report.block.reply_lag_us;
+        assert_eq!(lag.count, 0);
+        let why = lag.reasons.get("count").map(String::as_str);
+        assert_eq!(why, Some("the database is not reached through a socket"));
+    }
+}

@@ -1,0 +1,80 @@
+//! Which collectors a run has: this machine, ourselves, the server where it is seen, the database.
+//!
+//! Not here: how each is read.
+
+use std::sync::Arc;
+
+use model::{Around, Database, Fact};
+
+use crate::collector::{Collector, Make};
+use crate::database_counters::{Canceller, Connect, DatabaseCounters};
+use crate::machine::Machine;
+use crate::monitor::Monitor;
+use crate::process::{Locate, Process};
+use crate::process_locator::{ProcessLocator, proxy};
+use crate::tasks::SharedTasks;
+
+/// What is monitored beside a run.
+pub struct Scope {
+    /// What is asked for.
+    pub around: Around,
+    /// Our own threads.
+    pub threads: SharedTasks,
+    /// The database that is loaded.
+    pub database: Option<Arc<dyn Database>>,
+    /// How its counters are asked for.
+    pub connect: Connect,
+    /// The processes of servers that were started for the run, by what they are called; none if
+    /// there is no such server.
+    pub processes: Option<Vec<(String, Locate)>>,
+}
+
+/// Starts the collectors, and says what is to be known of them.
+pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
+    let canceller = Canceller::default();
+    let mut collectors: Vec<Make> = Vec::new();
+    let mut facts = Vec::new();
+    if of.around == Around::None {
+        return (Monitor::over(collectors, canceller), facts);
+    }
+    let threads = of.threads;
+    collectors.push(Box::new(|| Some(Box::new(Machine::default()))));
+    collectors.push(Box::new(move || Some(Box::new(Process::generator(threads)))));
+    if let Some(database) = of.database {
+        let processes = match of.processes {
+            Some(processes) => processes,
+            None => found(database.as_ref(), &mut facts),
+        };
+        for (about, locate) in processes {
+            collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
+        }
+        let (all, of_collector) = (of.around == Around::All, canceller.clone());
+        let connect = of.connect;
+        collectors.push(Box::new(move || {
+            let counters = DatabaseCounters::of(database, connect, all, of_collector)?;
+            Some(Box::new(counters) as Box<dyn Collector>)
+        }));
+    }
+    (Monitor::over(collectors, canceller), facts)
+}
+
+/// The process of a server that somebody else started. A database without hosts lives within us.
+fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
+    match database.hosts().map(|hosts| ProcessLocator::of(&hosts.list())) {
+        None => Vec::new(),
+        Some(ProcessLocator::Elsewhere) => {
+            let text = "not read: it is not known to be on this machine";
+            facts.push(Fact::new("around", "server", text));
+            Vec::new()
+        }
+        Some(locator) => {
+            if let Some(name) = locator.process().and_then(proxy) {
+                let text = format!("not read: {name}, a proxy, listens there and not the server");
+                facts.push(Fact::new("around", "server", text));
+                return Vec::new();
+            }
+            let locate: Locate = Box::new(move || locator.process());
+            vec![("server".to_owned(), locate)]
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! What a machine does: its processors, memory, pressure, disks and network.
+//!
+//! Each reader takes the text of a file of /proc, whatever is in it; what it does not find, it
+//! does not tell. Sources: proc(5) and the kernel's Documentation/admin-guide/iostats.rst and
+//! Documentation/accounting/psi.rst. Not here: processes.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use model::Fact;
+use procfs::{FromBufRead, FromRead, LoadAverage, Meminfo};
+
+use crate::collector::Collector;
+use crate::kernel_files::read;
+use crate::readings::{Readings, What};
+
+/// Disks and interfaces that are told, by name: a host of containers has hundreds of the latter.
+const DEVICES_MAX: usize = 16;
+
+/// A sector of /proc/diskstats, whatever the device's own is.
+const SECTOR_BYTES: f64 = 512.0;
+
+/// The machine that we are on.
+#[derive(Default)]
+pub(crate) struct Machine {
+    cpu: Option<CpuTicks>,
+}
+
+impl Collector for Machine {
+    fn about(&self) -> String {
+        "machine".to_owned()
+    }
+
+    fn read(&mut self, readings: &mut Readings) {
+        let stat = read("/proc/stat");
+        put_cpu(&stat, &mut self.cpu, readings);
+        put_counts(&stat, readings);
+        put_load(&read("/proc/loadavg"), readings);
+        put_memory(&read("/proc/meminfo"), readings);
+        for of in ["cpu", "io", "memory"] {
+            put_pressure(of, &read(format!("/proc/pressure/{of}")), readings);
+        }
+        put_disks(&read("/proc/diskstats"), &whole_disks(), readings);
+        put_network(&read("/proc/net/dev"), readings);
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        Vec::new()
+    }
+}
+
+/// Where the processors' time went since boot, in ticks: user, nice, system, idle, iowait, irq,
+/// softirq, steal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CpuTicks([u64; 8]);
+
+impl CpuTicks {
+    /// The first line of `/proc/stat`. The guests' times that follow are within user and nice
+    /// already.
+    pub(crate) fn of(stat: &str) -> Option<CpuTicks> {
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks: Vec<u64> = numbers(line).collect();
+        Some(CpuTicks(*ticks.first_chunk()?))
+    }
+
+    /// The share of each kind between an earlier reading and this one, 0 to 1; none within one
+    /// tick, or if the clock of one was set back.
+    pub(crate) fn shares_since(&self, earlier: &CpuTicks) -> Option<[f64; 8]> {
+        let mut growth = [0; 8];
+        for (kind, growth) in growth.iter_mut().enumerate() {
+            // iowait is known to go back now and then; it has not grown then.
+            *growth = self.0[kind].saturating_sub(earlier.0[kind]);
+        }
+        let all: u64 = growth.iter().try_fold(0_u64, |sum, one| sum.checked_add(*one))?;
+        (all > 0).then(|| growth.map(|one| one as f64 / all as f64))
+    }
+}
+
+/// In which somebody worked: user, nice, system, irq, softirq. Waiting for a disk is not work, and
+/// stolen time is not ours.
+pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
+    let [user, nice, system, _, _, irq, softirq, _] = shares;
+    user + nice + system + irq + softirq
+}
+
+/// What the hypervisor gave to others.
+pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
+    shares[7]
+}
+
+const CPU: [What<'_>; 8] = [
+    What::new("cpu_user", "%", "Share of all processors' time spent in programs."),
+    What::new("cpu_nice", "%", "Share spent in programs of low priority."),
+    What::new("cpu_system", "%", "Share spent in the kernel for programs."),
+    What::new("cpu_idle", "%", "Share in which nobody had anything to do."),
+    What::new("cpu_iowait", "%", "Share idle while somebody waited for a disk."),
+    What::new("cpu_irq", "%", "Share spent in interrupts."),
+    What::new("cpu_softirq", "%", "Share spent in softirqs: network and timers mostly."),
+    What::new("cpu_steal", "%", "Share that the hypervisor gave to other virtual machines."),
+];
+
+fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
+    let Some(now) = CpuTicks::of(stat) else { return };
+    let shares = before.replace(now).and_then(|before| now.shares_since(&before));
+    for (what, share) in CPU.iter().zip(shares.iter().flatten()) {
+        readings.level(*what, share * 100.0);
+    }
+}
+
+const SWITCHES: What<'_> =
+    What::new("context_switches", "1/s", "How often a processor went from one thread to another.");
+const INTERRUPTS: What<'_> = What::new("interrupts", "1/s", "Interrupts of all devices.");
+const FORKS: What<'_> = What::new("forks", "1/s", "New processes and threads.");
+const RUNNING: What<'_> = What::new(
+    "processes_running",
+    "",
+    "Threads that run or are ready to, on all processors, at the instant of reading.",
+);
+const BLOCKED: What<'_> =
+    What::new("processes_blocked", "", "Threads that wait for a disk at the instant of reading.");
+
+fn put_counts(stat: &str, readings: &mut Readings) {
+    let of = |name: &str| {
+        let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    };
+    for (name, what) in [("ctxt", SWITCHES), ("intr", INTERRUPTS), ("processes", FORKS)] {
+        of(name).into_iter().for_each(|total| readings.total(what, total as f64));
+    }
+    for (name, what) in [("procs_running", RUNNING), ("procs_blocked", BLOCKED)] {
+        of(name).into_iter().for_each(|level| readings.level(what, level as f64));
+    }
+}
+
+const LOAD: What<'_> = What::new("load_1_min", "", "The kernel's load average over a minute.");
+
+fn put_load(loadavg: &str, readings: &mut Readings) {
+    if let Ok(load) = LoadAverage::from_read(loadavg.as_bytes()) {
+        readings.level(LOAD, f64::from(load.one));
+    }
+}
+
+const AVAILABLE: What<'_> =
+    What::new("memory_available", "B", "Memory that programs can have without swapping.");
+const CACHED: What<'_> = What::new("memory_cached", "B", "Files in memory.");
+const DIRTY: What<'_> = What::new("memory_dirty", "B", "Written to files, not yet to the disk.");
+const WRITEBACK: What<'_> = What::new("memory_writeback", "B", "On its way to the disk.");
+const SWAP: What<'_> = What::new("swap_used", "B", "Memory that lies in the swap.");
+
+fn put_memory(meminfo: &str, readings: &mut Readings) {
+    let Ok(seen) = Meminfo::from_buf_read(meminfo.as_bytes()) else { return };
+    if let Some(available) = seen.mem_available {
+        readings.level(AVAILABLE, available as f64);
+    }
+    readings.level(CACHED, seen.cached as f64);
+    readings.level(DIRTY, seen.dirty as f64);
+    readings.level(WRITEBACK, seen.writeback as f64);
+    readings.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
+}
+
+/// `some` and `full` of a resource. Of the CPU `full` says nothing for a whole machine.
+const PRESSURE: [(&str, &str, What<'_>); 5] = [
+    (
+        "cpu",
+        "some",
+        What::new("pressure_cpu_some", "%", "Share of time in which some thread had no processor."),
+    ),
+    (
+        "io",
+        "some",
+        What::new("pressure_io_some", "%", "Share of time in which some thread waited for I/O."),
+    ),
+    (
+        "io",
+        "full",
+        What::new("pressure_io_full", "%", "Share of time in which all threads waited for I/O."),
+    ),
+    (
+        "memory",
+        "some",
+        What::new(
+            "pressure_memory_some",
+            "%",
+            "Share of time in which some thread waited for memory.",
+        ),
+    ),
+    (
+        "memory",
+        "full",
+        What::new("pressure_memory_full", "%", "Share of time in which all threads did."),
+    ),
+];
+
+/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds.
+fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
+    for (_, line, what) in PRESSURE.iter().filter(|(resource, _, _)| *resource == of) {
+        let found = text.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '));
+        let mut fields = found.into_iter().flat_map(str::split_ascii_whitespace);
+        let total = fields.find_map(|field| field.strip_prefix("total=")?.parse::<u64>().ok());
+        // Microseconds a second are millionths: a hundred of them in a percent, a hundred times.
+        total.into_iter().for_each(|us| readings.total(*what, us as f64 / 1e4));
+    }
+}
+
+fn whole_disks() -> BTreeSet<String> {
+    let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeSet::new() };
+    listing.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
+const READS: What<'_> = What::new("disk_reads", "1/s", "Requests that read, of a whole device.");
+const WRITES: What<'_> = What::new("disk_writes", "1/s", "Requests that write.");
+const READ: What<'_> = What::new("disk_read", "B/s", "What was read.");
+const WRITTEN: What<'_> = What::new("disk_written", "B/s", "What was written.");
+const BUSY: What<'_> = What::new(
+    "disk_busy",
+    "%",
+    "Share of time with a request under way; a device that does several at once may have room at \
+     100 %.",
+);
+const QUEUE: What<'_> = What::new("disk_queue", "", "Requests under way, on average over time.");
+const LATENCY: What<'_> = What::new(
+    "disk_latency",
+    "ms",
+    "What a request took, in the queue too: the mean over those that ended in this second.",
+);
+
+/// Devices that did anything since boot.
+fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings) {
+    let told = diskstats.lines().filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(2);
+        let name = fields.next().filter(|name| whole.contains(*name))?;
+        let counts: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
+        let counts: [u64; 11] = *counts.first_chunk()?;
+        (counts[0].saturating_add(counts[4]) > 0)
+            .then_some((name, counts.map(|count| count as f64)))
+    });
+    for (name, counts) in told.take(DEVICES_MAX) {
+        let [reads, _, read, reading_ms, writes, _, written, writing_ms, _, busy_ms, waits_ms] =
+            counts;
+        readings.total_of(READS, name, reads);
+        readings.total_of(WRITES, name, writes);
+        readings.total_of(READ, name, read * SECTOR_BYTES);
+        readings.total_of(WRITTEN, name, written * SECTOR_BYTES);
+        // Milliseconds a second are thousandths: ten of them in a percent.
+        readings.total_of(BUSY, name, busy_ms / 10.0);
+        readings.total_of(QUEUE, name, waits_ms / 1e3);
+        readings.ratio_of(LATENCY, name, reading_ms + writing_ms, reads + writes);
+    }
+}
+
+const BYTES_IN: What<'_> = What::new("net_in", "B/s", "What an interface received.");
+const BYTES_OUT: What<'_> = What::new("net_out", "B/s", "What it sent.");
+const PACKETS_IN: What<'_> = What::new("packets_in", "1/s", "Packets received.");
+const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
+const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, both ways.");
+
+/// Interfaces that moved anything since boot, the loopback among them.
+fn put_network(dev: &str, readings: &mut Readings) {
+    let told = dev.lines().filter_map(|line| {
+        // Where a name is long there is no blank behind the colon.
+        let (name, counts) = line.rsplit_once(':')?;
+        let counts: Vec<u64> = numbers(counts).collect();
+        let counts: [u64; 12] = *counts.first_chunk()?;
+        let moved = counts[1].saturating_add(counts[9]) > 0;
+        moved.then_some((name.trim(), counts.map(|count| count as f64)))
+    });
+    for (name, counts) in told.take(DEVICES_MAX) {
+        readings.total_of(BYTES_IN, name, counts[0]);
+        readings.total_of(BYTES_OUT, name, counts[8]);
+        readings.total_of(PACKETS_IN, name, counts[1]);
+        readings.total_of(PACKETS_OUT, name, counts[9]);
+        readings.total_of(DROPS, name, counts[3] + counts[11]);
+    }
+}
+
+/// The numbers that a line begins with.
+fn numbers(line: &str) -> impl Iterator<Item = u64> {
+    line.split_ascii_whitespace().map_while(|text| text.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readings::by_name;
+
+    const S: i64 = 1_000_000_000;
+
+    /// What is told of the second between two readings of a file.
+    fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
+        let mut readings = Readings::new("machine".to_owned());
+        let mut names = Vec::new();
+        let mut told = Vec::new();
+        for (second, text) in (0..).zip(texts) {
+            readings.at(second * S);
+            put(text, &mut readings);
+            told = by_name(&mut readings, &mut names);
+        }
+        told
+    }
+
+    fn named(name: &str, value: f64) -> (String, f64) {
+        (name.to_owned(), value)
+    }
+
+    #[test]
+    fn guests_are_not_counted_twice_and_disk_waits_are_idle() {
+        let stat = "cpu  100 10 50 800 40 5 15 20 70 7\ncpu0 1 2 3 4 5 6 7 8 9 10\n";
+        let ticks = CpuTicks::of(stat).unwrap();
+        assert_eq!(ticks, CpuTicks([100, 10, 50, 800, 40, 5, 15, 20]));
+        assert_eq!(CpuTicks::of("cpu  1 2 3\n"), None);
+        assert_eq!(CpuTicks::of(""), None);
+        let later = CpuTicks([110, 10, 60, 860, 60, 5, 15, 20]);
+        let shares = later.shares_since(&ticks).unwrap();
+        assert_eq!((busy_of(&shares), steal_of(&shares)), (0.2, 0.0));
+        assert_eq!(ticks.shares_since(&ticks), None);
+        assert_eq!(CpuTicks([u64::MAX; 8]).shares_since(&CpuTicks([0; 8])), None);
+    }
+
+    #[test]
+    fn processors_are_told_by_kind_in_percent_of_all() {
+        let mut before = None;
+        let mut put = |text: &str, readings: &mut Readings| put_cpu(text, &mut before, readings);
+        let told = between(
+            &mut put,
+            ["cpu  100 0 100 1000 10 0 0 0\n", "cpu  150 0 110 1130 5 0 6 4 0 0\n"],
+        );
+        // iowait went back, as it does, and counts as nothing.
+        assert_eq!(told[0], named("cpu_user", 25.0));
+        assert_eq!(told[3], named("cpu_idle", 65.0));
+        assert_eq!(told[4], named("cpu_iowait", 0.0));
+        assert_eq!(told[7], named("cpu_steal", 2.0));
+    }
+
+    #[test]
+    fn switches_and_interrupts_are_rates_and_the_run_queue_is_as_it_stands() {
+        let first = "intr 100 1 2 3\nctxt 5000\nprocesses 10\nprocs_running 2\nprocs_blocked 0\n";
+        let second = "intr 350 9 9\nctxt 6000\nprocesses 11\nprocs_running 7\nprocs_blocked 1\n";
+        let told = between(&mut |text, readings| put_counts(text, readings), [first, second]);
+        let expect = [
+            named("context_switches", 1000.0),
+            named("interrupts", 250.0),
+            named("forks", 1.0),
+            named("processes_running", 7.0),
+            named("processes_blocked", 1.0),
+        ];
+        assert_eq!(told, expect);
+    }
+
+    #[test]
+    fn pressure_is_the_share_of_time_from_its_totals() {
+        let texts = [
+            "some avg10=6.05 avg60=1 avg300=1 total=1000000\nfull avg10=0 total=0\n",
+            "some avg10=6.05 avg60=1 avg300=1 total=1250000\nfull avg10=0 total=10000\n",
+        ];
+        let told = between(&mut |text, readings| put_pressure("io", text, readings), texts);
+        assert_eq!(told, [named("pressure_io_some", 25.0), named("pressure_io_full", 1.0)]);
+        let told = between(&mut |text, readings| put_pressure("cpu", text, readings), texts);
+        assert_eq!(told, [named("pressure_cpu_some", 25.0)]);
+        let none =
+            between(&mut |text, readings| put_pressure("cpu", text, readings), ["", "some total="]);
+        assert!(none.is_empty());
+    }
+
+    #[test]
+    fn whole_disks_that_did_anything_are_told() {
+        let whole: BTreeSet<String> = ["vda", "loop0"].map(str::to_owned).into();
+        let line = |reads: u64, ms: u64| {
+            format!(
+                " 7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\n 254 0 vda {reads} 0 800 {ms} 20 0 160 20 1 {ms} \
+                 {ms} 0 0 0 0 0 0\n 254 1 vda1 9 9 9 9 9 9 9 9 9 9 9\n"
+            )
+        };
+        let (first, second) = (line(100, 1000), line(150, 1500));
+        let mut put = |text: &str, readings: &mut Readings| put_disks(text, &whole, readings);
+        let told = between(&mut put, [&first, &second]);
+        let expect = [
+            named("disk_reads/vda", 50.0),
+            named("disk_writes/vda", 0.0),
+            named("disk_read/vda", 0.0),
+            named("disk_written/vda", 0.0),
+            named("disk_busy/vda", 50.0),
+            named("disk_queue/vda", 0.5),
+            named("disk_latency/vda", 10.0),
+        ];
+        assert_eq!(told, expect);
+        // A second without a request has no latency, rather than 0.
+        let told = between(&mut put, [&second, &second]);
+        assert_eq!((told.len(), told[4].1), (6, 0.0));
+    }
+
+    #[test]
+    fn an_interface_with_a_long_name_is_read_too() {
+        let text = |bytes: u64| {
+            format!(
+                "Inter-| Receive | Transmit\n face |bytes packets|bytes\n    lo: {bytes} 20 0 1 0 0 \
+                 0 0 {bytes} 20 0 1 0 0 0 0\n  ifb0: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
+                 verylongname0:{bytes} 1 0 0 0 0 0 0 5 6 0 0 0 0 0 0\n"
+            )
+        };
+        let (first, second) = (text(1000), text(3000));
+        let told = between(&mut |text, readings| put_network(text, readings), [&first, &second]);
+        assert_eq!(told.len(), 10, "{told:?}");
+        assert_eq!(told[0], named("net_in/lo", 2000.0));
+        assert_eq!(told[5], named("net_in/verylongname0", 2000.0));
+        assert_eq!(told[6], named("net_out/verylongname0", 0.0));
+    }
+
+    #[test]
+    fn whatever_stands_in_the_files_nothing_breaks() {
+        let long = "9".repeat(1 << 16);
+        let texts = ["", "\n", ":", "cpu", "cpu  -1", "some", "\u{0}\u{0}", long.as_str()];
+        let lines = ["cpu  1 2 3 4 5 6 7", "a b vda 1 2", "vda:1 2 3", "intr", "ctxt x"];
+        let whole: BTreeSet<String> = ["vda".to_owned()].into();
+        for text in texts.into_iter().chain(lines) {
+            let mut readings = Readings::new("machine".to_owned());
+            put_cpu(text, &mut None, &mut readings);
+            put_counts(text, &mut readings);
+            put_load(text, &mut readings);
+            put_memory(text, &mut readings);
+            put_pressure("io", text, &mut readings);
+            put_disks(text, &whole, &mut readings);
+            put_network(text, &mut readings);
+            assert!(readings.take().1.is_empty(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_read() {
+        let (mut machine, mut readings) = (Machine::default(), Readings::new("machine".to_owned()));
+        let mut names = Vec::new();
+        machine.read(&mut readings);
+        by_name(&mut readings, &mut names);
+        readings.at(S);
+        machine.read(&mut readings);
+        by_name(&mut readings, &mut names);
+        for name in ["memory_available", "context_switches", "load_1_min", "net_in/lo"] {
+            assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The collectors of a run, each read once a second on a thread of its own and told as events.
+//!
+//! A collector that hangs leaves a gap in its own gauges and holds up nobody. Not here: what a
+//! gauge means (each collector says it), and how it is shown (analysis).
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::{Event, Fact, NS_PER_MS, NS_PER_S};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::collector::{Collector, Make};
+use crate::database_counters::Canceller;
+use crate::phase_signal::{PhaseSignal, Woken};
+use crate::readings::Readings;
+use crate::wall_clock::{self, since};
+
+/// A collector that is reading when the load is over may end so long; then its query is cut off,
+/// and as long again later it is left behind.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The last reading is made if so much has passed since the one before: rates over less are noise.
+const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
+
+const SECOND_NS: i64 = NS_PER_S as i64;
+
+enum Message {
+    Read { second: i64, gauges: Vec<model::Gauge>, values: Vec<(u16, f64)> },
+    Ended { facts: Vec<Fact>, cpu_ns: u64 },
+}
+
+/// The collectors of a run, while they are read.
+pub struct Monitor {
+    signal: Arc<PhaseSignal>,
+    hear: Receiver<(usize, Message)>,
+    /// By collector: the places of its gauges among all that were told.
+    places: Vec<Vec<u16>>,
+    n_gauges: u16,
+    /// Collectors that have not ended.
+    n_left: usize,
+    canceller: Canceller,
+    cpu_ns: u64,
+    facts: Vec<Fact>,
+}
+
+impl Monitor {
+    /// Each collector waits for [`Monitor::begin`] on a thread of its own; `canceller` cuts off
+    /// what hangs. A collector without a thread is told as a fact.
+    pub fn over(collectors: Vec<Make>, canceller: Canceller) -> Monitor {
+        let (tell, hear) = channel();
+        let signal: Arc<PhaseSignal> = Arc::default();
+        let (mut n_left, mut facts) = (0, Vec::new());
+        let places = vec![Vec::new(); collectors.len()];
+        for (index, make) in collectors.into_iter().enumerate() {
+            let (signal, tell) = (Arc::clone(&signal), tell.clone());
+            let named = thread::Builder::new().name(format!("around-{index}"));
+            match named.spawn(move || look(index, make, &signal, &tell)) {
+                Ok(_) => n_left += 1,
+                Err(error) => facts.push(Fact::new("around", "thread", format!("none: {error}"))),
+            }
+        }
+        Monitor { signal, hear, places, n_gauges: 0, n_left, canceller, cpu_ns: 0, facts }
+    }
+
+    /// Whether anything is read.
+    pub fn has_collectors(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Says how long from now the measured phase begins.
+    pub fn begin(&self) -> impl Fn(Duration) + use<> {
+        let signal = Arc::clone(&self.signal);
+        move |ahead| signal.begin(wall_clock::now() + ahead)
+    }
+
+    /// Tells what was read since it was asked last.
+    pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
+        while let Ok((index, message)) = self.hear.try_recv() {
+            self.take(index, message, tell);
+        }
+    }
+
+    /// The load is over: the last readings, and what is to be known of all of them.
+    pub fn end(mut self, tell: &mut dyn FnMut(Event)) -> Vec<Fact> {
+        let covered_ns = self.signal.now_ns();
+        self.signal.end();
+        let mut is_cut_off = false;
+        while self.n_left > 0 {
+            match self.hear.recv_timeout(PATIENCE) {
+                Ok((index, message)) => self.take(index, message, tell),
+                Err(RecvTimeoutError::Timeout) if !is_cut_off => {
+                    self.canceller.cut_off();
+                    is_cut_off = true;
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let text = "a source did not end with the load, and was left behind";
+                    self.facts.push(Fact::new("around", "left_behind", text));
+                    break;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        if covered_ns > 0 && self.cpu_ns > 0 {
+            // Of one core, over the measured phase and the drain; what the ramp-up took is in it.
+            let percent = self.cpu_ns as f64 / covered_ns as f64 * 100.0;
+            let fact = Fact::new("client", "around_cpu_percent", format!("{percent:.2}"));
+            self.facts.push(fact);
+        }
+        std::mem::take(&mut self.facts)
+    }
+
+    fn take(&mut self, index: usize, message: Message, tell: &mut dyn FnMut(Event)) {
+        match message {
+            Message::Read { second, gauges, values } => {
+                let places = &mut self.places[index];
+                if !gauges.is_empty() {
+                    let next = self.n_gauges..;
+                    places.extend(next.take(gauges.len()));
+                    self.n_gauges = self.n_gauges.saturating_add(gauges.len() as u16);
+                    tell(Event::Gauges { gauges });
+                }
+                let place =
+                    |(place, value): (u16, f64)| Some((*places.get(usize::from(place))?, value));
+                let values: Vec<(u16, f64)> = values.into_iter().filter_map(place).collect();
+                if !values.is_empty() {
+                    tell(Event::Readings(model::Readings { second, values }));
+                }
+            }
+            Message::Ended { facts, cpu_ns } => {
+                self.n_left -= 1;
+                self.cpu_ns += cpu_ns;
+                self.facts.extend(facts);
+            }
+        }
+    }
+}
+
+/// Reads a collector at the end of each second, from the beginning of the load to its end.
+fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Message)>) {
+    // Whoever has left hears nothing any more.
+    let send = |message| drop(tell.send((index, message)));
+    let collector = make();
+    let facts = match (collector, signal.wait_for_start()) {
+        (Some(mut collector), Some(start)) => {
+            look_from(start, collector.as_mut(), signal, &send);
+            collector.facts()
+        }
+        _ => Vec::new(),
+    };
+    send(Message::Ended { facts, cpu_ns: own_cpu_ns() });
+}
+
+fn look_from(
+    start: Instant,
+    collector: &mut dyn Collector,
+    signal: &PhaseSignal,
+    send: &dyn Fn(Message),
+) {
+    let mut readings = Readings::new(collector.about()).from(start);
+    let mut next = whole_second_from(since(start, wall_clock::now()));
+    let mut before = None;
+    loop {
+        let woken = signal.wait(at(start, next), &|| false);
+        let now_ns = since(start, wall_clock::now());
+        let is_over = woken == Woken::Over;
+        if is_over && before.is_none_or(|before| now_ns - before < LAST_NS_MIN) {
+            return;
+        }
+        readings.at(now_ns);
+        collector.read(&mut readings);
+        match before {
+            // The first reading is what rates are counted from.
+            None => readings.forget_values(),
+            Some(before) => {
+                let second = second_between(before, now_ns);
+                let (gauges, values) = readings.take();
+                send(Message::Read { second, gauges, values });
+            }
+        }
+        if is_over {
+            return;
+        }
+        before = Some(now_ns);
+        // Who took longer than a second has missed one.
+        next = whole_second_from(since(start, wall_clock::now())).max(next + 1);
+    }
+}
+
+/// The instant of a second from the start; none that is not this machine's.
+fn at(start: Instant, second: i64) -> Option<Instant> {
+    let away = Duration::from_secs(second.unsigned_abs());
+    if second < 0 { start.checked_sub(away) } else { start.checked_add(away) }
+}
+
+/// The first whole second that is not before an instant.
+fn whole_second_from(at_ns: i64) -> i64 {
+    -((-at_ns).div_euclid(SECOND_NS))
+}
+
+/// Which second a reading is of that was made at an instant: the one that has just ended, though
+/// its reader be woken a little late; at the end, the one in which most of it lies.
+fn second_between(before_ns: i64, at_ns: i64) -> i64 {
+    let back_ns = ((at_ns - before_ns) / 2).min(SECOND_NS / 2);
+    (at_ns - back_ns).div_euclid(SECOND_NS)
+}
+
+/// What this thread has used.
+fn own_cpu_ns() -> u64 {
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    let positive = |n: i64| u64::try_from(n).unwrap_or(0);
+    positive(spent.tv_sec) * NS_PER_S + positive(spent.tv_nsec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readings::What;
+
+    const GAUGE: What<'_> = What::new("gauge", "", "A gauge.");
+
+    /// Counts its readings.
+    struct Counting(u32);
+
+    impl Collector for Counting {
+        fn about(&self) -> String {
+            "machine".to_owned()
+        }
+
+        fn read(&mut self, readings: &mut Readings) {
+            self.0 += 1;
+            readings.level(GAUGE, f64::from(self.0));
+        }
+
+        fn facts(&self) -> Vec<Fact> {
+            vec![Fact::new("around", "readings", self.0)]
+        }
+    }
+
+    fn counting() -> Make {
+        Box::new(|| Some(Box::new(Counting(0))))
+    }
+
+    #[test]
+    fn a_reading_belongs_to_the_second_that_has_ended() {
+        let ms = |ms: i64| ms * NS_PER_MS as i64;
+        let check = |before: i64, at: i64, expect: i64| {
+            assert_eq!(second_between(ms(before), ms(at)), expect, "{before} to {at}");
+        };
+        check(0, 1000, 0);
+        check(-2000, -1000, -2);
+        check(-1000, 3, -1);
+        check(4003, 5240, 4);
+        // At the end, a part of one.
+        check(0, 1, 0);
+        check(0, 300, 0);
+        check(1000, 1300, 1);
+        check(0, 1001, 0);
+        // Seconds that were missed are the last one's.
+        check(3000, 7001, 6);
+    }
+
+    #[test]
+    fn reading_begins_with_a_whole_second() {
+        let s = SECOND_NS;
+        for (at_ns, expect) in
+            [(0, 0), (1, 1), (s, 1), (-1, 0), (-s, -1), (-s - 1, -1), (-s + 1, 0)]
+        {
+            assert_eq!(whole_second_from(at_ns), expect, "{at_ns}");
+        }
+    }
+
+    #[test]
+    fn gauges_of_several_collectors_are_told_apart() {
+        let mut monitor = Monitor::over(Vec::new(), Canceller::default());
+        monitor.places = vec![Vec::new(); 2];
+        let gauge = |about: &str, name: &str| model::Gauge {
+            about: about.to_owned(),
+            name: name.to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        let mut told = Vec::new();
+        let mut hear = |index, gauges, values| {
+            let message = Message::Read { second: 3, gauges, values };
+            monitor.take(index, message, &mut |event| told.push(event));
+        };
+        hear(0, vec![gauge("machine", "a"), gauge("machine", "b")], vec![(1, 5.0)]);
+        hear(1, vec![gauge("server", "a")], vec![(0, 6.0)]);
+        hear(0, vec![gauge("machine", "c")], vec![(2, 7.0), (0, 8.0), (9, 9.0)]);
+        let readings: Vec<&model::Readings> = told
+            .iter()
+            .filter_map(|event| match event {
+                Event::Readings(readings) => Some(readings),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(readings[0].values, [(1, 5.0)]);
+        assert_eq!(readings[1].values, [(2, 6.0)]);
+        assert_eq!(readings[2].values, [(3, 7.0), (0, 8.0)]);
+    }
+
+    #[test]
+    fn a_load_that_is_over_before_it_began_is_read_by_nobody() {
+        let none: Make = Box::new(|| None);
+        let monitor = Monitor::over(vec![counting(), none], Canceller::default());
+        let mut n_told = 0;
+        let facts = monitor.end(&mut |_| n_told += 1);
+        assert_eq!((n_told, facts), (0, Vec::new()));
+    }
+
+    #[test]
+    fn a_collector_is_read_from_the_beginning_of_the_load_to_its_end() {
+        let mut monitor = Monitor::over(vec![counting()], Canceller::default());
+        let begin = monitor.begin();
+        begin(Duration::ZERO);
+        let mut told = Vec::new();
+        // It is told by itself, once a second.
+        let (index, message) = monitor.hear.recv().expect("a reading");
+        monitor.take(index, message, &mut |event| told.push(event));
+        let facts = monitor.end(&mut |event| told.push(event));
+        assert!(matches!(&told[0], Event::Gauges { gauges } if gauges[0].about == "machine"));
+        let Event::Readings(readings) = &told[1] else { panic!("{told:?}") };
+        // The first reading is only what rates are counted from.
+        assert_eq!(readings.values, [(0, 2.0)]);
+        assert!(facts.iter().any(|fact| fact.name == "readings"), "{facts:?}");
+    }
+}

@@ -1,0 +1,379 @@
+//! What a process uses: the generator's own, or the server's with its children.
+//!
+//! Sources: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5). A process that ends and comes
+//! back under another number is found again. Not here: which process it is (process_locator).
+
+use std::fs;
+
+use model::{Fact, NS_PER_S};
+
+use crate::collector::Collector;
+use crate::kernel_files::read;
+use crate::readings::{Readings, What};
+use crate::tasks::{SharedTasks, Task, Tasks, field};
+
+/// Threads (or children) whose numbers are read a second, the others in turn: up to 50 µs each on
+/// a slow machine, so a quarter of a percent of a core. With 128 it was 1.4 % at 900 clients.
+const TASKS_A_SECOND: usize = 48;
+
+/// Threads that are told one by one: as many as a chart can show.
+const THREADS_SHOWN: usize = 8;
+
+/// A thread below this share of a core is none of the busiest.
+const SHOWN_PERCENT_MIN: f64 = 0.5;
+
+/// Children that are read: a server with more has a pooler in front of it, or needs one.
+const CHILDREN_MAX: usize = 1_024;
+
+/// So often children are looked for, in seconds: all processes of the machine are gone through.
+const CHILDREN_EVERY: u32 = 5;
+
+const USER: What<'_> =
+    What::new("cpu_user", "%", "CPU time in programs: 100 % is one processor, always busy.");
+const SYSTEM: What<'_> = What::new("cpu_system", "%", "CPU time in the kernel for it.");
+const MEMORY: What<'_> = What::new(
+    "memory",
+    "B",
+    "Memory resident; what several processes of a server share is counted once.",
+);
+const THREADS: What<'_> = What::new("threads", "", "Its threads, those of its children too.");
+const DELAY: What<'_> = What::new(
+    "run_delay",
+    "ms/s",
+    "Time in which its threads were ready to run and had no processor, summed over them. Of more \
+     than 48 threads this and all that is counted by thread are read in turn.",
+);
+const VOLUNTARY: What<'_> =
+    What::new("switches_voluntary", "1/s", "How often a thread gave up its processor to wait.");
+const INVOLUNTARY: What<'_> =
+    What::new("switches_involuntary", "1/s", "How often a processor was taken from a thread.");
+const MIGRATIONS: What<'_> =
+    What::new("migrations", "1/s", "How often a thread went to another processor.");
+const READ: What<'_> = What::new("disk_read", "B/s", "What it had read from disks.");
+const WRITTEN: What<'_> = What::new("disk_written", "B/s", "What it had written to disks.");
+const THREAD: What<'_> = What::new(
+    "thread_cpu",
+    "%",
+    "CPU time of one thread: of the 8 that were busiest when the load began. How many there are \
+     is told as threads.",
+);
+
+/// Finds the number of a process that may change.
+pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
+
+/// A process that is read.
+pub(crate) struct Process {
+    about: String,
+    locate: Locate,
+    threads: SharedTasks,
+    has_children: bool,
+    root: Option<u32>,
+    children: Vec<u32>,
+    n_threads: u64,
+    n_read: u32,
+    shown: Vec<(Task, String)>,
+}
+
+impl Process {
+    /// Ourselves; whoever else reads our threads shares what is seen.
+    pub(crate) fn generator(threads: SharedTasks) -> Process {
+        let process = std::process::id();
+        Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
+    }
+
+    /// A server's, wherever it is now, with its children.
+    pub(crate) fn server(about: String, locate: Locate) -> Process {
+        Process::new(about, locate, SharedTasks::default(), true)
+    }
+
+    fn new(about: String, locate: Locate, threads: SharedTasks, has_children: bool) -> Process {
+        Process {
+            about,
+            locate,
+            threads,
+            has_children,
+            root: None,
+            children: Vec::new(),
+            n_threads: 0,
+            n_read: 0,
+            shown: Vec::new(),
+        }
+    }
+
+    /// The process and what it says of itself, found anew if it has gone.
+    fn root(&mut self) -> Option<(u32, Stat)> {
+        if let Some(root) = self.root {
+            if let Some(stat) = Stat::of(&read(format!("/proc/{root}/stat"))) {
+                return Some((root, stat));
+            }
+            // Another one begins from nothing, and its threads are others.
+            self.root = None;
+            self.shown.clear();
+            self.children.clear();
+            *self.threads.lock() = Tasks::default();
+        }
+        let root = (self.locate)()?;
+        let stat = Stat::of(&read(format!("/proc/{root}/stat")))?;
+        self.root = Some(root);
+        (self.n_threads, self.n_read) = (0, 0);
+        Some((root, stat))
+    }
+
+    /// Who belongs to it, looked up where that has changed.
+    fn find_tasks(&mut self, root: u32, stat: &Stat) {
+        let is_due = self.n_read.is_multiple_of(CHILDREN_EVERY);
+        self.n_read += 1;
+        let mut has_changed = stat.n_threads != self.n_threads;
+        if self.has_children && is_due {
+            let children = children_of(root);
+            has_changed |= children != self.children;
+            self.children = children;
+        }
+        if has_changed {
+            self.n_threads = stat.n_threads;
+            let mut list = Task::of_process(root);
+            list.extend(self.children.iter().map(|&process| Task { process, thread: process }));
+            self.threads.lock().set_list(list);
+        }
+    }
+
+    fn put_tasks(&mut self, readings: &mut Readings) {
+        let shown: Vec<Task> = self.shown.iter().map(|(task, _)| *task).collect();
+        let mut tasks = self.threads.lock();
+        tasks.read_some(&shown, TASKS_A_SECOND);
+        let total = tasks.total_in_turn();
+        let counted = [
+            (DELAY, total.run_delay_ns, 1e-6),
+            (VOLUNTARY, total.voluntary_switches, 1.0),
+            (INVOLUNTARY, total.involuntary_switches, 1.0),
+            (MIGRATIONS, total.migrations, 1.0),
+        ];
+        for (what, count, scale) in counted {
+            count.into_iter().for_each(|count| readings.total(what, count as f64 * scale));
+        }
+        for (task, name) in &self.shown {
+            if let Some(cpu_ns) = tasks.seen(*task).and_then(|seen| seen.cpu_ns) {
+                // Nanoseconds a second in percent.
+                readings.total_of(THREAD, name, cpu_ns as f64 * 100.0 / NS_PER_S as f64);
+            }
+        }
+        if self.shown.is_empty() && self.children.is_empty() && self.n_read > 1 {
+            let busiest = tasks.busiest(THREADS_SHOWN, SHOWN_PERCENT_MIN);
+            drop(tasks);
+            let named = busiest.into_iter().map(|task| (task, task.name()));
+            self.shown = with_own_names(named.collect());
+        }
+    }
+
+    fn put_memory(&self, root: u32, readings: &mut Readings) {
+        let mut memory = Memory::default();
+        for process in std::iter::once(&root).chain(&self.children) {
+            memory.add(&read(format!("/proc/{process}/status")));
+        }
+        if let Some(bytes) = memory.bytes() {
+            readings.level(MEMORY, bytes as f64);
+        }
+    }
+
+    /// Of others this takes the right to trace them.
+    fn put_files(&self, root: u32, readings: &mut Readings) {
+        let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
+        for process in std::iter::once(&root).chain(&self.children) {
+            let io = read(format!("/proc/{process}/io"));
+            let add = |sum: &mut Option<u64>, name: &str| {
+                if let Some(bytes) = field(&io, name) {
+                    *sum = Some(sum.unwrap_or(0).saturating_add(bytes));
+                }
+            };
+            add(&mut read_bytes, "read_bytes");
+            add(&mut written, "write_bytes");
+        }
+        for (what, bytes) in [(READ, read_bytes), (WRITTEN, written)] {
+            bytes.into_iter().for_each(|bytes| readings.total(what, bytes as f64));
+        }
+    }
+}
+
+impl Collector for Process {
+    fn about(&self) -> String {
+        self.about.clone()
+    }
+
+    fn read(&mut self, readings: &mut Readings) {
+        let Some((root, stat)) = self.root() else { return };
+        self.find_tasks(root, &stat);
+        let (mut user, mut system, mut n_threads) =
+            (stat.user_all(), stat.system_all(), stat.n_threads);
+        for child in &self.children {
+            if let Some(stat) = Stat::of(&read(format!("/proc/{child}/stat"))) {
+                user = user.saturating_add(stat.user_all());
+                system = system.saturating_add(stat.system_all());
+                n_threads = n_threads.saturating_add(stat.n_threads);
+            }
+        }
+        let percent = 100.0 / procfs::ticks_per_second() as f64;
+        readings.total(USER, user as f64 * percent);
+        readings.total(SYSTEM, system as f64 * percent);
+        readings.level(THREADS, n_threads as f64);
+        self.put_memory(root, readings);
+        self.put_tasks(readings);
+        self.put_files(root, readings);
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        match self.root {
+            Some(_) => Vec::new(),
+            None => {
+                let text = "not read: its process was not found, or is not ours to look into";
+                vec![Fact::new("around", &self.about, text)]
+            }
+        }
+    }
+}
+
+/// Threads of one name get their numbers behind it.
+fn with_own_names(tasks: Vec<(Task, String)>) -> Vec<(Task, String)> {
+    let is_alone = |name: &str| tasks.iter().filter(|(_, other)| other == name).count() == 1;
+    let named = |(task, name): &(Task, String)| match is_alone(name) {
+        true => (*task, name.clone()),
+        false => (*task, format!("{name}-{}", task.thread)),
+    };
+    tasks.iter().map(named).collect()
+}
+
+/// What `/proc/<pid>/stat` tells, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    user: u64,
+    system: u64,
+    /// Of children that have ended and were waited for.
+    user_of_children: u64,
+    system_of_children: u64,
+    n_threads: u64,
+}
+
+impl Stat {
+    /// The command (field 2) may contain anything, so fields are counted from the last bracket.
+    /// None of one that has ended and is not waited for: it uses nothing any more.
+    fn of(text: &str) -> Option<Stat> {
+        let (_, fields) = text.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace();
+        if matches!(fields.next()?, "Z" | "X") {
+            return None;
+        }
+        let numbers: Vec<&str> = fields.take(17).collect();
+        let number = |field: usize| numbers.get(field - 4)?.parse::<u64>().ok();
+        Some(Stat {
+            parent: u32::try_from(number(4)?).ok()?,
+            user: number(14)?,
+            system: number(15)?,
+            user_of_children: number(16)?,
+            system_of_children: number(17)?,
+            n_threads: number(20)?,
+        })
+    }
+
+    fn user_all(&self) -> u64 {
+        self.user.saturating_add(self.user_of_children)
+    }
+
+    fn system_all(&self) -> u64 {
+        self.system.saturating_add(self.system_of_children)
+    }
+}
+
+/// Children as of now, by number.
+fn children_of(root: u32) -> Vec<u32> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let is_child = |process: &u32| {
+        Stat::of(&read(format!("/proc/{process}/stat"))).is_some_and(|stat| stat.parent == root)
+    };
+    let mut children: Vec<u32> = all.filter(is_child).take(CHILDREN_MAX).collect();
+    children.sort_unstable();
+    children
+}
+
+/// Memory of processes that share some of theirs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Memory {
+    own_kib: u64,
+    shared_kib_max: u64,
+    is_known: bool,
+}
+
+impl Memory {
+    fn add(&mut self, status: &str) {
+        let Some(anonymous) = field(status, "RssAnon") else { return };
+        let of = |name: &str| field(status, name).unwrap_or(0);
+        let shared = of("RssFile").saturating_add(of("RssShmem"));
+        self.own_kib = self.own_kib.saturating_add(anonymous);
+        self.shared_kib_max = self.shared_kib_max.max(shared);
+        self.is_known = true;
+    }
+
+    fn bytes(&self) -> Option<u64> {
+        let kib = self.own_kib.saturating_add(self.shared_kib_max);
+        self.is_known.then(|| kib.saturating_mul(1024))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readings::by_name;
+
+    #[test]
+    fn a_process_is_read_behind_any_command() {
+        let stat = "12 (a) R) S 3 5 6 7 8 9 10 11 12 13 1400 1500 1600 1700 18 19 20 21 22";
+        let stat = Stat::of(stat).expect("it is there");
+        assert_eq!((stat.parent, stat.n_threads), (3, 20));
+        assert_eq!((stat.user_all(), stat.system_all()), (3000, 3200));
+        for nonsense in ["", ")", "1 (x) R", "1 (x) Z 1 2 3", "1 (x) R -1 2 3 4 5 6", "(((("] {
+            assert_eq!(Stat::of(nonsense), None, "{nonsense}");
+        }
+    }
+
+    #[test]
+    fn what_processes_share_is_counted_once() {
+        let mut memory = Memory::default();
+        assert_eq!(memory.bytes(), None);
+        memory.add("RssAnon:\t 100 kB\nRssFile:\t 20 kB\nRssShmem:\t 1000 kB\n");
+        memory.add("RssAnon:\t 50 kB\nRssFile:\t 20 kB\nRssShmem:\t 1500 kB\n");
+        memory.add("nothing of that kind");
+        assert_eq!(memory.bytes(), Some((150 + 1520) * 1024));
+    }
+
+    #[test]
+    fn threads_of_one_name_are_told_apart() {
+        let task = |thread| Task { process: 1, thread };
+        let named = vec![
+            (task(1), "loop".to_owned()),
+            (task(2), "client".to_owned()),
+            (task(3), "client".to_owned()),
+        ];
+        let names: Vec<String> = with_own_names(named).into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["loop", "client-2", "client-3"]);
+    }
+
+    #[test]
+    fn we_are_read_ourselves_and_nobody_is_told_as_not_found() {
+        let mut readings = Readings::new("generator".to_owned());
+        let mut generator = Process::generator(SharedTasks::default());
+        let mut names = Vec::new();
+        for second in 0..2 {
+            readings.at(second * NS_PER_S as i64);
+            generator.read(&mut readings);
+            by_name(&mut readings, &mut names);
+        }
+        for name in ["cpu_user", "memory", "threads", "switches_voluntary", "disk_written"] {
+            assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
+        }
+        assert!(generator.facts().is_empty());
+        let mut nobody = Process::server("server".to_owned(), Box::new(|| None));
+        nobody.read(&mut readings);
+        assert!(readings.take().1.is_empty());
+        assert!(nobody.facts()[0].value.starts_with("not read"));
+    }
+}

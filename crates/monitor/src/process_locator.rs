@@ -1,0 +1,218 @@
+//! Which process the server of a target is, where it is on this machine.
+//!
+//! The kernel tells which socket listens at a port or a path, and whoever may look finds the
+//! process that holds it: its own user, and root. Nobody is connected to for it. Not here: what
+//! the process uses.
+
+use std::fs;
+use std::path::Path;
+
+use model::Host;
+
+use crate::kernel_files::read;
+
+/// Listening, in /proc/net/tcp.
+const LISTENS: &str = "0A";
+
+/// The same in /proc/net/unix: a flag.
+const ACCEPTS: &str = "00010000";
+
+/// Where a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ProcessLocator {
+    /// At a socket of the file system.
+    Socket(String),
+    /// At a port of this machine.
+    Port(u16),
+    /// On another machine, or nobody knows on which.
+    Elsewhere,
+}
+
+impl ProcessLocator {
+    /// Of the hosts that clients use; a socket stands there by its path.
+    pub(crate) fn of(hosts: &[Host]) -> ProcessLocator {
+        match hosts.first() {
+            Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
+            Some(Host { port: Some(port), .. }) if hosts.iter().all(Host::is_here) => {
+                ProcessLocator::Port(*port)
+            }
+            _ => ProcessLocator::Elsewhere,
+        }
+    }
+
+    /// The process that listens there; none if it is not seen from here.
+    pub(crate) fn process(&self) -> Option<u32> {
+        match self {
+            ProcessLocator::Socket(path) => {
+                holder_of(listener_at(&read("/proc/net/unix"), Path::new(path))?)
+            }
+            ProcessLocator::Port(port) => {
+                let tables = [read("/proc/net/tcp"), read("/proc/net/tcp6")];
+                holder_of(tables.iter().find_map(|table| listener(table, *port))?)
+            }
+            ProcessLocator::Elsewhere => None,
+        }
+    }
+}
+
+/// Programs that stand between clients and a server, by the names that the kernel has for them,
+/// which are cut after 15 letters.
+const PROXIES: [&str; 15] = [
+    "docker-proxy",
+    "envoy",
+    "haproxy",
+    "kubectl",
+    "maxscale",
+    "mysqlrouter",
+    "nginx",
+    "odyssey",
+    "pgbouncer",
+    "pgcat",
+    "pgpool",
+    "proxysql",
+    "socat",
+    "ssh",
+    "toxiproxy-serve",
+];
+
+/// The name of a process, if it is a proxy's: the server is another process then, if it is on
+/// this machine at all.
+pub(crate) fn proxy(process: u32) -> Option<String> {
+    let name = read(format!("/proc/{process}/comm"));
+    PROXIES.contains(&name.trim()).then(|| name.trim().to_owned())
+}
+
+/// The inode of the socket that listens at a path: columns are number, references, protocol, flags,
+/// type, state, inode and the path as it was bound, with whatever is in it.
+fn listener_at(table: &str, path: &Path) -> Option<u64> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let wanted = real(path);
+    table.lines().skip(1).find_map(|line| {
+        // Columns are padded, and a path may have blanks: what is left of the line is the path.
+        let mut rest = line;
+        let mut field = || {
+            let (field, after) = rest.trim_start().split_once(' ')?;
+            rest = after;
+            Some(field)
+        };
+        let mut fields = [""; 7];
+        for place in &mut fields {
+            *place = field()?;
+        }
+        let (flags, inode, bound) = (fields[3], fields[6], Path::new(rest));
+        let is_it = flags == ACCEPTS
+            && bound.file_name() == path.file_name()
+            && (bound == path || (wanted.is_some() && real(bound) == wanted));
+        is_it.then(|| inode.parse().ok())?
+    })
+}
+
+/// The inode of the socket that listens at a port: proc_pid_net(5). Columns are number, local
+/// address, remote address, state, queues, timer, retransmissions, user, timeout, inode.
+fn listener(table: &str, port: u16) -> Option<u64> {
+    let at_port = format!(":{port:04X}");
+    table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let is_it = fields.get(1)?.ends_with(&at_port) && *fields.get(3)? == LISTENS;
+        is_it.then(|| fields.get(9)?.parse().ok())?
+    })
+}
+
+/// The first process that holds a socket, among those that we may look into.
+fn holder_of(inode: u64) -> Option<u32> {
+    let wanted = format!("socket:[{inode}]");
+    let folder = fs::read_dir("/proc").ok()?;
+    let mut all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    all.find(|process: &u32| {
+        let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+        let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+        links.any(|link| link.to_str() == Some(wanted.as_str()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn a_server_is_here_if_its_address_says_so() {
+        let check = |hosts: &[(&str, Option<u16>)], expect: ProcessLocator| {
+            let host =
+                |(name, port): &(&str, Option<u16>)| Host { name: (*name).to_owned(), port: *port };
+            let all: Vec<Host> = hosts.iter().map(host).collect();
+            assert_eq!(ProcessLocator::of(&all), expect, "{hosts:?}");
+        };
+        check(&[("127.0.0.1", Some(3306))], ProcessLocator::Port(3306));
+        check(&[("db1", Some(3306))], ProcessLocator::Elsewhere);
+        check(&[("localhost", Some(3306)), ("db1", Some(3306))], ProcessLocator::Elsewhere);
+        check(&[], ProcessLocator::Elsewhere);
+        check(&[("/run/s", None)], ProcessLocator::Socket("/run/s".to_owned()));
+    }
+
+    #[test]
+    fn the_socket_that_listens_at_a_port_is_found_in_the_kernels_table() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt\n\
+             0: 0100007F:0CEA 0100007F:C000 01 00000000:00000000 00:00000000 00000000 1 0 11 1\n\
+             1: 0100007F:0CEA 00000000:0000 0A 00000000:00000000 00:00000000 00000000 1 0 12 1\n";
+        assert_eq!(listener(table, 3306), Some(12));
+        assert_eq!(listener(table, 3307), None);
+        for nonsense in ["", "x", "x\n0: :0CEA 0:0 0A", "x\n:0CEA"] {
+            assert_eq!(listener(nonsense, 3306), None);
+        }
+    }
+
+    #[test]
+    fn the_socket_that_listens_at_a_path_is_found_whatever_is_in_the_path() {
+        let table = "Num RefCount Protocol Flags Type St Inode Path\n\
+             ffff: 00000003 00000000 00000000 0001 03 11 /no/such folder/s\n\
+             ffff: 00000002 00000000 00010000 0001 01    12 /no/such folder/s\n\
+             ffff: 00000002 00000000 00010000 0001 01 13\n";
+        assert_eq!(listener_at(table, Path::new("/no/such folder/s")), Some(12));
+        assert_eq!(listener_at(table, Path::new("/no/such folder/t")), None);
+        assert_eq!(listener_at("x\n\n1 2 3", Path::new("/s")), None);
+    }
+
+    #[test]
+    fn a_proxy_is_known_by_the_name_of_its_process() {
+        use std::io::{Read, Write};
+        use std::process::{Command, Stdio};
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let named = |name: &str| {
+            // The kernel names a process after its file.
+            let program = folder.path().join(name);
+            std::os::unix::fs::symlink("/bin/cat", &program).expect("a link");
+            let mut command = Command::new(&program);
+            let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("it is started");
+            // It has its name once it answers.
+            let mut input = child.stdin.take().expect("a pipe");
+            input.write_all(b"x").expect("it listens");
+            child.stdout.as_mut().expect("a pipe").read_exact(&mut [0]).expect("it answers");
+            let found = proxy(child.id());
+            drop(input);
+            child.wait().expect("it ends with its input");
+            found
+        };
+        assert_eq!(named("haproxy").as_deref(), Some("haproxy"));
+        assert_eq!(named("mariadbd"), None);
+        assert_eq!(proxy(std::process::id()), None);
+    }
+
+    #[test]
+    fn we_find_ourselves_at_a_port_and_at_a_socket() {
+        let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listening.local_addr().expect("it has one").port();
+        assert_eq!(ProcessLocator::Port(port).process(), Some(std::process::id()));
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("socket");
+        let _listening = UnixListener::bind(&path).expect("a socket");
+        let socket = ProcessLocator::Socket(path.to_string_lossy().into_owned());
+        assert_eq!(socket.process(), Some(std::process::id()));
+        assert_eq!(ProcessLocator::Socket("/nowhere".to_owned()).process(), None);
+        assert_eq!(ProcessLocator::Elsewhere.process(), None);
+    }
+}

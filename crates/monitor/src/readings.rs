@@ -1,0 +1,226 @@
+//! What one collector has read: names become gauges, counters become rates.
+//!
+//! Here is the only arithmetic of rates: the growth of a counter over the time between two
+//! readings. One that fell was begun anew: that second has no number. Not here: what is read.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use model::{Gauge, NS_PER_S};
+
+use crate::wall_clock;
+
+/// More gauges than this of one collector are not read: a server with a thousand counters of its
+/// own tells all of them, a broken one does not fill the memory.
+const GAUGES_MAX: usize = 2_000;
+
+/// What is read: [`Gauge`] without whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct What<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its unit; empty for a number.
+    pub unit: &'a str,
+    /// A sentence about it.
+    pub help: &'a str,
+}
+
+impl<'a> What<'a> {
+    /// One gauge.
+    pub const fn new(name: &'a str, unit: &'a str, help: &'a str) -> What<'a> {
+        What { name, unit, help }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    place: u16,
+    /// What a counter stood at, and when.
+    before: Option<(i64, f64)>,
+    /// What the two numbers of a ratio stood at.
+    ratio_before: Option<(f64, f64)>,
+}
+
+/// The gauges of one collector, and what they stand at now.
+#[derive(Debug)]
+pub struct Readings {
+    about: String,
+    /// Where instants are counted from.
+    origin: Option<Instant>,
+    at_ns: i64,
+    known: HashMap<String, Known>,
+    new: Vec<Gauge>,
+    values: Vec<(u16, f64)>,
+}
+
+impl Readings {
+    /// Nothing read yet; gauges are `about` this.
+    pub fn new(about: String) -> Readings {
+        let (known, new, values) = (HashMap::new(), Vec::new(), Vec::new());
+        Readings { about, origin: None, at_ns: 0, known, new, values }
+    }
+
+    /// Counts instants from `origin` on.
+    pub fn from(mut self, origin: Instant) -> Readings {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// What comes now is read now.
+    pub fn again(&mut self) {
+        if let Some(origin) = self.origin {
+            self.at_ns = wall_clock::since(origin, wall_clock::now());
+        }
+    }
+
+    /// What comes now is read at this instant, in nanoseconds from the origin.
+    pub fn at(&mut self, at_ns: i64) {
+        self.at_ns = at_ns;
+    }
+
+    /// Something that stands at a value.
+    pub fn level(&mut self, what: What<'_>, value: f64) {
+        self.level_of(what, "", value);
+    }
+
+    /// The same of one of several of a kind.
+    pub fn level_of(&mut self, what: What<'_>, of: &str, value: f64) {
+        if let Some(place) = self.known(what, of).map(|known| known.place) {
+            self.put(place, value);
+        }
+    }
+
+    /// Something that grows: its rate since the reading before is told, per second.
+    pub fn total(&mut self, what: What<'_>, total: f64) {
+        self.total_of(what, "", total);
+    }
+
+    /// The same of one of several of a kind.
+    pub fn total_of(&mut self, what: What<'_>, of: &str, total: f64) {
+        let at_ns = self.at_ns;
+        let Some(known) = self.known(what, of) else { return };
+        let before = known.before.replace((at_ns, total));
+        let place = known.place;
+        if let Some((before_ns, before)) = before
+            && at_ns > before_ns
+            && total >= before
+        {
+            let seconds = (at_ns - before_ns) as f64 / NS_PER_S as f64;
+            self.put(place, (total - before) / seconds);
+        }
+    }
+
+    /// The ratio of the growth of two numbers since the reading before; none where the second has
+    /// not grown.
+    pub fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
+        let Some(known) = self.known(what, of) else { return };
+        let before = known.ratio_before.replace((part, whole));
+        let place = known.place;
+        if let Some((part_before, whole_before)) = before
+            && whole > whole_before
+            && part >= part_before
+        {
+            self.put(place, (part - part_before) / (whole - whole_before));
+        }
+    }
+
+    /// To seven digits, which is more than anything here is known to: half the bytes in the store.
+    fn put(&mut self, place: u16, value: f64) {
+        let short = f64::from(value as f32);
+        if short.is_finite() {
+            self.values.push((place, short));
+        }
+    }
+
+    /// A gauge by its name, declared when it is seen for the first time; none beyond the limit.
+    fn known(&mut self, what: What<'_>, of: &str) -> Option<&mut Known> {
+        let name = match of {
+            "" => what.name.to_owned(),
+            of => format!("{}/{of}", what.name),
+        };
+        if !self.known.contains_key(&name) {
+            let place = u16::try_from(self.known.len()).ok()?;
+            if self.known.len() >= GAUGES_MAX {
+                return None;
+            }
+            self.new.push(Gauge {
+                about: self.about.clone(),
+                name: name.clone(),
+                unit: what.unit.to_owned(),
+                help: what.help.to_owned(),
+            });
+            self.known.insert(name.clone(), Known { place, before: None, ratio_before: None });
+        }
+        self.known.get_mut(&name)
+    }
+
+    /// What was declared and read since this was asked last. Places are those of these readings.
+    pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
+        (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
+    }
+
+    /// Drops what was read, but remembers where counters stood.
+    pub fn forget_values(&mut self) {
+        self.values.clear();
+    }
+}
+
+/// What is in readings by name, for tests.
+#[cfg(test)]
+pub(crate) fn by_name(readings: &mut Readings, names: &mut Vec<String>) -> Vec<(String, f64)> {
+    let (new, values) = readings.take();
+    names.extend(new.into_iter().map(|gauge| gauge.name));
+    values.into_iter().map(|(place, value)| (names[usize::from(place)].clone(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READS: What<'_> = What::new("reads", "1/s", "Reads.");
+
+    #[test]
+    fn a_rate_is_growth_over_time_and_a_counter_that_fell_has_none() {
+        let mut readings = Readings::new("database".to_owned());
+        let mut rate = |at_ns: i64, total: f64| {
+            readings.at(at_ns);
+            readings.total(READS, total);
+            let (_, values) = readings.take();
+            values.first().map(|(_, value)| *value)
+        };
+        let s = NS_PER_S as i64;
+        assert_eq!(rate(-2 * s, 1000.0), None);
+        assert_eq!(rate(-s, 1500.0), Some(500.0));
+        assert_eq!(rate(s, 1600.0), Some(50.0));
+        // The server was started anew: the growth is not known, and never negative.
+        assert_eq!(rate(2 * s, 3.0), None);
+        assert_eq!(rate(3 * s, 3.0), Some(0.0));
+        // Two readings at one instant have no time between them.
+        assert_eq!(rate(3 * s, 9.0), None);
+        assert_eq!(rate(4 * s, f64::NAN), None);
+    }
+
+    #[test]
+    fn a_gauge_is_declared_once_and_one_of_a_kind_has_its_own() {
+        let mut readings = Readings::new("machine".to_owned());
+        let busy = What::new("disk_busy", "%", "Busy.");
+        readings.level_of(busy, "vda", 1.0);
+        readings.level_of(busy, "vdb", 2.0);
+        let (gauges, values) = readings.take();
+        let names: Vec<&str> = gauges.iter().map(|gauge| gauge.name.as_str()).collect();
+        assert_eq!(names, ["disk_busy/vda", "disk_busy/vdb"]);
+        assert_eq!(values, [(0, 1.0), (1, 2.0)]);
+        readings.level_of(busy, "vdb", 0.1);
+        assert_eq!(readings.take(), (Vec::new(), vec![(1, f64::from(0.1_f32))]));
+    }
+
+    #[test]
+    fn gauges_without_end_are_not_kept() {
+        let mut readings = Readings::new("database".to_owned());
+        for n in 0..3 * GAUGES_MAX {
+            readings.level_of(READS, &n.to_string(), 1.0);
+        }
+        let (gauges, values) = readings.take();
+        assert_eq!((gauges.len(), values.len()), (GAUGES_MAX, GAUGES_MAX));
+    }
+}

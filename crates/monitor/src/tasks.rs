@@ -1,0 +1,368 @@
+//! What the kernel keeps of each thread of a process, added up: time on a processor, time without
+//! one, switches, moves between processors.
+//!
+//! The kernel forgets a thread's numbers with the thread, so what it did after the last reading
+//! before its end is not counted. Whoever must not miss it reads before the threads end. Not here:
+//! what a process used as a whole (process), and when it is read.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::NS_PER_S;
+
+use crate::kernel_files::read;
+
+/// A thread; of a process with one thread, the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Task {
+    /// Its process.
+    pub process: u32,
+    /// Its own number.
+    pub thread: u32,
+}
+
+impl Task {
+    fn file(self, name: &str) -> String {
+        format!("/proc/{}/task/{}/{name}", self.process, self.thread)
+    }
+
+    /// Its name, as its program has given it; programs may be called anything.
+    pub fn name(self) -> String {
+        let name = read(self.file("comm"));
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        name.trim().chars().filter(is_plain).collect()
+    }
+
+    /// All threads of a process.
+    pub fn of_process(process: u32) -> Vec<Task> {
+        let Ok(folder) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+        let of = |entry: fs::DirEntry| {
+            let thread = entry.file_name().to_str()?.parse().ok()?;
+            Some(Task { process, thread })
+        };
+        folder.flatten().filter_map(of).collect()
+    }
+
+    /// None if it has ended.
+    fn counters(self) -> Option<TaskCounters> {
+        let schedstat = read(self.file("schedstat"));
+        // Not every kernel has it; it has more than `status`.
+        let sched = read(self.file("sched"));
+        let status = if sched.is_empty() { read(self.file("status")) } else { String::new() };
+        let counters = TaskCounters::of(&schedstat, &sched, &status);
+        (counters != TaskCounters::default()).then_some(counters)
+    }
+}
+
+/// What the kernel keeps of one thread, or of several summed. What it does not tell is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskCounters {
+    /// Time on a processor, in nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// Time in which it could have run and had no processor, in nanoseconds.
+    pub run_delay_ns: Option<u64>,
+    /// How often it gave up its processor to wait.
+    pub voluntary_switches: Option<u64>,
+    /// How often it was taken from it.
+    pub involuntary_switches: Option<u64>,
+    /// How often it went to another processor.
+    pub migrations: Option<u64>,
+}
+
+impl TaskCounters {
+    /// `schedstat` holds time on a processor, time waiting for one, and the number of turns.
+    fn of(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
+        let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
+        let mut time = || times.next().flatten();
+        let either = |of_sched: &str, of_status: &str| {
+            field(sched, of_sched).or_else(|| field(status, of_status))
+        };
+        TaskCounters {
+            cpu_ns: time(),
+            run_delay_ns: time(),
+            voluntary_switches: either("nr_voluntary_switches", "voluntary_ctxt_switches"),
+            involuntary_switches: either("nr_involuntary_switches", "nonvoluntary_ctxt_switches"),
+            migrations: field(sched, "se.nr_migrations"),
+        }
+    }
+
+    /// Each counter of the two, joined where both are known.
+    pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
+        let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
+            (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
+            (one, None) | (None, one) => one,
+        };
+        TaskCounters {
+            cpu_ns: each(self.cpu_ns, other.cpu_ns),
+            run_delay_ns: each(self.run_delay_ns, other.run_delay_ns),
+            voluntary_switches: each(self.voluntary_switches, other.voluntary_switches),
+            involuntary_switches: each(self.involuntary_switches, other.involuntary_switches),
+            migrations: each(self.migrations, other.migrations),
+        }
+    }
+
+    /// TaskCounters only grow; one that fell belongs to a younger thread with the same number.
+    fn continues(&self, earlier: &TaskCounters) -> bool {
+        self.cpu_ns >= earlier.cpu_ns
+            && self.run_delay_ns >= earlier.run_delay_ns
+            && self.voluntary_switches >= earlier.voluntary_switches
+            && self.involuntary_switches >= earlier.involuntary_switches
+            && self.migrations >= earlier.migrations
+    }
+}
+
+/// The number behind `name:` in a file such as `/proc/self/status`, where names may be padded.
+pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| {
+        line.strip_prefix(name)?.trim_start_matches([' ', '\t']).strip_prefix(':')
+    })?;
+    value.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// Threads that several look at.
+#[derive(Clone, Debug, Default)]
+pub struct SharedTasks(Arc<Mutex<Tasks>>);
+
+impl SharedTasks {
+    /// A panic while they were read leaves numbers that are whole.
+    pub fn lock(&self) -> MutexGuard<'_, Tasks> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Threads as last seen, and what all that ever lived have added up to since the first look.
+#[derive(Debug, Default)]
+struct Ledger {
+    seen: HashMap<Task, TaskCounters>,
+    total: TaskCounters,
+    is_begun: bool,
+}
+
+impl Ledger {
+    /// Enters what was read; tells by how much the CPU time of each has grown.
+    fn enter(&mut self, now: &[(Task, TaskCounters)]) -> Vec<(Task, u64)> {
+        let mut grown = Vec::new();
+        for &(task, counters) in now {
+            let growth = match self.seen.insert(task, counters) {
+                Some(earlier) if counters.continues(&earlier) => {
+                    counters.join(earlier, |now, then| now - then)
+                }
+                // Seen at the first look: it did all that before.
+                _ if !self.is_begun => counters.join(counters, |now, then| now - then),
+                // Born since: all that it has done counts.
+                _ => counters,
+            };
+            grown.push((task, growth.cpu_ns.unwrap_or(0)));
+            self.total = self.total.join(growth, |a, b| a.saturating_add(b));
+        }
+        self.is_begun = true;
+        grown
+    }
+}
+
+/// The threads of a process, read for two: one wants to know what they did between two instants,
+/// and reads all of them then; the other wants to know it of each second, and reads as many as
+/// that may cost. What is read for either serves the first, but not the other way round: a lump
+/// in mid-run would look like something that has happened.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    /// Those to be read, in turn.
+    list: Vec<Task>,
+    next: usize,
+    all: Ledger,
+    in_turn: Ledger,
+    /// CPU time between the last two readings of those that were read last, in nanoseconds.
+    grown: Vec<(Task, u64)>,
+}
+
+impl Tasks {
+    /// What they have added up to since the first look, as far as they were read.
+    pub fn total(&self) -> TaskCounters {
+        self.all.total
+    }
+
+    /// The same as far as they were read in turn.
+    pub fn total_in_turn(&self) -> TaskCounters {
+        self.in_turn.total
+    }
+
+    /// What one has done since it was born, when it was read last for either.
+    pub fn last_read(&self, task: Task) -> Option<TaskCounters> {
+        self.all.seen.get(&task).copied()
+    }
+
+    /// How many are known.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+
+    /// What one has done since it was born.
+    pub fn seen(&self, task: Task) -> Option<TaskCounters> {
+        self.in_turn.seen.get(&task).copied()
+    }
+
+    /// The busiest of those that were read last, the first one most of all: at most so many, and
+    /// none below a share of a core, in percent of a second.
+    pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
+        let least_ns = percent_min / 100.0 * NS_PER_S as f64;
+        let mut busy = self.grown.clone();
+        busy.retain(|(_, cpu_ns)| *cpu_ns as f64 >= least_ns);
+        busy.sort_by_key(|(task, cpu_ns)| (std::cmp::Reverse(*cpu_ns), *task));
+        busy.into_iter().map(|(task, _)| task).take(n_most).collect()
+    }
+
+    /// From now on these are read.
+    pub fn set_list(&mut self, list: Vec<Task>) {
+        let alive: HashSet<Task> = list.iter().copied().collect();
+        for ledger in [&mut self.all, &mut self.in_turn] {
+            ledger.seen.retain(|task, _| alive.contains(task));
+        }
+        self.list = list;
+    }
+
+    /// Reads all: two small files a thread, some 5 µs. What was before the first look does not
+    /// count.
+    pub fn read_all(&mut self) {
+        let now = read_each(self.list.iter().copied());
+        self.all.enter(&now);
+    }
+
+    /// Reads `first`, and as many others in turn as are allowed: what the others did meanwhile is
+    /// counted when it is their turn.
+    pub fn read_some(&mut self, first: &[Task], n_most: usize) {
+        // The first look is what growth is counted from.
+        let is_first = !self.in_turn.is_begun;
+        let n = if is_first { self.list.len() } else { n_most.min(self.list.len()) };
+        let turn: Vec<Task> = self.list.iter().cycle().skip(self.next).take(n).copied().collect();
+        self.next = (self.next + n) % self.list.len().max(1);
+        let others = turn.into_iter().filter(|task| !first.contains(task));
+        let now = read_each(first.iter().copied().chain(others));
+        self.look(&now);
+    }
+
+    fn look(&mut self, now: &[(Task, TaskCounters)]) {
+        self.all.enter(now);
+        self.grown = self.in_turn.enter(now);
+    }
+}
+
+/// Those that are still there.
+fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, TaskCounters)> {
+    tasks.filter_map(|task| Some((task, task.counters()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(run_delay_ns: u64, voluntary: u64, involuntary: u64) -> TaskCounters {
+        TaskCounters {
+            run_delay_ns: Some(run_delay_ns),
+            voluntary_switches: Some(voluntary),
+            involuntary_switches: Some(involuntary),
+            ..TaskCounters::default()
+        }
+    }
+
+    /// Of nobody: there are no such files.
+    const fn task(thread: u32) -> Task {
+        Task { process: u32::MAX, thread }
+    }
+
+    #[test]
+    fn a_thread_is_read_from_its_files() {
+        let status = "Name:\tx\nVmHWM:\t    1234 kB\nvoluntary_ctxt_switches:\t15\n\
+                      nonvoluntary_ctxt_switches:\t3\n";
+        let sched = "x (1, #threads: 1)\n-----\nse.nr_migrations      :       7\n\
+                     nr_voluntary_switches :    16\nnr_involuntary_switches : 4\n";
+        let of_status = TaskCounters { cpu_ns: Some(900), ..counters(77, 15, 3) };
+        assert_eq!(TaskCounters::of("900 77 18\n", "", status), of_status);
+        let of_sched =
+            TaskCounters { cpu_ns: Some(900), migrations: Some(7), ..counters(77, 16, 4) };
+        assert_eq!(TaskCounters::of("900 77 18\n", sched, ""), of_sched);
+        assert_eq!(field(status, "VmHWM"), Some(1234));
+        // A kernel without scheduler statistics; a thread that ended while we looked; nonsense.
+        assert_eq!(TaskCounters::of("", "", status).run_delay_ns, None);
+        assert_eq!(TaskCounters::of("", "", ""), TaskCounters::default());
+        let nonsense = TaskCounters::of("x -1 2", "se.nr_migrations : 99999999999999999999", ":");
+        assert_eq!(nonsense, TaskCounters::default());
+    }
+
+    #[test]
+    fn what_happened_before_the_first_look_is_not_counted() {
+        let mut tasks = Tasks::default();
+        tasks.look(&[(task(7), counters(100, 10, 1))]);
+        assert_eq!(tasks.total(), counters(0, 0, 0));
+        tasks.look(&[(task(7), counters(150, 12, 1))]);
+        assert_eq!(tasks.total(), counters(50, 2, 0));
+    }
+
+    #[test]
+    fn threads_that_ended_keep_what_they_did() {
+        let mut tasks = Tasks::default();
+        tasks.look(&[]);
+        tasks.look(&[(task(8), counters(30, 3, 0))]);
+        tasks.look(&[(task(9), counters(5, 1, 1))]);
+        assert_eq!(tasks.total(), counters(35, 4, 1));
+    }
+
+    #[test]
+    fn a_reused_number_is_another_thread() {
+        let mut tasks = Tasks::default();
+        tasks.look(&[(task(8), counters(1000, 50, 9))]);
+        tasks.look(&[(task(8), counters(4, 1, 0))]);
+        assert_eq!(tasks.total(), counters(4, 1, 0));
+    }
+
+    #[test]
+    fn a_reading_of_all_does_not_show_in_what_is_read_in_turn() {
+        let mut tasks = Tasks::default();
+        tasks.look(&[(task(1), counters(0, 0, 0)), (task(2), counters(0, 0, 0))]);
+        tasks.all.enter(&[(task(1), counters(500, 5, 0)), (task(2), counters(500, 5, 0))]);
+        assert_eq!(tasks.total(), counters(1000, 10, 0));
+        assert_eq!(tasks.total_in_turn(), counters(0, 0, 0));
+        tasks.look(&[(task(1), counters(510, 6, 0))]);
+        assert_eq!(tasks.total(), counters(1010, 11, 0));
+        assert_eq!(tasks.total_in_turn(), counters(510, 6, 0));
+    }
+
+    #[test]
+    fn the_busiest_threads_are_those_of_the_last_second() {
+        let ms = |cpu_ms: u64| TaskCounters {
+            cpu_ns: Some(cpu_ms * 1_000_000),
+            ..TaskCounters::default()
+        };
+        let mut tasks = Tasks::default();
+        tasks.look(&[(task(1), ms(9000)), (task(2), ms(10)), (task(3), ms(0))]);
+        tasks.look(&[(task(1), ms(9001)), (task(2), ms(500)), (task(3), ms(600))]);
+        assert_eq!(tasks.busiest(8, 0.5), [task(3), task(2)]);
+        assert_eq!(tasks.busiest(1, 0.5), [task(3)]);
+    }
+
+    #[test]
+    fn many_threads_are_read_in_turn_and_none_is_forgotten() {
+        let mut tasks = Tasks::default();
+        tasks.set_list((0..10).map(task).collect());
+        tasks.look(&[]);
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            seen.push(tasks.next);
+            tasks.read_some(&[], 3);
+        }
+        assert_eq!(seen, [0, 3, 6, 9, 2]);
+        tasks.set_list(Vec::new());
+        tasks.read_some(&[], 3);
+        assert_eq!(tasks.total(), TaskCounters::default());
+    }
+
+    #[test]
+    fn our_own_threads_are_seen() {
+        let process = std::process::id();
+        let mut tasks = Tasks::default();
+        tasks.set_list(Task::of_process(process));
+        tasks.read_all();
+        assert!(tasks.count() > 0 && tasks.total().voluntary_switches.is_some());
+        assert!(tasks.list.iter().any(|task| !task.name().is_empty()));
+    }
+}

@@ -1,0 +1,148 @@
+//! What this process used between two instants, and how noisy its machine was meanwhile.
+//!
+//! Processor time is exact. Run delay and context switches are sampled by thread (see
+//! [`SharedTasks`]): what a thread did after the last reading before its end is not counted.
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::kernel_files::read;
+use crate::machine::{CpuTicks, busy_of, steal_of};
+use crate::tasks::{SharedTasks, Task, TaskCounters, field};
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Threads that are read when it is only a look in between: the first ones in turn.
+const THREADS_A_LOOK: usize = 256;
+
+/// An accounting that began at some instant.
+#[derive(Debug)]
+pub struct Watch {
+    cpu_ns_begin: u64,
+    machine_begin: Option<CpuTicks>,
+    threads_begin: TaskCounters,
+    threads: SharedTasks,
+}
+
+/// What was used since the watch began. What could not be read is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Processor time of all our threads, user and system, with those that have ended.
+    pub cpu_ns: u64,
+    /// The most memory that the process ever held: since its beginning, not the watch's.
+    pub max_rss_bytes: Option<u64>,
+    /// Share of all processors' time that the hypervisor gave to others, 0 to 1.
+    pub steal_share: Option<f64>,
+    /// Share of all processors' time in which somebody worked, we among them, 0 to 1. Waiting for
+    /// a disk is not work, and stolen time is not ours.
+    pub system_busy_share: Option<f64>,
+    /// Time in which our threads could have run and had no processor, summed over them.
+    pub run_delay_ns: Option<u64>,
+    /// How often our threads gave up their processor to wait.
+    pub voluntary_switches: Option<u64>,
+    /// How often it was taken from them.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// All our threads, read now: what they have added up to.
+fn read_all(threads: &SharedTasks) -> TaskCounters {
+    let mut tasks = threads.lock();
+    tasks.set_list(Task::of_process(std::process::id()));
+    tasks.read_all();
+    tasks.total()
+}
+
+/// Reads as many of our threads as a look in between may cost, so that those that end are not
+/// forgotten.
+pub fn look(threads: &SharedTasks) {
+    let mut tasks = threads.lock();
+    if tasks.count() <= THREADS_A_LOOK {
+        tasks.set_list(Task::of_process(std::process::id()));
+    }
+    tasks.read_some(&[], THREADS_A_LOOK);
+}
+
+impl Watch {
+    /// Begins now, with threads of its own.
+    pub fn start() -> Watch {
+        Watch::over(&SharedTasks::default())
+    }
+
+    /// Begins now, with threads that somebody else reads too.
+    pub fn over(threads: &SharedTasks) -> Watch {
+        Watch {
+            cpu_ns_begin: cpu_ns(),
+            machine_begin: CpuTicks::of(&read("/proc/stat")),
+            threads_begin: read_all(threads),
+            threads: threads.clone(),
+        }
+    }
+
+    /// What was used since the beginning. Reads all threads: at the end of a phase that is cheap,
+    /// in a measured loop it is not.
+    pub fn read(&mut self) -> Usage {
+        let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
+        let now = CpuTicks::of(&read("/proc/stat"));
+        let shares = now.zip(self.machine_begin).and_then(|(now, then)| now.shares_since(&then));
+        Usage {
+            cpu_ns: cpu_ns().saturating_sub(self.cpu_ns_begin),
+            max_rss_bytes: field(&read("/proc/self/status"), "VmHWM").map(|kib| kib * 1024),
+            steal_share: shares.as_ref().map(steal_of),
+            system_busy_share: shares.as_ref().map(busy_of),
+            run_delay_ns: total.run_delay_ns,
+            voluntary_switches: total.voluntary_switches,
+            involuntary_switches: total.involuntary_switches,
+        }
+    }
+}
+
+fn cpu_ns() -> u64 {
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    let positive = |n: i64| u64::try_from(n).expect("a process has not spent less than nothing");
+    positive(spent.tv_sec) * NS_PER_S + positive(spent.tv_nsec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_works_is_seen_on_this_machine() {
+        let mut watch = Watch::start();
+        let (say, heard) = std::sync::mpsc::channel::<u64>();
+        let worker = std::thread::spawn(move || heard.recv());
+        // Processor time is exact to the nanosecond, so a million steps cannot go unseen.
+        let sum = (0..1_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
+        let usage = watch.read();
+        say.send(sum).unwrap();
+        worker.join().unwrap().unwrap();
+        assert!(usage.cpu_ns > 10_000, "{usage:?}");
+        assert!(usage.max_rss_bytes.is_some_and(|bytes| bytes > 1 << 20), "{usage:?}");
+        assert!(usage.voluntary_switches.is_some(), "{usage:?}");
+        for share in [usage.steal_share, usage.system_busy_share].into_iter().flatten() {
+            assert!((0.0..=1.0).contains(&share), "{usage:?}");
+        }
+        let later = watch.read();
+        assert!(later.cpu_ns >= usage.cpu_ns && later.run_delay_ns >= usage.run_delay_ns);
+    }
+
+    #[test]
+    fn two_watches_over_the_same_threads_count_each_from_its_own_beginning() {
+        let threads = SharedTasks::default();
+        let mut first = Watch::over(&threads);
+        let before = first.read().voluntary_switches;
+        let (say, heard) = std::sync::mpsc::channel::<()>();
+        let (told, hear) = std::sync::mpsc::channel::<()>();
+        let worker = std::thread::spawn(move || {
+            told.send(()).unwrap();
+            heard.recv().unwrap();
+        });
+        hear.recv().unwrap();
+        let mut second = Watch::over(&threads);
+        look(&threads);
+        say.send(()).unwrap();
+        worker.join().unwrap();
+        let (first, second) = (first.read(), second.read());
+        assert!(first.voluntary_switches >= before);
+        assert!(first.voluntary_switches >= second.voluntary_switches, "{first:?} {second:?}");
+    }
+}

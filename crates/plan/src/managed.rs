@@ -1,0 +1,129 @@
+//! `managed:` targets: what is asked of a server of our own. Not here: starting it (app).
+//!
+//! Which of a URL's options are whose: `bin`, `folder`, `user` and `start_limit` say how the
+//! server is started, what the driver knows is the driver's, and all else is a setting of the
+//! server. A setting that has the name of an option is written with `-` for `_`.
+
+use model::{BadParameter, Settings, Target};
+use servers::{Kind, Options};
+
+pub use servers::PARAMETERS;
+
+/// The scheme.
+pub const NAME: &str = "managed";
+/// One line about it.
+pub const SUMMARY: &str =
+    "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, gone with the command";
+/// An example of its URL.
+pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
+
+/// What a managed target asks for.
+#[derive(Clone)]
+pub struct Wanted {
+    /// Which server.
+    pub kind: Kind,
+    /// How it is started.
+    pub options: Options,
+    /// For the driver, in order.
+    pub driver: Vec<(String, String)>,
+    /// Whether clients use its socket and not TCP.
+    pub by_socket: bool,
+}
+
+/// Whether a target is a server to be started.
+pub fn is_managed(target: &Target) -> bool {
+    target.scheme == NAME
+}
+
+/// Whether an option of a managed target is a setting of its server.
+pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
+    let driver = drivers::by_scheme(&target.path).ok();
+    let of_driver = driver.iter().flat_map(|entry| entry.parameters);
+    name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
+}
+
+/// What tells whether a managed target's settings were tried: its kind and program, and they.
+pub fn settings_of(target: &Target) -> Vec<(String, String)> {
+    let given = target.options.iter();
+    let mut all: Vec<(String, String)> =
+        given.filter(|(name, _)| name == "bin" || is_setting(target, name)).cloned().collect();
+    all.push(("".to_owned(), target.path.clone()));
+    all
+}
+
+/// How many nodes of a cluster a managed target asks for; none where it is no cluster.
+pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
+    if is_managed(target) { read(target).ok()?.options.nodes } else { None }
+}
+
+/// Reads a managed target; an error names the remedy.
+pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
+    let mut server = target.clone();
+    let mut driver = Vec::new();
+    let mut by_socket = false;
+    if let Ok(entry) = drivers::by_scheme(&target.path) {
+        server.options.clear();
+        for (name, value) in &target.options {
+            if name == "socket" {
+                by_socket = match value.as_str() {
+                    "true" => true,
+                    "false" => false,
+                    _ => {
+                        let text = "socket: a managed server has one of its own: write \
+                                    socket=true to use it instead of TCP";
+                        return Err(BadParameter(text.to_owned()));
+                    }
+                };
+            } else if entry.parameters.iter().any(|row| row.name == name) {
+                driver.push((name.clone(), value.clone()));
+            } else {
+                server.options.push((name.clone(), value.clone()));
+            }
+        }
+        let written = driver.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        Settings::decide(entry.name, entry.parameters, written)?;
+    }
+    let (kind, options) = servers::from_target(&server)?;
+    if by_socket && options.nodes.is_some() {
+        let text = "socket: each node of a cluster has one of its own, and clients go to several: \
+                    leave it out";
+        return Err(BadParameter(text.to_owned()));
+    }
+    Ok(Wanted { kind, options, driver, by_socket })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(url: &str) -> Result<Wanted, BadParameter> {
+        read(&Target::parse(url).expect("a URL"))
+    }
+
+    #[test]
+    fn an_option_goes_to_whom_it_belongs() {
+        let url = "managed:mariadb?tls=disable&innodb_buffer_pool_size=4G&start_limit=90s\
+                   &local_infile=false&local-infile=0&socket=true";
+        let wanted = split(url).expect("valid");
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(wanted.driver, [pair("tls", "disable"), pair("local_infile", "false")]);
+        let settings = [pair("innodb_buffer_pool_size", "4G"), pair("local-infile", "0")];
+        assert_eq!(wanted.options.settings, settings);
+        assert!(wanted.by_socket);
+    }
+
+    #[test]
+    fn a_wrong_managed_target_is_told_with_its_remedy() {
+        let check = |url: &str, expect: &str| {
+            let Err(error) = split(url) else { panic!("{url} is accepted") };
+            assert!(error.0.contains(expect), "{url}: {error}");
+        };
+        check("managed:marjadb", "did you mean");
+        check("managed:mariadb?tls=maybe", "'maybe' is not one of");
+        check("managed:mariadb?socket=/run/x", "write socket=true");
+        check("managed:postgres?port=1", "decided by dbdyno");
+        check("managed:mariadb?nodes=2&socket=true", "each node of a cluster has one of its own");
+        check("managed:mariadb?nodes=many", "nodes: 'many'");
+        check("managed:sqlite", "is not one of mariadb, mysql, postgres");
+    }
+}

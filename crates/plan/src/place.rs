@@ -1,0 +1,205 @@
+//! Where the name of an axis leads: one knob has many spellings, and is one place.
+//!
+//! `rate` and `load.rate`, `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B` meet
+//! here, so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
+
+use model::did_you_mean;
+
+use crate::bad_plan::BadPlan;
+use crate::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
+use crate::server::plain;
+use crate::table::{GROUP, PLAN};
+
+/// A place in a draft that an axis writes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A value of the plan, by path.
+    Plan(&'static str),
+    /// A setting of the server, plainly spelled.
+    Server(String),
+    /// A value of the group of this index, by path.
+    Group(usize, &'static str),
+    /// A parameter of the workload of the group of this index.
+    Parameter(usize, &'static str),
+}
+
+/// The places that the name of an axis means: several where all groups know it.
+pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadPlan> {
+    let name = vary.name.as_str();
+    if let Some(setting) = name.strip_prefix("server.") {
+        return Ok(vec![Place::Server(plain(setting))]);
+    }
+    if let Some(rest) = name.strip_prefix("group.") {
+        let Some((group, path)) = rest.split_once('.') else {
+            return Err(vary.bad(format!("'{name}': write group.NAME.clients")));
+        };
+        let called = |draft: &GroupDraft| {
+            let name = draft.group("name").or_else(|| draft.group("workload"));
+            name.is_some_and(|name| name.text == group)
+        };
+        let Some(index) = draft.groups.iter().position(called) else {
+            return Err(vary.bad(format!("'{name}': no group is called '{group}'")));
+        };
+        return match in_group(draft, index, path) {
+            Some(place) => Ok(vec![place]),
+            None => Err(vary.unknown(path, group_names(&draft.groups[index]))),
+        };
+    }
+    let row = PLAN.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
+    match row {
+        Some(row) if row.path.starts_with("experiment.") => {
+            let own = spelled(row.path, "", &vary.from);
+            let why = "is said of the experiment as a whole, and is no axis: write";
+            return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
+        }
+        Some(row) => return Ok(vec![Place::Plan(row.path)]),
+        None => {}
+    }
+    let all = (0..draft.groups.len()).filter_map(|index| in_group(draft, index, name));
+    let all: Vec<Place> = all.collect();
+    if !all.is_empty() {
+        return Ok(all);
+    }
+    let known = draft.groups.iter().flat_map(group_names);
+    let axes = PLAN.iter().filter(|row| !row.path.starts_with("experiment."));
+    let known: Vec<&str> = known.chain(axes.map(|row| row.parameter.name)).collect();
+    Err(vary.unknown(name, known))
+}
+
+/// Writes a value of an axis to where its name says.
+pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<(), BadPlan> {
+    let from = match &vary.from {
+        // Of several axes on the line, the one that is meant.
+        From::Flag(flag) => From::Flag(format!("{flag} {}", vary.name)),
+        from => from.clone(),
+    };
+    let written = Written { text: value, from };
+    for place in places(draft, vary)? {
+        let written = written.clone();
+        match place {
+            Place::Plan(path) => {
+                draft.values.insert(path, written);
+            }
+            Place::Group(index, path) => {
+                draft.groups[index].values.insert(path, written);
+            }
+            Place::Parameter(index, name) => {
+                let parameters = &mut draft.groups[index].parameters;
+                parameters.retain(|(other, _)| flag_of(other) != flag_of(name));
+                parameters.push((name.to_owned(), written));
+            }
+            Place::Server(name) => {
+                if !draft.values.contains_key("target.url") {
+                    let why = "a setting of a server needs a target that is one: --target";
+                    return Err(vary.bad(why));
+                }
+                draft.server.retain(|(other, _)| plain(other) != name);
+                let spelled = vary.name["server.".len()..].to_owned();
+                draft.server.push((spelled, written));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a knob that two axes turn, and one that is fixed where it is varied as well.
+pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPlan> {
+    let mut seen: Vec<(&VaryDraft, Vec<Place>)> = Vec::new();
+    for vary in axes {
+        let here = places(draft, vary)?;
+        let is_here =
+            |(_, there): &&(&VaryDraft, Vec<Place>)| there.iter().any(|place| here.contains(place));
+        if let Some((other, _)) = seen.iter().find(is_here) {
+            let (name, other) = (&vary.name, &other.name);
+            return Err(vary.bad(match name == other {
+                true => format!("'{name}' is varied twice"),
+                false => format!("'{name}' is varied twice: '{other}' is the same"),
+            }));
+        }
+        if let Some(fixed) = here.iter().find_map(|place| fixed(draft, place, vary)) {
+            let why = format!(
+                "'{}' has one value here, and several or a range at {}",
+                vary.name, vary.from
+            );
+            return Err(fixed.bad(format!("{why}: leave one of them out")));
+        }
+        seen.push((vary, here));
+    }
+    Ok(())
+}
+
+/// The fixed value at a place that an axis may not take over: a flag goes before all that a file
+/// says, so only an axis on the command line takes over what a file fixes of the server.
+fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Written> {
+    let written = written_at(draft, place);
+    let is_in_file = |from: &From| matches!(from, From::File { .. });
+    let is_server = matches!(place, Place::Server(_));
+    written.filter(|written| match &written.from {
+        From::Flag(_) => true,
+        from => is_server && is_in_file(from) && is_in_file(&vary.from),
+    })
+}
+
+/// What a draft has at a place.
+pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Written> {
+    match place {
+        Place::Plan(path) => draft.values.get(path),
+        Place::Group(index, path) => draft.groups[*index].values.get(path),
+        Place::Parameter(index, name) => {
+            let mut parameters = draft.groups[*index].parameters.iter();
+            parameters.find(|(other, _)| flag_of(other) == flag_of(name)).map(|(_, at)| at)
+        }
+        Place::Server(name) => {
+            draft.server.iter().find(|(other, _)| plain(other) == *name).map(|(_, at)| at)
+        }
+    }
+}
+
+impl Draft {
+    /// Adds an axis of the command line, which goes before those of a file that turn the same.
+    pub fn add_axis(&mut self, axis: VaryDraft) {
+        // What cannot be is told when all is decided.
+        let here = places(self, &axis).unwrap_or_default();
+        let is_over = |other: &VaryDraft| {
+            let there = places(self, other).unwrap_or_default();
+            let is_covered = !there.is_empty() && there.iter().all(|place| here.contains(place));
+            other.from != axis.from && (other.name == axis.name || is_covered)
+        };
+        let kept = self.vary.iter().filter(|other| !is_over(other)).cloned().collect();
+        self.vary = kept;
+        self.vary.push(axis);
+    }
+}
+
+pub(crate) fn flag_of(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// Where a group has the word, if it knows it.
+fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
+    let row = GROUP.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
+    if let Some(row) = row {
+        return Some(Place::Group(index, row.path));
+    }
+    let name = name.strip_prefix("parameters.").unwrap_or(name);
+    let row = parameters_of(&draft.groups[index]).iter().find(|row| row.flag() == flag_of(name));
+    row.map(|row| Place::Parameter(index, row.name))
+}
+
+pub(crate) fn parameters_of(group: &GroupDraft) -> &'static [model::Parameter] {
+    let workload = group.group("workload");
+    let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
+    entry.map(|entry| entry.parameters).unwrap_or_default()
+}
+
+fn group_names(group: &GroupDraft) -> Vec<&'static str> {
+    let rows = GROUP.iter().map(|row| row.parameter.name);
+    rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
+}
+
+impl VaryDraft {
+    fn unknown<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> BadPlan {
+        let hint = did_you_mean(word, known);
+        self.bad(format!("there is nothing called '{word}' to vary{hint}"))
+    }
+}

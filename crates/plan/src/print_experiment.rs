@@ -1,0 +1,110 @@
+//! An experiment, in TOML that decides to the same points. Not here: the plan of one point (print).
+
+use model::{Axis, Condition, Experiment, Level};
+use toml::{Table, Value};
+
+use crate::print::{exact, put, to_toml};
+use crate::server::is_same;
+use crate::toml_file::read_toml;
+use crate::vary::{decide_all, is_target};
+
+/// An experiment as a plan with axes, which decides to the same points; none of a search, and where
+/// no such plan is found.
+pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
+    let first = experiment.points.first().filter(|_| experiment.seek.is_none())?;
+    let mut top = first.plan.parse::<Table>().ok()?;
+    let mut of = Table::new();
+    repeats(&mut of, experiment);
+    put(&mut of, "order", experiment.order.name());
+    put(&mut of, "data", experiment.data.name());
+    put(&mut of, "pause", exact(experiment.pause_ns));
+    if let Some(Condition { sql, at_most_ns }) = &experiment.until {
+        put(&mut of, "until", sql.as_str());
+        put(&mut of, "until_at_most", exact(*at_most_ns));
+    }
+    // What an axis sets is not set beside it.
+    for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
+        if let Some(Value::Table(server)) = top.get_mut("server") {
+            server.retain(|name, _| !is_same(name, setting));
+        }
+    }
+    put(&mut top, "experiment", of);
+    let mut beside = top.clone();
+    beside.remove("server");
+    let axes = axes_toml(&experiment.axes);
+    written(&mut top, &axes, experiment).or_else(|| {
+        written(&mut beside, &axes_toml(&with_targets_as_decided(experiment)?), experiment)
+    })
+}
+
+/// The repeats of each level; that of the highest may be a rule.
+fn repeats(of: &mut Table, experiment: &Experiment) {
+    let model::Nesting { restarts, rebuilds } = experiment.nesting;
+    let runs = experiment.repeats / (restarts.unwrap_or(1) * rebuilds.unwrap_or(1)).max(1);
+    let levels = [
+        ("repeat", Some(runs), Level::Run),
+        ("repeat_restart", restarts, Level::Restart),
+        ("repeat_rebuild", rebuilds, Level::Rebuild),
+    ];
+    for (key, n, level) in levels {
+        let Some(n) = n else { continue };
+        match experiment.stop.as_ref().filter(|_| experiment.level() == level) {
+            Some(rule) => put(of, key, format!("{rule},max={n}")),
+            None => put(of, key, i64::from(n)),
+        }
+    }
+}
+
+/// A table forgets the order of the axes.
+fn axes_toml(axes: &[Axis]) -> String {
+    let axis = |axis: &Axis| {
+        let values: Value = axis.values.clone().into();
+        format!("{} = {values}\n", Value::from(axis.name.as_str()))
+    };
+    axes.iter().map(axis).collect()
+}
+
+/// The axes with the targets of the points' plans: what was set of a managed server beside them is
+/// in their URLs. None where settings are an axis themselves, or the target is none.
+fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
+    let mut axes = experiment.axes.clone();
+    let index = axes.iter().position(|axis| is_target(&axis.name))?;
+    if axes.iter().any(|axis| axis.name.starts_with("server.")) {
+        return None;
+    }
+    for value in &mut axes[index].values {
+        let point = experiment.points.iter().find(|point| point.values[index] == *value)?;
+        let plan = point.plan.parse::<Table>().ok()?;
+        *value = plan.get("target")?.get("url")?.as_str()?.to_owned();
+    }
+    Some(axes)
+}
+
+/// The plan with these axes, without what need not be there, if it decides to the experiment.
+fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
+    let written = |top: &Table| {
+        let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
+        let text = format!("{text}\n[experiment.vary]\n{axes}");
+        decides_to(&text, experiment).then_some(text)
+    };
+    // Other workloads have other parameters and names; those of the first are perhaps defaults.
+    ["", "parameters", "name"].into_iter().find_map(|unwritten| {
+        if unwritten == "name" {
+            top.remove(unwritten);
+        }
+        let groups = top.get_mut("group").and_then(Value::as_array_mut).into_iter().flatten();
+        groups.filter_map(Value::as_table_mut).for_each(|group| drop(group.remove(unwritten)));
+        written(top)
+    })
+}
+
+/// Whether a plan's points are those of an experiment.
+fn decides_to(text: &str, experiment: &Experiment) -> bool {
+    let no_default = |_: &str| Err("a decided plan names its target".to_owned());
+    let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
+    decided.is_ok_and(|varied| {
+        let points = varied.points.iter().zip(&experiment.points);
+        varied.points.len() == experiment.points.len()
+            && points.into_iter().all(|((_, plan), point)| to_toml(plan) == point.plan)
+    })
+}

@@ -1,0 +1,84 @@
+//! Settings of the server, `[server]` and `server.*` axes: whose they are, and who sets them.
+//!
+//! Those of a managed server become options of its target, and it is started with them; those of
+//! another are set by SQL for the run. Not here: what the server makes of them (settings).
+
+use model::Target;
+
+use crate::bad_plan::BadPlan;
+use crate::draft::Draft;
+use crate::managed::{is_managed, is_setting};
+use crate::target::check_target;
+
+/// More settings than this are no plan that a person made.
+const SETTINGS_MAX: usize = 64;
+
+/// The target and the settings that SQL sets on it.
+pub(crate) fn decide(
+    draft: &Draft,
+    mut target: Target,
+) -> Result<(Target, Vec<(String, String)>), BadPlan> {
+    let Some((_, first)) = draft.server.first() else {
+        return Ok((target, Vec::new()));
+    };
+    if draft.server.len() > SETTINGS_MAX {
+        let n = draft.server.len();
+        return Err(first.bad(format!("{n} settings are too many: at most {SETTINGS_MAX}")));
+    }
+    if is_managed(&target) {
+        for (name, written) in &draft.server {
+            let set = |name: &str| is_setting(&target, name);
+            let is_it =
+                |other: &str| other == name || (is_same(other, name) && set(other) && set(name));
+            let kept = target.options.iter().filter(|(other, _)| !is_it(other)).cloned().collect();
+            target.options = kept;
+            target.options.push((name.clone(), written.text.clone()));
+            check_target(&target).map_err(|bad| written.bad(bad))?;
+        }
+        return Ok((target, Vec::new()));
+    }
+    let entry = drivers::by_scheme(&target.scheme).map_err(|bad| first.bad(bad))?;
+    if entry.dialect.settings.is_none() {
+        return Err(first.bad(format!(
+            "{} has no settings of a server: name one as the target, such as managed:mariadb, or \
+             write options of its driver behind the ? of the target",
+            entry.name
+        )));
+    }
+    if target.hosts.len() > 1 {
+        return Err(first.bad(format!(
+            "{} hosts are named, and SQL would change the settings of one of them: name one host, \
+             or set them yourself on each",
+            target.hosts.len()
+        )));
+    }
+    let mut settings: Vec<(String, String)> = Vec::new();
+    for (name, written) in &draft.server {
+        check(name, &written.text).map_err(|why| written.bad(why))?;
+        settings.retain(|(other, _)| !is_same(other, name));
+        settings.push((name.clone(), written.text.clone()));
+    }
+    Ok((target, settings))
+}
+
+/// Whether it may be said in SQL; whether the server knows it is the server's to say.
+fn check(name: &str, value: &str) -> Result<(), String> {
+    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(letters) {
+        return Err(format!("'{name}' cannot be a setting: letters, digits, '_', '-', '.'"));
+    }
+    if value.trim().is_empty() || value.chars().any(char::is_control) {
+        return Err(format!("server.{name}: a setting's value is one line, and not empty"));
+    }
+    Ok(())
+}
+
+/// Servers take `-` for `_`, and letters of either case.
+pub(crate) fn is_same(a: &str, b: &str) -> bool {
+    plain(a) == plain(b)
+}
+
+/// A setting's name in the one spelling that is compared.
+pub(crate) fn plain(name: &str) -> String {
+    name.replace('-', "_").to_ascii_lowercase()
+}

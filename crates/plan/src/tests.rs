@@ -1,0 +1,341 @@
+//! A plan that is printed reads back as the same plan; mistakes are told with their place.
+
+use super::{Draft, Varied, decide, decide_all, read_toml, to_toml, varied_to_toml};
+use model::{Experiment, Plan, Target};
+
+fn decided(text: &str) -> Result<Plan, String> {
+    let draft = read_toml("plan.toml", text).map_err(|bad| bad.0)?;
+    let target = |_: &str| Target::parse("sqlite::memory:").map_err(|bad| bad.0);
+    decide(&draft, &target).map_err(|bad| bad.0)
+}
+
+fn experiment(varied: Varied) -> Experiment {
+    varied.into_experiment("id".to_owned(), 0, 1, Vec::new()).0
+}
+
+const WHOLE: &str = r#"
+name = "everything"
+seed = 18446744073709551615
+placement = "thread"
+
+[target]
+url = "sqlite://bench:hunter2@db1:3306/shop?journal=wal"
+
+[phases]
+ramp_up = "1500ms"
+measure = "1h30m"
+drain = "0s"
+
+[retry]
+attempts = 3
+on = ["deadlock", "busy"]
+backoff = "250us"
+
+[recording]
+highest = "10m"
+
+[[group]]
+name = "writers"
+workload = "tpcc"
+clients = 8
+load = { model = "open", rate = 0.1, arrivals = "uniform", queue = 0, queue_full = "stop" }
+parameters = { warehouses = 4, weights = [1, 1, 0, 0, 0] }
+
+[[group]]
+workload = "tpcc"
+load = { model = "keythink", scale = 0.5 }
+until = "100 per client"
+
+[[group]]
+name = "counted"
+workload = "empty"
+until = "1000000 transactions"
+"#;
+
+const DISTURBED: &str = r#"
+[target]
+url = "managed:mariadb"
+[phases]
+measure = "60s"
+[[group]]
+workload = "empty"
+[[at]]
+time = "1500ms"
+sql = ["CREATE TABLE a (x INT)", "DROP TABLE a"]
+every = "10s"
+until = "45s"
+for = "250us"
+[[at]]
+time = "2s"
+name = "freeze"
+server = "pause 1500ms"
+"#;
+
+#[test]
+fn a_printed_plan_does_the_same_in_mid_run() {
+    let plan = decided(DISTURBED).expect("a right plan");
+    let printed = to_toml(&plan);
+    let again = decided(&printed).expect(&printed);
+    assert_eq!((again.disturbances.len(), &again.disturbances), (2, &plan.disturbances));
+    assert_eq!(again.disturbances[0].name, "CREATE TABLE a (x INT) (and 1 more)");
+}
+
+#[test]
+fn what_is_done_at_the_end_of_a_run_or_after_it_is_refused() {
+    let check = |time: &str, expect: &str| {
+        let plan = format!(
+            "[[group]]\nworkload = \"empty\"\n[[at]]\nsql = \"SELECT 1\"\ntime = \"{time}\"\n"
+        );
+        let error = decided(&plan).expect_err(time);
+        assert!(error.contains(expect), "{time} said: {error}");
+    };
+    check("30s", "30s is the end itself of the run: the measured phase lasts 30s");
+    check("31s", "31s is after the end of the run: the measured phase lasts 30s");
+}
+
+#[test]
+fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
+    let plan = |url: &str, words: &str| {
+        decided(&format!(
+            "[target]\nurl = \"{url}\"\n[[group]]\nworkload = \"empty\"\n\
+             [[at]]\ntime = \"1s\"\n{words}\n"
+        ))
+    };
+    let (nodes, one) = ("managed:mariadb?nodes=2", "managed:mariadb");
+    let hosts = "mariadb://a@db1,db2/x";
+    for (url, words, name) in [
+        (nodes, "server = \"kill\"\nnode = 2", "node 2 kill"),
+        (nodes, "server = \"pause 1500ms\"\nnode = 1", "node 1 pause 1.5s"),
+        (nodes, "server = \"join\"", "a node joins"),
+        (nodes, "hosts = \"remove\"\nnode = 1", "hosts remove node 1"),
+        (hosts, "hosts = \"add db3:3307\"", "hosts add db3:3307"),
+    ] {
+        let plan = plan(url, words).expect(words);
+        assert_eq!(plan.disturbances[0].name, name);
+        assert_eq!(decided(&to_toml(&plan)).expect("again").disturbances, plan.disturbances);
+    }
+    let check = |url: &str, words: &str, expect: &str| {
+        let error = plan(url, words).expect_err(words);
+        assert!(error.contains(expect), "{words}\nsaid: {error}\nexpected: {expect}");
+    };
+    check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: say which");
+    for with_user in ["add bench:hunter2@db3", "bench:hunter2@db3"] {
+        let with_user = format!("hosts = \"{with_user}\"");
+        check(hosts, &with_user, "7:9: hosts: a host has no user here, nor a password");
+        assert!(!plan(hosts, &with_user).expect_err("a user").contains("hunter2"));
+    }
+    check(
+        nodes,
+        "server = \"kill\"\nnode = 3",
+        "8:8: node: there is no node 3: 2 at first, 0 join",
+    );
+    check(one, "server = \"kill\"\nnode = 1", "8:8: node: managed:mariadb is no managed cluster");
+    check(one, "server = \"join\"", "server: there is no cluster to join");
+    check(nodes, "server = \"join\"\nnode = 1", "node: a node that joins is none yet");
+    check(nodes, "hosts = \"remove\"", "hosts: say which node");
+    check("sqlite:x", "hosts = \"remove db1\"", "7:9: hosts: sqlite:x has no hosts");
+    check(nodes, "sql = \"DROP TABLE a\"\nnode = 2", "8:8: node: is for server and hosts");
+    check(hosts, "hosts = \"remove\"", "hosts: remove which? write 'remove db2:3307'");
+    check(hosts, "hosts = \"drop db1\"", "hosts: 'drop' is not add or remove");
+    check(hosts, "hosts = \"add db3:0\"", "hosts: the target's port");
+}
+
+#[test]
+fn a_plan_from_elsewhere_runs_no_command() {
+    let text = "[[group]]\nworkload = \"empty\"\n[[at]]\ntime = \"1s\"\ncommand = \"ls\"\n";
+    let error = decided(text).expect_err("it is refused");
+    assert!(error.starts_with("plan.toml:5:11: command: only a plan"), "{error}");
+    let local = Draft { is_local: true, ..read_toml("plan.toml", text).expect("a draft") };
+    let target = |_: &str| Target::parse("sqlite:a").map_err(|bad| bad.0);
+    assert_eq!(decide(&local, &target).expect("decided").disturbances.len(), 1);
+}
+
+#[test]
+fn a_printed_plan_decides_to_the_same_plan() {
+    let plan = decided(WHOLE).expect("a right plan");
+    let printed = to_toml(&plan);
+    let again = decided(&printed).expect(&printed);
+    assert_eq!(to_toml(&again), printed);
+    assert_eq!(again.groups, plan.groups);
+    assert_eq!((again.phases, again.retry, again.seed), (plan.phases, plan.retry, plan.seed));
+    assert!(!printed.contains("hunter2"), "a password was printed");
+}
+
+#[test]
+fn a_mistake_is_told_with_its_line_and_column() {
+    let check = |text: &str, expect: &str| {
+        let error = decided(text).expect_err(text);
+        assert!(error.contains(expect), "{text}\nsaid: {error}\nexpected: {expect}");
+    };
+    check(
+        "[target]\nurl = \"sqlite:a?journl=wal\"\n[[group]]\nworkload = \"tpcc\"",
+        "plan.toml:2:7: ",
+    );
+    check("[target]\nurl = \"sqlit:a\"\n[[group]]\nworkload = \"tpcc\"", "did you mean 'sqlite'");
+    check("seed = 1\n[[group]]\nclients = 1", "plan.toml:2:");
+    let group = "[[group]]\nworkload = \"tpcc\"\n";
+    check("seed = ", "plan.toml:1:");
+    check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
+    check(
+        "[[group]]\nworkload = \"empty\"\nmeasure = \"3s\"",
+        "plan.toml:3:1: there is no key 'measure' here: it is 'measure' in [phases]",
+    );
+    check("clients = 3", "there is no key 'clients' here: it is 'clients' in [[group]]");
+    check("[phases]\nseed = 3", "there is no key 'phases.seed' here: it is 'seed' at the top");
+    check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: there is no key 'phases.mesure'");
+    check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
+    check(&format!("{group}load = \"closed\""), "'load' must be a table");
+    check("[[group]]\nworkload = \"tpc\"", "plan.toml:2:12: there is no workload 'tpc'");
+    check(
+        &format!("{group}parameters = {{ warehuoses = 1 }}"),
+        "plan.toml:3:29: tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)",
+    );
+    check(&format!("{group}load = {{ model = \"closed\", rate = 5 }}"), "belongs to open load");
+    check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
+    check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
+    check("[experiment]\nrepeats = 5", "there is no key 'experiment.repeats'");
+    check("seed = 1", "no [[group]]");
+    check("[group]\nworkload = \"tpcc\"", "write [[group]]");
+    let server = |url: &str, line: &str| {
+        format!("[target]\nurl = '{url}'\n[server]\n{line}\n[[group]]\nworkload = 'empty'")
+    };
+    check(&server("sqlite:a", "x = 1"), "plan.toml:4:5: sqlite has no settings of a server");
+    check(&server("mysql://a@h/d", "'a b' = 1"), "plan.toml:4:9: 'a b' cannot be a setting");
+    check(&server("mysql://a@h/d", "a = ''"), "plan.toml:4:5: server.a: ");
+    check(&server("managed:mysql", "port = 1"), "plan.toml:4:8: ");
+    check("server = 1\n[[group]]\nworkload = 'empty'", "plan.toml:1:1: server is a table");
+}
+
+#[test]
+fn settings_of_a_managed_server_are_its_targets_and_those_of_another_are_the_plans() {
+    let plan = |url: &str| {
+        let text = format!("[target]\nurl = '{url}'\n[server]\nmax_connections = 70\n");
+        let plan = decided(&(text + "[[group]]\nworkload = 'empty'")).expect("a right plan");
+        assert_eq!(to_toml(&decided(&to_toml(&plan)).expect("again")), to_toml(&plan));
+        plan
+    };
+    let managed = plan("managed:mariadb?max_connections=50");
+    assert_eq!(managed.target.to_string(), "managed:mariadb?max_connections=70");
+    assert_eq!(managed.settings, []);
+    let other = plan("mariadb://me@h/d");
+    assert_eq!(other.settings, [("max_connections".to_owned(), "70".to_owned())]);
+}
+
+#[test]
+fn a_setting_of_the_plan_goes_over_that_of_the_target_in_any_spelling() {
+    let url = "managed:mariadb?innodb-io-capacity=200&local_infile=false&local-infile=0";
+    let settings = "INNODB_IO_CAPACITY = 300\nlocal-infile = 1\n";
+    let text =
+        format!("[target]\nurl = '{url}'\n[[group]]\nworkload = 'empty'\n[server]\n{settings}");
+    let plan = decided(&text).expect("valid");
+    let mut options: Vec<String> =
+        plan.target.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    options.sort();
+    assert_eq!(options, ["INNODB_IO_CAPACITY=300", "local-infile=1", "local_infile=false"]);
+}
+
+fn varied(text: &str) -> Result<Varied, String> {
+    let draft = read_toml("plan.toml", text).map_err(|bad| bad.0)?;
+    decide_all(&draft, &|_| Err("no target".to_owned())).map_err(|bad| bad.0)
+}
+
+#[test]
+fn settings_of_a_server_that_is_varied_itself_are_taken_in_whatever_order() {
+    let targets = "target = ['managed:mariadb', 'mariadb://db/shop']";
+    let settings = "'server.sync_binlog' = [0, 1]";
+    for axes in [format!("{targets}, {settings}"), format!("{settings}, {targets}")] {
+        let text = format!("[[group]]\nworkload = 'tpcc'\n[experiment]\nvary = {{ {axes} }}");
+        let points = varied(&text).expect("it decides").points;
+        let wanted = "managed:mariadb?sync_binlog=1";
+        let has_it = points.iter().filter(|(_, plan)| to_toml(plan).contains(wanted));
+        assert_eq!((points.len(), has_it.count()), (4, 1));
+    }
+}
+
+#[test]
+fn settings_beside_servers_that_are_varied_are_in_the_urls_of_the_plan_that_is_written() {
+    let text = "server = { innodb_io_capacity = 300 }\n[[group]]\nworkload = 'tpcc'\n\
+                [experiment]\nrepeat = 2\n\
+                vary = { target = ['managed:mariadb', 'managed:mysql'], clients = [1, 2] }";
+    let plan = |text: &str| experiment(varied(text).expect("it decides"));
+    let stored = plan(text);
+    let written = varied_to_toml(&stored).expect("it is a plan");
+    assert!(written.contains("managed:mysql?innodb_io_capacity=300"), "{written}");
+    let plans = |of: &Experiment| -> Vec<String> {
+        of.points.iter().map(|point| point.plan.clone()).collect()
+    };
+    assert_eq!(plans(&plan(&written)), plans(&stored));
+}
+
+#[test]
+fn a_value_that_is_written_twice_is_refused_however_it_is_written() {
+    let check = |axis: &str, expect: &str| {
+        let text = format!(
+            "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+             vary.{axis}"
+        );
+        let why = varied(&text).err().unwrap_or_else(|| panic!("{axis} is taken"));
+        assert!(why.contains(expect), "{why}");
+    };
+    check("clients = [1, '01']", "has the value 1 twice, also as 01: repeats");
+    check("clients = [1000, '1k']", "has the value 1000 twice, also as 1k: repeats");
+    check("duration = ['1m', '60s']", "has the value 1m twice, also as 60s: repeats");
+    check("clients = [4, 4]", "has the value 4 twice: repeats");
+    check("'server.sync_binlog' = [4, 4]", "has the value 4 twice: repeats");
+    let server = "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+                  vary.'server.version' = ['1.1', '1.10']";
+    assert_eq!(varied(server).map(|of| of.points.len()), Ok(2));
+}
+
+#[test]
+fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
+    let check = |text: &str| {
+        let draft = read_toml("plan.toml", text).expect("it is a plan");
+        let decide = || decide_all(&draft, &|_| Err("no target".to_owned())).expect("it decides");
+        let stored = experiment(decide());
+        let written = varied_to_toml(&stored).expect("axes alone differ");
+        let again = read_toml("again.toml", &written).expect("it is a plan again");
+        let again = decide_all(&again, &|_| Err("no target".to_owned())).expect("it decides again");
+        let again = experiment(again);
+        let order: Vec<Option<usize>> =
+            stored.axes.iter().map(|axis| text.rfind(&axis.name)).collect();
+        assert!(order.is_sorted(), "axes are as they were written: {text}");
+        assert_eq!((&again.axes, &again.points), (&stored.axes, &stored.points), "{text}");
+        let of = |e: &Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.until.clone());
+        assert_eq!(of(&again), of(&stored), "{text}");
+        let repeats = |e: &Experiment| (e.nesting, e.stop.clone());
+        assert_eq!(repeats(&again), repeats(&stored), "{text}");
+        assert!(!written.contains("secret"), "{written}");
+    };
+    let head = "target.url = 'mariadb://app:secret@db/shop'\n[[group]]\nworkload = 'tpcc'\n\
+                parameters = { warehouses = 4 }\n[experiment]\n";
+    check(&format!("{head}vary = {{ clients = [1, 2, '1k'], calls = ['prepared', 'text'] }}"));
+    check(&format!("{head}repeat = 5\norder = 'random'\npause = '1500ms'\nvary.clients = [4]"));
+    check(&format!("{head}data = 'rebuild'\nvary.warehouses = [1, 2]"));
+    check(&format!("{head}repeat = 'until=1.5%,max=12,figure=p99'\nvary.clients = [1, 2]"));
+    check(&format!("{head}repeat = 'until=decided,min_effect=0.5%'\nvary.clients = [1, 2]"));
+    check(&format!("{head}repeat = 2\nrepeat_rebuild = 'until=3%'\nvary.clients = [1, 2]"));
+    check(
+        "target.url = 'managed:postgres'\n[[group]]\nworkload = 'tpcc'\n[experiment]\nrepeat = 3\n\
+         repeat_restart = 4\nrepeat_rebuild = 2\nvary = { clients = [1, 2] }\n",
+    );
+    check(&format!("{head}until = \"SELECT 'a' <> ''\"\nvary.duration = ['5s', '1m']"));
+    check(&format!("{head}vary = {{ 'server.sync_binlog' = [0, 1], 'load.rate' = [10, 20] }}"));
+    check(
+        "target.url = 'managed:mariadb?max_connections=99&innodb_io_capacity=100'\n\
+           [[group]]\nworkload = 'tpcc'\n[experiment]\n\
+           vary = { 'server.innodb-io-capacity' = [1, 2], clients = [4, 900] }\n\
+           repeat = 2",
+    );
+    check(&format!("{head}vary.target = ['mariadb://a:secret@b/c', 'managed:mariadb?x=1']"));
+    check(
+        "target.url = 'managed:mariadb'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
+           vary.workload = ['tpcc', 'oltp-read-only']",
+    );
+    let groups = "target.url = 'managed:postgres'\n[[group]]\nname = 'a'\nclients = 2\n\
+                  workload = 'oltp-read-only'\n[[group]]\nname = 'b'\n\
+                  workload = 'oltp-read-write'\nload = { model = 'open', rate = 10 }\n\
+                  [experiment]\n";
+    check(&format!("{groups}vary.'group.b.rate' = [10, 100]"));
+    check(&format!("{groups}repeat = 3"));
+}

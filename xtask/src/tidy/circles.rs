@@ -1,0 +1,376 @@
+//! Circles of modules: no two top-level modules of a crate need each other, however far around.
+//!
+//! Read from paths that begin with `crate::`, or with enough `super::` to get to the root. A name
+//! that the root re-exports is its module's; one that the root defines makes the root itself one of
+//! the modules. Not here: circles within a module, imports by glob, and what tests import.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rust::{Source, block_length, sources};
+use super::{Trouble, line_at, places_of_word};
+use crate::tree::Tree;
+
+/// Crates that still have circles.
+const EXEMPT: &[&str] = &["dbdyno", "drivers", "model", "servers", "stats", "store", "workloads"];
+
+const THIS_FILE: &str = "xtask/src/tidy/circles.rs";
+
+/// What the root of a crate is called among its modules.
+const ROOT: &str = "lib";
+
+/// Which module needs which other one, and where that is written first.
+type Needs<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
+
+/// The modules of no crate form a circle, but for those that are known to; and these do.
+pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
+    circles_but(tree, EXEMPT)
+}
+
+fn circles_but(tree: &Tree, exempt: &[&str]) -> Vec<Trouble> {
+    let sources = sources(tree);
+    let mut troubles = Vec::new();
+    let mut has_circles = BTreeSet::new();
+    let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
+    for name in crates {
+        let found = circles_of(&sources, &format!("crates/{name}/src/"));
+        if !found.is_empty() {
+            has_circles.insert(name);
+        }
+        troubles.extend(found.into_iter().filter(|_| !exempt.contains(&name)));
+    }
+    for name in exempt.iter().filter(|name| !has_circles.contains(**name)) {
+        let text = format!("'{name}' has no circle of modules; take it out of EXEMPT");
+        troubles.push(Trouble::new(THIS_FILE, 1, text));
+    }
+    troubles
+}
+
+/// One trouble for each knot of modules that reach each other.
+fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
+    let ours: Vec<(&str, &Source<'_>)> = sources
+        .iter()
+        .filter_map(|source| Some((source.path.strip_prefix(folder)?, source)))
+        .collect();
+    let Some((_, root)) = ours.iter().find(|(path, _)| ["lib.rs", "main.rs"].contains(path)) else {
+        return Vec::new();
+    };
+    let root_names = RootNames::of(&root.product);
+    let mut needs: Needs<'_> = BTreeMap::new();
+    for (path, source) in &ours {
+        if ["lib.rs", "main.rs"].contains(path) {
+            for (name, at) in root_names.used_in(&root.product) {
+                need(&mut needs, ROOT, name, (source.path, line_at(&source.product, at)));
+            }
+            continue;
+        }
+        let modules = modules_of(path);
+        for (name, at) in names_at_root(&source.product, modules.len()) {
+            if let Some(to) = root_names.module_of(name) {
+                need(&mut needs, modules[0], to, (source.path, line_at(&source.product, at)));
+            }
+        }
+    }
+    let mut troubles = Vec::new();
+    let mut told: BTreeSet<&str> = BTreeSet::new();
+    for start in needs.keys().copied() {
+        if told.contains(start) {
+            continue;
+        }
+        let Some(circle) = shortest_circle(&needs, start) else { continue };
+        let all = reached_from(&needs, start).into_iter();
+        told.extend(all.filter(|to| reached_from(&needs, to).contains(start)));
+        let (path, line) = needs[circle[0]][circle[1]];
+        let text = format!(
+            "modules form a circle: {}; move what they share below both",
+            circle.join(" -> ")
+        );
+        troubles.push(Trouble::new(path, line, text));
+    }
+    troubles
+}
+
+fn need<'a>(needs: &mut Needs<'a>, from: &'a str, to: &'a str, place: (&'a str, usize)) {
+    if from != to {
+        needs.entry(from).or_default().entry(to).or_insert(place);
+    }
+}
+
+/// All modules that one needs, however far around.
+fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
+    let mut reached = BTreeSet::new();
+    let mut left = vec![start];
+    while let Some(from) = left.pop() {
+        for to in needs.get(from).into_iter().flat_map(BTreeMap::keys) {
+            if reached.insert(*to) {
+                left.push(to);
+            }
+        }
+    }
+    reached
+}
+
+/// The shortest way from a module back to itself: it stands at both ends.
+fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>> {
+    let mut seen = BTreeSet::new();
+    let mut ways = vec![vec![start]];
+    while !ways.is_empty() {
+        let mut longer = Vec::new();
+        for way in ways {
+            let last = way.last().expect("a way begins somewhere");
+            for to in needs.get(last).into_iter().flat_map(BTreeMap::keys) {
+                let next: Vec<&str> = way.iter().copied().chain([*to]).collect();
+                if *to == start {
+                    return Some(next);
+                }
+                if seen.insert(*to) {
+                    longer.push(next);
+                }
+            }
+        }
+        ways = longer;
+    }
+    None
+}
+
+/// The modules that a file is in, the outermost first: `a/b.rs` and `a/b/mod.rs` are `[a, b]`.
+fn modules_of(path: &str) -> Vec<&str> {
+    let path = path.strip_suffix(".rs").unwrap_or(path);
+    path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
+}
+
+/// The names behind `crate::`, and behind as many `super::` as lead to the root from so deep.
+fn names_at_root(code: &str, depth: usize) -> Vec<(&str, usize)> {
+    let mut names: Vec<(&str, usize)> = Vec::new();
+    for at in places_of_word(code, "crate::") {
+        names.extend(first_names(&code[at + "crate::".len()..]).into_iter().map(|name| (name, at)));
+    }
+    let inner = inner_modules(code);
+    let is_first = |at: &usize| !code[..*at].ends_with("super::");
+    for at in places_of_word(code, "super::").into_iter().filter(is_first) {
+        let behind = code[at..].trim_start_matches("super::");
+        let n_up = (code.len() - at - behind.len()) / "super::".len();
+        let n_inner = inner.iter().filter(|(start, end)| (*start..*end).contains(&at)).count();
+        if n_up == depth + n_inner {
+            names.extend(first_names(behind).into_iter().map(|name| (name, at)));
+        }
+    }
+    names
+}
+
+/// From where to where modules within a file reach.
+fn inner_modules(code: &str) -> Vec<(usize, usize)> {
+    let body = |at: usize| {
+        let brace = at + code[at..].find(['{', ';'])?;
+        let is_inner = code[brace..].starts_with('{');
+        is_inner.then(|| (brace, brace + block_length(&code[brace..])))
+    };
+    places_of_word(code, "mod ").into_iter().filter_map(body).collect()
+}
+
+/// The first names of a path: one, or several in braces.
+fn first_names(path: &str) -> Vec<&str> {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let name = |text: &'_ str| text.find(|c| !part(c)).unwrap_or(text.len());
+    if !path.starts_with('{') {
+        return vec![&path[..name(path)]];
+    }
+    let inside = &path[1..block_length(path).max(2) - 1];
+    let mut names = Vec::new();
+    let mut depth = 0;
+    let mut is_at_start = true;
+    for (at, letter) in inside.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => is_at_start = true,
+            letter if is_at_start && part(letter) => {
+                names.push(&inside[at..at + name(&inside[at..])]);
+                is_at_start = false;
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+/// What the names in the root of a crate stand for.
+struct RootNames<'a> {
+    modules: BTreeSet<&'a str>,
+    /// Imported or re-exported, by the module that they are of.
+    imported: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> RootNames<'a> {
+    fn of(root: &'a str) -> RootNames<'a> {
+        let mut modules = BTreeSet::new();
+        for at in places_of_word(root, "mod ") {
+            modules.extend(first_names(root[at + "mod ".len()..].trim_start()));
+        }
+        let mut imported = BTreeMap::new();
+        for (from, to) in uses(root) {
+            let path = root[from..to].trim_start_matches("use ").trim();
+            let path = path.strip_prefix("self::").or(path.strip_prefix("crate::")).unwrap_or(path);
+            let Some((module, names)) = path.split_once("::") else { continue };
+            if let Some(module) = modules.get(module.trim()) {
+                imported.extend(last_names(names).into_iter().map(|name| (name, *module)));
+            }
+        }
+        RootNames { modules, imported }
+    }
+
+    /// The module that a name is of; the root for what it defines itself, and for what comes from
+    /// elsewhere nothing that matters.
+    fn module_of(&self, name: &'a str) -> Option<&'a str> {
+        match (self.modules.get(name), self.imported.get(name)) {
+            (Some(module), _) | (None, Some(module)) => Some(module),
+            (None, None) if name.is_empty() || name == "self" => None,
+            (None, None) => Some(ROOT),
+        }
+    }
+
+    /// The modules that the root's own code needs, beyond declaring and re-exporting them.
+    fn used_in(&self, root: &'a str) -> Vec<(&'a str, usize)> {
+        let uses = uses(root);
+        let is_code = |at: &usize| {
+            !uses.iter().any(|(from, to)| (*from..*to).contains(at))
+                && !root[..*at].ends_with("mod ")
+        };
+        let mut used = Vec::new();
+        for module in &self.modules {
+            let path = format!("{module}::");
+            let places = places_of_word(root, &path).into_iter().filter(is_code);
+            used.extend(places.map(|at| (*module, at)));
+        }
+        for (name, module) in &self.imported {
+            let places = places_of_word(root, name).into_iter().filter(is_code);
+            used.extend(places.map(|at| (*module, at)));
+        }
+        used
+    }
+}
+
+/// From where to where the imports of a source reach.
+fn uses(code: &str) -> Vec<(usize, usize)> {
+    let to = |at: usize| at + code[at..].find(';').unwrap_or(code.len() - at);
+    places_of_word(code, "use ").into_iter().map(|at| (at, to(at))).collect()
+}
+
+/// The names that a path brings: the last one, or those in braces, each as it is called from there.
+fn last_names(path: &str) -> Vec<&str> {
+    let inside = path.find('{').map_or(path, |at| &path[at + 1..]);
+    let pieces = inside.split([',', '{', '}']).map(str::trim).filter(|piece| !piece.is_empty());
+    pieces.filter_map(|piece| piece.rsplit([' ', ':']).next()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn circles(files: &[(&str, &str)], exempt: &[&str]) -> Vec<String> {
+        let mut all = vec![("crates/a/Cargo.toml", "")];
+        all.extend(files);
+        let found = circles_but(&Tree::of(&all), exempt);
+        found.iter().map(|trouble| trouble.to_string()).collect()
+    }
+
+    fn check(root: &str, files: &[(&str, &str)], expect: &[&str]) {
+        let mut all = vec![("crates/a/src/lib.rs", root)];
+        all.extend(files);
+        let found = circles(&all, &[]);
+        let told: Vec<&str> = found
+            .iter()
+            .filter_map(|text| text.split("circle: ").nth(1)?.split(';').next())
+            .collect();
+        assert_eq!(told, expect, "{found:?}");
+    }
+
+    #[test]
+    fn two_modules_that_need_each_other_are_told_with_their_place() {
+        let found = circles(
+            &[
+                ("crates/a/src/lib.rs", "mod b; mod c;"),
+                ("crates/a/src/b.rs", "//! B.\nuse crate::c::C;"),
+                ("crates/a/src/c/mod.rs", "mod d;"),
+                ("crates/a/src/c/d.rs", "fn f() { crate::b::f() }"),
+            ],
+            &[],
+        );
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("crates/a/src/b.rs:2: modules form a circle: b -> c -> b;"));
+    }
+
+    #[test]
+    fn the_shortest_of_circles_that_hang_together_is_told_once() {
+        let root = "mod b; mod c; mod d; mod e;";
+        let (b, c) = ("use crate::{c::{self, C}, d};", "use crate::d;");
+        let files = [
+            ("crates/a/src/b.rs", b),
+            ("crates/a/src/c.rs", c),
+            ("crates/a/src/d.rs", "use crate::b;"),
+            ("crates/a/src/e.rs", "use crate::{b, c};"),
+        ];
+        check(root, &files, &["b -> d -> b"]);
+    }
+
+    #[test]
+    fn a_way_that_leads_down_only_is_none() {
+        let root = "mod b; mod c; pub use c::C;";
+        let files = [("crates/a/src/b.rs", "use crate::C;"), ("crates/a/src/c.rs", "fn f() {}")];
+        check(root, &files, &[]);
+    }
+
+    #[test]
+    fn what_the_root_re_exports_is_its_module_s() {
+        let root = "mod b; mod c; pub use b::{B as Bee, Other}; pub use c::C;";
+        let files =
+            [("crates/a/src/b.rs", "use crate::C;"), ("crates/a/src/c.rs", "use crate::Bee;")];
+        check(root, &files, &["b -> c -> b"]);
+    }
+
+    #[test]
+    fn what_the_root_defines_makes_it_one_of_them() {
+        let root = "mod b; struct Own; impl From<b::B> for Own {}";
+        check(root, &[("crates/a/src/b.rs", "use crate::Own;")], &["b -> lib -> b"]);
+        let root = "mod b; use b::B; struct Own; impl From<B> for Own {}";
+        check(root, &[("crates/a/src/b.rs", "use crate::Own;")], &["b -> lib -> b"]);
+        check("mod b; struct Own;", &[("crates/a/src/b.rs", "use crate::Own;")], &[]);
+    }
+
+    #[test]
+    fn super_counts_where_it_leads_to_the_root() {
+        let root = "mod b; mod c;";
+        let c = ("crates/a/src/c.rs", "use crate::b;");
+        check(root, &[c, ("crates/a/src/b.rs", "use super::c::C;")], &["b -> c -> b"]);
+        check(root, &[c, ("crates/a/src/b/d.rs", "use super::super::c;")], &["b -> c -> b"]);
+        check(root, &[c, ("crates/a/src/b/d.rs", "use super::c;")], &[]);
+        check(root, &[c, ("crates/a/src/b.rs", "mod inner { use super::c; }")], &[]);
+        check(
+            root,
+            &[c, ("crates/a/src/b.rs", "mod i { use super::super::c; }")],
+            &["b -> c -> b"],
+        );
+    }
+
+    #[test]
+    fn tests_may_need_anything() {
+        let root = "mod b; mod c; #[cfg(test)] mod tests;";
+        let files = [
+            ("crates/a/src/b.rs", "#[cfg(test)] mod tests { use crate::c; }"),
+            ("crates/a/src/b/tests.rs", "use crate::c;"),
+            ("crates/a/src/c.rs", "use crate::b; // crate::c"),
+            ("crates/a/src/tests.rs", "use crate::b;"),
+        ];
+        check(root, &files, &[]);
+    }
+
+    #[test]
+    fn a_crate_is_exempt_as_long_as_it_has_circles() {
+        let b = ("crates/a/src/b.rs", "use crate::c;");
+        let root = ("crates/a/src/lib.rs", "mod b; mod c;");
+        let circle = [root, b, ("crates/a/src/c.rs", "use crate::b;")];
+        assert_eq!(circles(&circle, &["a"]), [""; 0]);
+        let found = circles(&[root, b], &["a"]);
+        assert!(found[0].contains("'a' has no circle of modules; take it out"), "{found:?}");
+        assert_eq!(circles(&[root, b], &["gone"]).len(), 1);
+    }
+}
