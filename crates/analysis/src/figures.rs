@@ -3,6 +3,7 @@
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
 mod catalog;
+mod required;
 
 use model::Load;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub use catalog::{
     Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, direction, known,
     may_be, resolve, short, value_of,
 };
+pub use required::{Holds, Required, RequiredResult};
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
@@ -68,7 +70,7 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
 const SHOWN: [&str; 8] =
     ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
-/// The figures of a run, by name, as an experiment shows them, and those that are asked for besides.
+/// The figures of a run, by name, as an experiment shows them, and those that are asked for.
 pub(crate) fn figures_of(report: &Report, also: &[String]) -> Vec<(String, f64)> {
     let shown = SHOWN.iter().copied();
     let also = also.iter().map(String::as_str).filter(|name| !SHOWN.contains(name));

@@ -261,10 +261,11 @@ pub fn resolve<'r>(
 }
 
 /// What a name may stand for, the likeliest first.
-pub(crate) fn spellings(name: &str) -> [String; 4] {
+pub(crate) fn spellings(name: &str) -> [String; 5] {
     let lower = name.to_lowercase();
-    let [time, metric] = ["_ms", ".per_second"].map(|unit| format!("{lower}{unit}"));
-    [name.to_owned(), lower, time, metric]
+    let [time, share, metric] =
+        ["_ms", "_percent", ".per_second"].map(|unit| format!("{lower}{unit}"));
+    [name.to_owned(), lower, time, share, metric]
 }
 
 /// The figure of the whole run that people call `name`, a time without its unit too, or one of a
@@ -319,15 +320,23 @@ fn wait_percent(report: &Report) -> Option<f64> {
 }
 
 fn half_width(report: &Report, name: &str) -> Option<f64> {
-    let Block { tps_ci95, headlines, offered_ms, .. } = &report.block;
+    let (low, high) = interval_of(report, name)?;
+    Some((high? - low) / 2.0)
+}
+
+/// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
+/// is none.
+pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
+    let Block { tps, tps_ci95, headlines, offered_ms, .. } = &report.block;
+    let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     if name == "tps" {
-        return tps_ci95.as_ref().map(|interval| interval.half_width);
+        return Some(around((*tps)?, tps_ci95.as_ref()?.half_width));
     }
     if let Some(headline) = headlines.get(name) {
-        return headline.half_width;
+        return Some(around(headline.value?, headline.half_width?));
     }
-    let (low, high) = offered_ms.intervals.get(name.strip_suffix("_ms")?)?;
-    Some((high.as_ref()? - low) / 2.0)
+    let Latency { intervals, .. } = offered_ms;
+    intervals.get(name.strip_suffix("_ms")?).copied()
 }
 
 type OfType = fn(&TransactionReport) -> Option<f64>;

@@ -13,17 +13,19 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment, Status};
 use plan::{Draft, decide_all, varied_to_toml};
 use render::{
-    ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
-    experiment_list_markdown,
+    ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
 };
 use serde_json::{Value, json};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
+use super::required::RequiredResults;
 use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, required, seek,
+};
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -45,6 +47,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
         .args(metrics::flags())
+        .arg(required::flag())
         .arg(flags::quiet("No live view, no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
@@ -61,7 +64,8 @@ pub(crate) fn command() -> Command {
                 )
                 .arg(Arg::new("figure").long("figure").value_name("NAME").help(
                     "Judge points by this figure: tps, p99, reads, new_order.p99 or any other",
-                )),
+                ))
+                .arg(required::flag()),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
@@ -94,6 +98,7 @@ pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
 /// Runs a draft that varies something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
     is_kept(matches)?;
+    required::asked(matches)?;
     let varied = decide_all(draft, &own_target)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?), matches, true)
@@ -129,9 +134,10 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     };
     live.end();
     let ExperimentResult { report, is_good, is_interrupted } = result?;
-    told(&report, matches)?;
+    let required = required(&report, matches)?;
+    told(&report, matches, &required)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good) {
+    Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
             super::say(&format!(
                 "interrupted; go on with: dbdyno experiments resume {}",
@@ -167,11 +173,29 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     }
 }
 
-fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
+fn told(report: &ExperimentReport, matches: &ArgMatches, required: &RequiredResults) -> Outcome {
     match flags::is_json(matches) {
-        true => print(&as_json(report)),
-        false => print(&experiment(report)),
+        true => print(&required.json(report)),
+        false => print(&(experiment(report) + &required.text(matches))),
     }
+}
+
+/// Holds the limits that are asked for against each point.
+fn required(report: &ExperimentReport, matches: &ArgMatches) -> Result<RequiredResults, Error> {
+    let mut results = RequiredResults::default();
+    let asked = required::asked(matches)?;
+    if asked.is_empty() {
+        return Ok(results);
+    }
+    let store = store(matches)?;
+    let experiment = store.find_experiment(&report.id).map_err(said)?;
+    for limit in asked {
+        match report_by(&store, &experiment, Some(&limit.figure)) {
+            Ok(report) => results.add_points(&limit, &report),
+            Err(why) => results.add_lost(why.to_string()),
+        }
+    }
+    Ok(results)
 }
 
 fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
@@ -255,7 +279,10 @@ fn show(matches: &ArgMatches) -> Outcome {
         return seek::told(&app::seek::report(&store, &experiment)?, matches);
     }
     let figure = matches.get_one::<String>("figure").map(String::as_str);
-    told(&report_by(&store, &experiment, figure)?, matches)
+    let report = report_by(&store, &experiment, figure)?;
+    let required = required(&report, matches)?;
+    told(&report, matches, &required)?;
+    Ok(if required.is_met() { DONE } else { FAILED })
 }
 
 fn go_on(matches: &ArgMatches) -> Outcome {

@@ -19,6 +19,7 @@ mod output_file;
 mod password;
 mod plan_from;
 mod report;
+mod required;
 mod restore;
 mod run;
 mod runs;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use store::{BadQuery, Filter, Query, RunRow, Sort, Store, why_no_label};
 
 use super::run::told;
-use super::{DONE, Outcome, export, flags, print, say};
+use super::{DONE, FAILED, Outcome, export, flags, print, required, say};
 
 /// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
 const LISTED: usize = 20;
@@ -110,7 +110,7 @@ fn show_command() -> Command {
         let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
-    command.arg(
+    command.arg(required::flag()).arg(
         Arg::new("every")
             .long("every")
             .value_name("DURATION")
@@ -287,12 +287,18 @@ fn show(matches: &ArgMatches) -> Outcome {
         PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
     if parts == ["per_client"] && flags::is_json(matches) {
         let report = run_report(&store, &run, Options { per_client: true })?;
-        return print(&told(&report, matches));
+        return show_whole(&report, matches);
     }
     if parts.is_empty() {
-        return print(&told(&report(&store, &run)?, matches));
+        return show_whole(&report(&store, &run)?, matches);
     }
     show_parts(&store, &run, &parts, matches)
+}
+
+fn show_whole(report: &Report, matches: &ArgMatches) -> Outcome {
+    let required = required::of_run(&required::asked(matches)?, report);
+    print(&told(report, matches, &required))?;
+    Ok(if required.is_met() { DONE } else { FAILED })
 }
 
 fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) -> Outcome {
