@@ -340,7 +340,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "neighbours",
         severity: "warning",
         raised: "programs other than the generator and the server took more than 10 % of this \
-                 machine's CPU time in the measured phase; not looked for with `--around none`, \
+                 machine's CPU time in the measured phase; not looked for with `--monitor off`, \
                  nor where the server is on this machine and its process is not seen",
         advice: "Repeat the run while nothing else works on the machine: what they took, \
                  generator and database had to do without. (What is not seen to be the server \

@@ -143,26 +143,28 @@ pub enum PlacementChoice {
     Fixed(Placement),
 }
 
-/// What is read around a run once a second: of machine, generator, server and database.
+/// Which system and database metrics are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Around {
-    /// Nothing.
-    None,
-    /// Of the database, the counters that its driver has chosen.
+pub enum MonitorScope {
+    /// None at all.
+    #[serde(alias = "none")]
+    Off,
+    /// Machine, generator, server, and the database counters that the driver selects.
     #[default]
-    Chosen,
-    /// All counters of the database.
+    #[serde(alias = "chosen")]
+    Default,
+    /// As the default, with all counters of the database.
     All,
 }
 
-impl Around {
+impl MonitorScope {
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
-            Around::None => "none",
-            Around::Chosen => "chosen",
-            Around::All => "all",
+            MonitorScope::Off => "off",
+            MonitorScope::Default => "default",
+            MonitorScope::All => "all",
         }
     }
 }
@@ -199,9 +201,9 @@ pub struct Plan {
     /// How many seconds each stretch of the report has.
     #[serde(default = "default_probe_seconds")]
     pub probe_seconds: u32,
-    /// What is read around the run.
-    #[serde(default)]
-    pub around: Around,
+    /// Which system and database metrics are read.
+    #[serde(default, alias = "around")]
+    pub monitor: MonitorScope,
     /// What is done to the database meanwhile.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,

@@ -1,7 +1,7 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    Around, ArrivalRate, Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement,
+    ArrivalRate, Arrivals, Connect, Group, Load, MonitorScope, NS_PER_S, Phases, Placement,
     PlacementChoice, Plan, QueueFull, Recording, RefusalKind, Retry, Setting, Settings, Target,
     Until, did_you_mean, parse_count,
 };
@@ -66,7 +66,7 @@ pub fn decide(
         retry,
         recording: Recording { highest_ns, window_seconds: model::window_seconds(probe_seconds) },
         probe_seconds,
-        around: decide_around(draft)?,
+        monitor: decide_monitor(draft)?,
         disturbances,
     })
 }
@@ -130,11 +130,11 @@ fn decide_probe(draft: &Draft) -> Result<u32, BadPlan> {
     }
 }
 
-fn decide_around(draft: &Draft) -> Result<Around, BadPlan> {
-    Ok(match text(draft, "recording.around")?.as_str() {
-        "none" => Around::None,
-        "all" => Around::All,
-        _ => Around::Chosen,
+fn decide_monitor(draft: &Draft) -> Result<MonitorScope, BadPlan> {
+    Ok(match text(draft, "recording.monitor")?.as_str() {
+        "off" => MonitorScope::Off,
+        "all" => MonitorScope::All,
+        _ => MonitorScope::Default,
     })
 }
 

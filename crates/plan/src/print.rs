@@ -40,7 +40,7 @@ pub fn to_toml(plan: &Plan) -> String {
     let recording = [
         ("highest", exact(plan.recording.highest_ns)),
         ("probe", exact(u64::from(plan.probe_seconds) * NS_PER_S)),
-        ("around", plan.around.name().into()),
+        ("monitor", plan.monitor.name().into()),
     ];
     put(&mut top, "recording", table(recording));
     let groups = plan.groups.iter().map(|g| Value::Table(group(g))).collect();

@@ -107,12 +107,12 @@ pub static PLAN: &[Row] = &[
         "Length of the stretches in which the report tells a run's rate, times, waits and errors",
     ),
     new(
-        "recording.around",
-        "around",
-        ParameterKind::Choice(&["chosen", "all", "none"]),
-        "chosen",
-        "What is read around the run once a second: of the machine, generator, server and chosen \
-         counters of the database; all its counters; or nothing",
+        "recording.monitor",
+        "monitor",
+        ParameterKind::Choice(&["default", "all", "off"]),
+        "default",
+        "System and database metrics to read once per second: machine, generator, server and the \
+         main database counters; all database counters; or nothing",
     ),
     new(
         "experiment.repeat",

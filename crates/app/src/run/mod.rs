@@ -18,7 +18,7 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
-    Around, Database, Description, Event, Fact, Finding, NS_PER_MS, Placement, Plan, RunId,
+    Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RunId,
     Severity, StopReason, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
@@ -295,7 +295,7 @@ fn measure(
     let job = Job { threads, ..job_of(plan, groups, placement, options) };
     let (monitor, facts) = monitor::start(Scope {
         // In virtual time there is nothing of this machine.
-        around: if placement == Placement::Simulated { Around::None } else { plan.around },
+        monitor: if placement == Placement::Simulated { MonitorScope::Off } else { plan.monitor },
         threads: sink.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
         connect: admin_session::for_counters,

@@ -114,7 +114,7 @@ impl Calibration {
             connect: model::Connect::default(),
             recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
             probe_seconds: model::PROBE_SECONDS,
-            around: model::Around::None,
+            monitor: model::MonitorScope::Off,
             disturbances: Vec::new(),
         })
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number};
 
 const RUN: [&str; 6] =
-    ["run", "tpcc", "--duration=2s", "--ramp-up=0s", "--clients=2", "--around=none"];
+    ["run", "tpcc", "--duration=2s", "--ramp-up=0s", "--clients=2", "--monitor=off"];
 
 fn named<'a>(report: &'a Value, title: &str) -> &'a Value {
     let all = at(report, "disclosures.0.requirements").as_array().expect("a list");

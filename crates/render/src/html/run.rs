@@ -1,5 +1,5 @@
 //! The page of a run: what was asked, the answer and whether it can be trusted; then everything
-//! over time, by transaction and around it; how to repeat it at the end.
+//! over time, by transaction, system and database metrics; how to repeat it at the end.
 
 use analysis::report::{
     Block as Figures, ClientReport, Disclosure, DisturbanceReport, Report, Status,
@@ -11,7 +11,7 @@ use super::Ink;
 use super::blocks::{Block, Body, Tile, Verdict, named};
 use super::long::{heading, long};
 use crate::charts::{Chart, gauges, of_run};
-use crate::text::{around, disturbances, sections};
+use crate::text::{disturbances, monitoring, sections};
 use crate::{Align, Column, Table};
 
 /// Stretches in the folded table; the JSON has all of them.
@@ -19,7 +19,7 @@ const PROBES_MOST: usize = 1_000;
 /// Clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
-/// Charts of each subject around the run that are seen at once.
+/// Charts of each subject of system metrics that are seen at once.
 const CHARTS_OPEN: usize = 2;
 
 /// The body of a run's page: everything between header and footer.
@@ -44,17 +44,17 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.section("transactions", "Transactions", &transactions(report, &charts, ink));
     body.section("clients", "Clients", &clients(report, &charts, ink));
     body.section("errors", "Errors", &errors(report));
-    body.section("around", "Around the run", &surroundings(report, &charts, ink));
+    body.section("monitor", "System and database metrics", &surroundings(report, &charts, ink));
     body.section("ran", "What ran", &ran(report));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
 
-/// What was read around the run, by what it is about: of each the charts that one looks for first,
+/// System and database metrics, by what it is about: of each the charts that one looks for first,
 /// and the others folded.
 fn surroundings(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
-    let told = around::told_around(report);
-    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
+    let told = monitoring::metric_rows(report);
+    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", monitoring::MEANING));
     let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
     blocks.push(Block::charts(&named(charts, &["statements"]), ink));
     for (about, of) in gauges::by_subject(report, charts) {
