@@ -26,7 +26,7 @@ const OF_THE_RUN: [&str; 6] =
 /// What names things, what is drawn from the seed, and what other facts say too.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is made.
-const REPORTING: [&str; 2] = ["recording.probe", "recording.highest"];
+const REPORTING: [&str; 2] = ["recording.report_interval", "recording.histogram_max"];
 /// The order of the traits that readers look for first.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.load.rate"];
 /// What stands for a trait that a run does not have.

@@ -16,8 +16,8 @@ mod build;
 mod disclosure;
 mod disturbances;
 mod gauges;
+mod intervals;
 mod named;
-mod probes;
 mod reply_lag;
 mod times;
 
@@ -30,8 +30,8 @@ pub use build::Options;
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
+pub use intervals::IntervalReport;
 pub use named::Named;
-pub use probes::ProbeReport;
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
@@ -120,9 +120,10 @@ pub struct Report {
     pub crosschecks: Vec<CrosscheckReport>,
     /// Second by second and group by group; the ramp-up's are negative.
     pub seconds: Vec<SecondReport>,
-    /// The measured phase in stretches of the plan's `probe`.
+    /// The measured phase in intervals of `report_interval`.
     #[serde(default)]
-    pub probes: Vec<ProbeReport>,
+    #[serde(alias = "probes")]
+    pub intervals: Vec<IntervalReport>,
     /// What was done to the database meanwhile, and what that did, in the order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
@@ -161,7 +162,7 @@ impl Report {
     /// What is told second by second, by kind and by gauge: half of a report, and no part of what
     /// whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 4] =
-        [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+        [("seconds", "[]"), ("intervals", "[]"), ("gauges", "[]"), ("transactions", "{}")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }

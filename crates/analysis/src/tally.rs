@@ -323,7 +323,8 @@ impl Tally {
 
     /// The length of the report's intervals, in seconds.
     fn interval_seconds(&self) -> i64 {
-        let seconds = self.description.as_ref().map_or(model::PROBE_SECONDS, |d| d.probe_seconds);
+        let seconds =
+            self.description.as_ref().map_or(model::INTERVAL_SECONDS, |d| d.interval_seconds);
         i64::from(seconds.max(1))
     }
 

@@ -75,8 +75,8 @@ pub use plan::{
 pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, Round, StopRule};
 pub use run::{
-    CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
-    MeasureDescription, PROBE_SECONDS, ReportField, RunId,
+    CheckResult, Description, GroupDescription, HeadlineDescription, INTERVAL_SECONDS, Identity,
+    KindDescription, MeasureDescription, ReportField, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{

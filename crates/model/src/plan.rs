@@ -107,7 +107,8 @@ pub struct Retry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
-    pub highest_ns: u64,
+    #[serde(alias = "highest_ns")]
+    pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
     #[serde(default = "default_window_seconds")]
     pub window_seconds: u32,
@@ -199,8 +200,8 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_probe_seconds")]
-    pub probe_seconds: u32,
+    #[serde(default = "default_interval_seconds", alias = "probe_seconds")]
+    pub interval_seconds: u32,
     /// Which system and database metrics are read.
     #[serde(default, alias = "around")]
     pub monitor: MonitorScope,
@@ -209,8 +210,8 @@ pub struct Plan {
     pub disturbances: Vec<Disturbance>,
 }
 
-fn default_probe_seconds() -> u32 {
-    crate::PROBE_SECONDS
+fn default_interval_seconds() -> u32 {
+    crate::INTERVAL_SECONDS
 }
 
 fn is_pinned() -> bool {

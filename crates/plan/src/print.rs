@@ -38,8 +38,8 @@ pub fn to_toml(plan: &Plan) -> String {
     ];
     put(&mut top, "retry", table(retry));
     let recording = [
-        ("highest", exact(plan.recording.highest_ns)),
-        ("probe", exact(u64::from(plan.probe_seconds) * NS_PER_S)),
+        ("histogram_max", exact(plan.recording.histogram_max_ns)),
+        ("report_interval", exact(u64::from(plan.interval_seconds) * NS_PER_S)),
         ("monitor", plan.monitor.name().into()),
     ];
     put(&mut top, "recording", table(recording));

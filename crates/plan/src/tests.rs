@@ -32,7 +32,7 @@ on = ["deadlock", "busy"]
 backoff = "250us"
 
 [recording]
-highest = "10m"
+histogram_max = "10m"
 
 [[group]]
 name = "writers"

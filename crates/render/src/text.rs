@@ -58,7 +58,7 @@ pub fn text(report: &Report, style: &Style) -> String {
         sections::transactions(report, style),
         sections::groups(report, style),
         sections::over_time(report, style),
-        sections::probes(report, style),
+        sections::by_interval(report, style),
         disturbances::disturbances(report, style),
         sections::measures(report, style),
         sections::errors(report, style),

@@ -61,7 +61,7 @@ impl Report {
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
             seconds: seconds(tally),
-            probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
+            intervals: super::intervals::intervals(tally, i64::from(told.interval_seconds)),
             disturbances: super::disturbances::disturbances(tally),
             gauges: super::gauges::gauges(tally),
             settings: Named(tally.settings.clone()),
@@ -105,7 +105,7 @@ fn undescribed() -> Description {
         dbdyno: String::new(),
         started_unix_ms: 0,
         trial: None,
-        probe_seconds: model::PROBE_SECONDS,
+        interval_seconds: model::INTERVAL_SECONDS,
         window_seconds: 10,
     }
 }

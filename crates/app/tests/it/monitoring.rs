@@ -121,7 +121,7 @@ fn sessions_of_a_server_of_processes_are_added_up_on_postgres() {
 #[test]
 fn nothing_is_read_where_nothing_is_asked_for_or_time_is_not_real() {
     let url = Target::parse("sim:?service=exponential:2ms&servers=4").expect("a URL");
-    for more in ["placement = \"simulated\"\n", "[recording]\naround = \"none\"\n"] {
+    for more in ["placement = \"simulated\"\n", "[recording]\nmonitor = \"off\"\n"] {
         let plan = format!(
             "{more}{}[[group]]\nworkload = \"empty\"\nclients = 2\n",
             "[phases]\nramp_up = \"0s\"\nmeasure = \"1s\"\n"

@@ -165,8 +165,8 @@ fn failures_are_told_by_their_share() {
 fn times_beyond_what_histograms_tell_apart_are_told() {
     let home = Home::new();
     let slow = "--target=sim:?service=exponential:500ms&servers=4";
-    raises(&home, &[slow, "--highest=1s"], &["overflow", "few_samples"]);
-    raises(&home, &[slow, "--highest=1h"], &["few_samples"]);
+    raises(&home, &[slow, "--histogram-max=1s"], &["overflow", "few_samples"]);
+    raises(&home, &[slow, "--histogram-max=1h"], &["few_samples"]);
 }
 
 /// That others do not is seen in virtual time: on a busy machine every generator waits for CPUs.

@@ -15,7 +15,7 @@ use crate::text::{disturbances, monitoring, sections};
 use crate::{Align, Column, Table};
 
 /// Stretches in the folded table; the JSON has all of them.
-const PROBES_MOST: usize = 1_000;
+const INTERVALS_MOST: usize = 1_000;
 /// Clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
@@ -31,11 +31,11 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.tiles = tiles(report);
     body.section("findings", "Can it be trusted?", &[Block::findings(&report.findings)]);
     let rates = named(&charts, &["throughput", "offered", "queue", "losses", "stalls"]);
-    let times = named(&charts, &["response", "probes"]);
+    let times = named(&charts, &["response", "intervals"]);
     let over_time: Vec<&Chart> = interleaved(&rates, &times);
     let steady = sections::steadiness(report).unwrap_or_default();
-    let stretches = sections::stretches(report, PROBES_MOST);
-    let stretches = stretches.map(|table| long("Probes", &[Block::table(&table)]));
+    let stretches = sections::stretches(report, INTERVALS_MOST);
+    let stretches = stretches.map(|table| long("Intervals", &[Block::table(&table)]));
     let mut blocks = vec![Block::charts(&over_time, ink), Block::Words(steady)];
     blocks.extend(stretches);
     body.section("time", "Over time", &blocks);

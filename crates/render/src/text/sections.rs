@@ -478,15 +478,17 @@ pub(crate) fn steadiness(report: &Report) -> Option<Vec<String>> {
 }
 
 /// Stretches that a page shows; the JSON has all of them.
-const PROBES_MOST: usize = 60;
+const INTERVALS_MOST: usize = 60;
 
 /// The run in stretches, where users arrive at a rate or think.
-pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
-    let Some(table) = stretches(report, PROBES_MOST) else { return Vec::new() };
+pub(super) fn by_interval(report: &Report, style: &Style) -> Vec<String> {
+    let Some(table) = stretches(report, INTERVALS_MOST) else { return Vec::new() };
     let mut lines = headed(&table, style);
-    if report.probes.len() > PROBES_MOST {
-        let more = report.probes.len() - PROBES_MOST;
-        lines.push(format!("and {more} more in the JSON; a longer --probe makes them fewer"));
+    if report.intervals.len() > INTERVALS_MOST {
+        let more = report.intervals.len() - INTERVALS_MOST;
+        lines.push(format!(
+            "and {more} more in the JSON; a longer --report-interval makes them fewer"
+        ));
     }
     lines
 }
@@ -494,7 +496,7 @@ pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
 /// The first stretches as a table, where users arrive at a rate or think.
 pub(crate) fn stretches(report: &Report, most: usize) -> Option<Table> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;
-    if report.probes.len() < 2 || report.groups.iter().all(is_closed) {
+    if report.intervals.len() < 2 || report.groups.iter().all(is_closed) {
         return None;
     }
     let mut table = Table::new([
@@ -508,18 +510,18 @@ pub(crate) fn stretches(report: &Report, most: usize) -> Option<Table> {
         Column::spare("queued", Align::Point, 2),
         Column::new("lost", Align::Right),
     ]);
-    for probe in report.probes.iter().take(most) {
+    for interval in report.intervals.iter().take(most) {
         let number = |value: Option<f64>| value.map_or(NONE.to_owned(), |v| significant(v, 3));
         table.row([
-            format!("{} to {}", probe.from_s, numbers::exact(probe.to_s)),
-            rate(Some(probe.offered_per_second)),
-            rate(Some(probe.tps)),
-            ms(probe.p50_ms),
-            ms(probe.p95_ms),
-            ms(probe.p99_ms),
-            percent(probe.wait_percent),
-            number(probe.queue_mean),
-            format_count(probe.failed + probe.dropped + probe.unfinished),
+            format!("{} to {}", interval.from_s, numbers::exact(interval.to_s)),
+            rate(Some(interval.offered_per_second)),
+            rate(Some(interval.tps)),
+            ms(interval.p50_ms),
+            ms(interval.p95_ms),
+            ms(interval.p99_ms),
+            percent(interval.wait_percent),
+            number(interval.queue_mean),
+            format_count(interval.failed + interval.dropped + interval.unfinished),
         ]);
     }
     Some(table)
