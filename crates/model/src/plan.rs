@@ -2,7 +2,7 @@
 //!
 //! Not here: TOML, flags and defaults (plan), which parse once into this.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
 
@@ -78,6 +78,7 @@ pub struct Group {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as written, every one of them.
+    #[serde(deserialize_with = "todays_parameters")]
     pub parameters: Vec<(String, String)>,
 }
 
@@ -216,6 +217,19 @@ fn default_interval_seconds() -> u32 {
 
 fn is_pinned() -> bool {
     true
+}
+
+/// The parameters of a group under today's names, whenever they were stored.
+pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<(String, String)>, D::Error> {
+    let mut parameters = Vec::<(String, String)>::deserialize(from)?;
+    for (name, _) in &mut parameters {
+        if name == "calls" {
+            "mode".clone_into(name);
+        }
+    }
+    Ok(parameters)
 }
 
 /// Targets are stored as URLs, and never with their password.

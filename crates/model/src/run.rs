@@ -103,6 +103,7 @@ pub struct GroupDescription {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as decided.
+    #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
     /// Its kinds of transactions, by index.
     pub kinds: Vec<KindDescription>,

@@ -235,7 +235,7 @@ fn decide_parameters(
 fn placed(written: &Written, why: String) -> BadPlan {
     match &written.from {
         From::Flag(flag) => {
-            // An axis is told as `--vary group.NAME.calls`.
+            // An axis is told as `--vary group.NAME.mode`.
             let name = flag.rsplit([' ', '.']).next().unwrap_or_default().replace('-', "_");
             let short = why.strip_prefix(&format!("{name}: ")).map(str::to_owned);
             written.bad(short.unwrap_or(why))
