@@ -237,7 +237,7 @@ pub struct Block {
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
-    /// The longest response time of what was carried in from the ramp-up (its age, if it never
+    /// The longest response time of the backlog at start (its age, if it never
     /// ended), which is in no figure of the measured phase; null if nothing was.
     #[serde(default)]
     pub backlog_at_start_max_ms: Option<f64>,
@@ -331,7 +331,8 @@ pub struct CountsReport {
     pub unknown: u64,
     /// Intended in the ramp-up, and still with us when the measured phase began. 0 in the
     /// counts of the ramp-up itself.
-    pub carried_in: u64,
+    #[serde(alias = "carried_in")]
+    pub backlog_at_start: u64,
 }
 
 /// What a transaction takes on average: a mean over those that ended in the measured window, of

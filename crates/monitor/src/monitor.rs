@@ -95,8 +95,8 @@ impl Monitor {
                     is_cut_off = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let text = "a source did not end with the load, and was left behind";
-                    self.facts.push(Fact::new("monitor", "left_behind", text));
+                    let text = "a source did not end with the load and was abandoned";
+                    self.facts.push(Fact::new("monitor", "readers_abandoned", text));
                     break;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,

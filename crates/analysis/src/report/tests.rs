@@ -38,7 +38,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     p99 p999 reasons sd
     /connect_ms/interval_reasons: p50
     /connect_ms/reasons: p90 p95 p99 p999
-    /counts: carried_in committed dropped failed finished offered retried rolled_back
+    /counts: backlog_at_start committed dropped failed finished offered retried rolled_back
     unfinished unknown
     /crosschecks[]: change committed matches transaction unknown
     /errors[]: code count kind message
@@ -70,7 +70,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
     /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
-    /ramp_up_counts: carried_in committed dropped failed finished offered retried
+    /ramp_up_counts: backlog_at_start committed dropped failed finished offered retried
     rolled_back unfinished unknown
     /reply_lag_us: count late max mean p50 p99 reasons service
     /reply_lag_us/reasons: count

@@ -328,7 +328,7 @@ fn measure(
         (before, Ok(after)) => crosscheck(&before, &after, sink),
         (_, Err(error)) => {
             let text = format!("The database's own count of commits is not known: {error}.");
-            sink.tell(not_made("crosscheck_not_made", text));
+            sink.tell(not_made("crosscheck_not_run", text));
         }
     }
     compare_commits(groups, stop, commits_before, sink);
@@ -341,7 +341,7 @@ fn measure(
             Err(Error::Interrupted(why)) => sink.note(why),
             Err(error) => {
                 let text = format!("The data could not be checked after the load: {error}.");
-                sink.tell(not_made("checks_not_made", text));
+                sink.tell(not_made("checks_not_run", text));
             }
         }
     }

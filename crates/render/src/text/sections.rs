@@ -124,15 +124,12 @@ pub(crate) fn counted(report: &Report) -> Vec<String> {
     if counts.retried > 0 {
         more.push(count(counts.retried, "further attempt"));
     }
-    if counts.carried_in > 0 {
+    if counts.backlog_at_start > 0 {
         let longest = report.block.backlog_at_start_max_ms.map(|longest_ms| {
             format!(" (the longest took {})", numbers::duration((longest_ms * 1e6) as u64))
         });
-        let carried_in = format_count(counts.carried_in);
-        more.push(format!(
-            "{carried_in} carried in from the ramp-up{}",
-            longest.unwrap_or_default()
-        ));
+        let backlog = format_count(counts.backlog_at_start);
+        more.push(format!("{backlog} in the backlog at start{}", longest.unwrap_or_default()));
     }
     told.push(more.join(", "));
     let block = &report.block;
@@ -457,10 +454,10 @@ pub(crate) fn steadiness(report: &Report) -> Option<Vec<String>> {
     ];
     facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
     facts.push(match steady.stalls {
-        0 => "no standstill".to_owned(),
+        0 => "no stall".to_owned(),
         n => format!(
             "{} ({} ms in all, the longest {} ms)",
-            count(n, "standstill"),
+            count(n, "stall"),
             significant(steady.stalled_ms, 3),
             significant(steady.longest_stall_ms, 3)
         ),
