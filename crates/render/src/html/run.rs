@@ -1,4 +1,4 @@
-//! The page of a run: what was asked, the answer and whether it can be trusted; then everything
+//! The page of a run: what was asked, the answer and whether it is valid; then everything
 //! over time, by transaction, system and database metrics; how to repeat it at the end.
 
 use analysis::report::{
@@ -29,7 +29,7 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.asked = asked(report);
     body.verdicts = vec![verdict(report)];
     body.tiles = tiles(report);
-    body.section("findings", "Can it be trusted?", &[Block::findings(&report.findings)]);
+    body.section("findings", "Is this result valid?", &[Block::findings(&report.findings)]);
     let rates = named(&charts, &["throughput", "offered", "queue", "losses", "stalls"]);
     let times = named(&charts, &["response", "intervals"]);
     let over_time: Vec<&Chart> = interleaved(&rates, &times);
@@ -124,14 +124,17 @@ fn verdict(report: &Report) -> Verdict {
         Status::Interrupted => ("warn", "It was interrupted."),
         Status::QueueFull => ("warn", "The queue was full, and it stopped."),
         Status::Completed if has(Severity::Warning) => ("warn", "With care."),
-        Status::Completed => ("good", "It can be trusted."),
+        Status::Completed => ("good", "This result is valid."),
     };
     let word = match reason.is_empty() {
         true => word.to_owned(),
         false => format!("{}{reason}.", word.trim_end_matches('.')),
     };
     // What is worth knowing stands below.
-    let text = text.trim_start_matches("With care: ").trim_end_matches(" Worth knowing:");
+    let text = text
+        .trim_start_matches("With care: ")
+        .trim_start_matches("Yes. ")
+        .trim_end_matches(" Notes:");
     Verdict { class, word, text: text.to_owned() }
 }
 
@@ -358,7 +361,7 @@ fn ran(report: &Report) -> Vec<Block> {
     }
     if !report.declarations.is_empty() {
         let words = Block::Words(report.declarations.clone());
-        blocks.push(Block::folded("Declarations: what differs from the standard", &[words]));
+        blocks.push(Block::folded("Disclosures: what differs from the standard", &[words]));
     }
     if !report.settings.is_empty() {
         let title = format!("Settings of the server ({})", report.settings.0.len());

@@ -189,7 +189,7 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
         before.ends_with("<details class=\"long\">")
     };
     assert!(is_long("All 4 gauges") && is_long("Facts: "));
-    assert!(!is_long("The plan as decided") && !is_long("Declarations"));
+    assert!(!is_long("The plan as decided") && !is_long("Disclosures"));
 }
 
 #[test]

@@ -707,7 +707,7 @@ fn loops(report: &Report) -> Option<String> {
     Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
-/// Whether the result can be trusted, in a sentence.
+/// Whether the result is valid, in a sentence.
 pub(crate) fn verdict(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
@@ -715,17 +715,15 @@ pub(crate) fn verdict(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) if report.findings.is_empty() => {
-            "Nothing was seen that speaks against it.".to_owned()
-        }
-        (0, 0) => "Nothing was seen that speaks against it. Worth knowing:".to_owned(),
+        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
+        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
         (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
     }
 }
 
 pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = vec![title(&format!("Can it be trusted? {}", verdict(report)), style)];
+    let mut lines = vec![title(&format!("Is this result valid? {}", verdict(report)), style)];
     for finding in &report.findings {
         let (word, ink) = match finding.severity {
             Severity::Invalid => ("INVALID", Ink::Red),
@@ -755,7 +753,7 @@ pub(super) fn footer(report: &Report, style: &Style) -> Vec<String> {
     let declarations = &report.declarations;
     lines.extend(declarations.iter().take(1).flat_map(|first| wrap(first, style.width)));
     if declarations.len() > 1 {
-        let more = count(declarations.len() as u64 - 1, "further declaration");
+        let more = count(declarations.len() as u64 - 1, "further disclosure");
         lines.push(format!("{more} of what differs: see the JSON."));
     }
     let run_id = &report.run_id;

@@ -58,7 +58,7 @@ fn a_plain_closed_run_reads_like_a_page() {
                 p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    Is this result valid? Yes. No problem was found. Notes:
     note        The database lives within the generator and shares its CPUs. The client's CPU time
                 contains the database's. Figures are of both together: where users have two hosts,
                 use two.
@@ -132,7 +132,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? With care: 4 warnings.
+    Is this result valid? With care: 4 warnings.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
                 2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
                 connecting are part of the figures.
@@ -195,7 +195,7 @@ fn an_interrupted_run_says_how_far_it_came() {
                 p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    Is this result valid? Yes. No problem was found. Notes:
     note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures are true
                 of that part.
     note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.
