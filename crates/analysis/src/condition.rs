@@ -21,11 +21,12 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went.
-const OF_THE_RUN: [&str; 5] = ["around", "client", "commits", "connections", crate::repeats::TRIAL];
+const OF_THE_RUN: [&str; 6] =
+    ["monitor", "around", "client", "commits", "connections", crate::repeats::TRIAL];
 /// What names things, what is drawn from the seed, and what other facts say too.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is made.
-const REPORTING: [&str; 2] = ["recording.probe", "recording.highest"];
+const REPORTING: [&str; 2] = ["recording.report_interval", "recording.histogram_max"];
 /// The order of the traits that readers look for first.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.load.rate"];
 /// What stands for a trait that a run does not have.

@@ -1,4 +1,4 @@
-//! Findings: can this result be trusted, and what is to be done about it?
+//! Findings: is this result valid, and what is to be done about it?
 //!
 //! A finding is a variant of one of the enums in this folder: its identity, how much it matters
 //! and the figure that raised it stand in one arm of `words`; when it is raised and what to do

@@ -428,7 +428,7 @@ fn description(load: Load) -> Description {
         dbdyno: "0.1.0".to_owned(),
         started_unix_ms: 1_772_000_000_000,
         trial: None,
-        probe_seconds: model::PROBE_SECONDS,
+        interval_seconds: model::INTERVAL_SECONDS,
         window_seconds: 10,
     }
 }

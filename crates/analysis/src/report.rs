@@ -16,8 +16,8 @@ mod build;
 mod disclosure;
 mod disturbances;
 mod gauges;
+mod intervals;
 mod named;
-mod probes;
 mod reply_lag;
 mod times;
 
@@ -30,8 +30,8 @@ pub use build::Options;
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
+pub use intervals::IntervalReport;
 pub use named::Named;
-pub use probes::ProbeReport;
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
@@ -120,9 +120,10 @@ pub struct Report {
     pub crosschecks: Vec<CrosscheckReport>,
     /// Second by second and group by group; the ramp-up's are negative.
     pub seconds: Vec<SecondReport>,
-    /// The measured phase in stretches of the plan's `probe`.
+    /// The measured phase in intervals of `report_interval`.
     #[serde(default)]
-    pub probes: Vec<ProbeReport>,
+    #[serde(alias = "probes")]
+    pub intervals: Vec<IntervalReport>,
     /// What was done to the database meanwhile, and what that did, in the order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
@@ -161,9 +162,9 @@ impl Report {
     /// What is told second by second, by kind and by gauge: half of a report, and no part of what
     /// whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 4] =
-        [("seconds", "[]"), ("probes", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+        [("seconds", "[]"), ("intervals", "[]"), ("gauges", "[]"), ("transactions", "{}")];
     /// What is told second by second alone: comparisons need all else.
-    pub const SERIES: [ReportField; 2] = [("seconds", "[]"), ("probes", "[]")];
+    pub const SERIES: [ReportField; 2] = [("seconds", "[]"), ("intervals", "[]")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }
@@ -238,7 +239,7 @@ pub struct Block {
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
-    /// The longest response time of what was carried in from the ramp-up (its age, if it never
+    /// The longest response time of the backlog at start (its age, if it never
     /// ended), which is in no figure of the measured phase; null if nothing was.
     #[serde(default)]
     pub backlog_at_start_max_ms: Option<f64>,
@@ -332,7 +333,8 @@ pub struct CountsReport {
     pub unknown: u64,
     /// Intended in the ramp-up, and still with us when the measured phase began. 0 in the
     /// counts of the ramp-up itself.
-    pub carried_in: u64,
+    #[serde(alias = "carried_in")]
+    pub backlog_at_start: u64,
 }
 
 /// What a transaction takes on average: a mean over those that ended in the measured window, of

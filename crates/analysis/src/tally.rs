@@ -169,12 +169,12 @@ impl GroupTally {
     }
 
     /// What was intended in the ramp-up and ended after it, or not at all.
-    pub fn carried_in(&self) -> u64 {
+    pub fn backlog_at_start(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()
     }
 
     /// The longest response time of these, in nanoseconds; 0 where there is none.
-    pub fn carried_in_max_ns(&self) -> u64 {
+    pub fn backlog_at_start_max_ns(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried_max_ns).max().unwrap_or(0)
     }
 
@@ -186,8 +186,8 @@ impl GroupTally {
             let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
             all - kind.carried_ns as f64
         });
-        let carried_in = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
-        within.chain(carried_in).sum()
+        let backlog_at_start = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
+        within.chain(backlog_at_start).sum()
     }
 
     /// Commits of a kind that finished within `seconds`.
@@ -323,7 +323,8 @@ impl Tally {
 
     /// The length of the report's intervals, in seconds.
     fn interval_seconds(&self) -> i64 {
-        let seconds = self.description.as_ref().map_or(model::PROBE_SECONDS, |d| d.probe_seconds);
+        let seconds =
+            self.description.as_ref().map_or(model::INTERVAL_SECONDS, |d| d.interval_seconds);
         i64::from(seconds.max(1))
     }
 
@@ -722,7 +723,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_in_fills_the_time_of_closed_clients_and_what_is_carried_out_does_not() {
+    fn a_backlog_at_start_fills_the_time_of_closed_clients_and_what_is_carried_out_does_not() {
         let mut made = Made::closed();
         made.measured_ns = 3 * NS_PER_S;
         // 8 clients: each is busy from -1 s to 1.5 s and from there to 4 s.
@@ -743,7 +744,7 @@ mod tests {
         made.seconds = vec![part(-1, 1_500 * NS_PER_MS), part(1, NS_PER_S)];
         let tally = made.tally();
         assert_eq!(tally.outside_percent(), Some(0.0));
-        assert_eq!(tally.groups[0].carried_in_max_ns(), 2_500 * NS_PER_MS);
+        assert_eq!(tally.groups[0].backlog_at_start_max_ns(), 2_500 * NS_PER_MS);
         // One of eight did nothing until the window was half over.
         made.seconds[0].kind(0).carried_ns -= 1_500 * NS_PER_MS;
         let outside = made.tally().outside_percent().expect("all are closed");

@@ -136,7 +136,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         placement: Placement::Thread,
         retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
-        recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
+        recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         share: Share::WHOLE,
         pin: false,
         workers: 1,

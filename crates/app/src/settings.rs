@@ -229,7 +229,7 @@ impl Set {
 
 /// That a server took settings to other values than were asked for, if it did.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
-    let known = catalog_entry("setting_differs").expect("it is in the list of all");
+    let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
         Event::Finding(Finding {
             id: known.id.to_owned(),

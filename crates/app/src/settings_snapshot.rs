@@ -52,7 +52,7 @@ pub(crate) fn before(
         }
         Ok(None) => (None, Vec::new()),
         Err(why) => {
-            let fact = Fact::new("around", "settings", format!("not read: {why}"));
+            let fact = Fact::new("monitor", "settings", format!("not read: {why}"));
             (None, vec![Event::Fact(fact)])
         }
     }

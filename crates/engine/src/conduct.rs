@@ -169,7 +169,7 @@ impl<'a> Stage<'a> {
         let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), tap);
         let (seed, retry) = (job.seed, job.retry.clone());
         let common = Arc::new(Common { seed, retry, stop: Arc::clone(stop), recorder });
-        let none = || (0, 0, Histogram::new(Range { highest_ns: recording.highest_ns }));
+        let none = || (0, 0, Histogram::new(Range { highest_ns: recording.histogram_max_ns }));
         Stage {
             job,
             stop: Arc::clone(stop),

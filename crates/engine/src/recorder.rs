@@ -36,7 +36,7 @@ struct Spans {
 impl Spans {
     fn new(recording: Recording, seconds_per_span: i64) -> Spans {
         Spans {
-            range: Range { highest_ns: recording.highest_ns },
+            range: Range { highest_ns: recording.histogram_max_ns },
             seconds_per_span,
             current: None,
             done: Vec::new(),

@@ -289,7 +289,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         placement: Placement::Simulated,
         retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
         connect: Connect::default(),
-        recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
+        recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         share: Share::WHOLE,
         pin: false,
         workers: 2,

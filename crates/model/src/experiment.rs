@@ -311,7 +311,7 @@ mod tests {
             name: name.to_owned(),
             values: values.iter().map(|value| (*value).to_owned()).collect(),
         };
-        let all = combinations(&[axis("clients", &["1", "2"]), axis("calls", &["a", "b", "c"])]);
+        let all = combinations(&[axis("clients", &["1", "2"]), axis("mode", &["a", "b", "c"])]);
         let joined: Vec<String> = all.iter().map(|values| values.join("")).collect();
         assert_eq!(joined, ["1a", "1b", "1c", "2a", "2b", "2c"]);
     }

@@ -71,7 +71,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Repeat the run on a server that nobody else changes or starts anew.",
     },
     CatalogEntry {
-        id: "setting_differs",
+        id: "setting_adjusted",
         severity: "warning",
         raised: "the server took a setting to another value than was asked for: it rounds, or has \
                  bounds",
@@ -86,7 +86,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Wait for longer (--wait-at-most), or ask for what can be reached.",
     },
     CatalogEntry {
-        id: "left_behind",
+        id: "clients_abandoned",
         severity: "invalid",
         raised: "clients did not end when the run cut them off: what they held is not all counted",
         advice: "Offer less than the generator can even count, or look for a database that does \
@@ -107,13 +107,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  isolated or not atomic.",
     },
     CatalogEntry {
-        id: "checks_not_made",
+        id: "checks_not_run",
         severity: "invalid",
         raised: "the data could not be looked at after the load",
         advice: "Look why the database did not answer after the load, and run it again.",
     },
     CatalogEntry {
-        id: "crosscheck_not_made",
+        id: "crosscheck_not_run",
         severity: "invalid",
         raised: "the data could not be looked at after the load",
         advice: "Look why the database did not answer after the load, and run it again.",
@@ -126,7 +126,7 @@ pub static CATALOG: &[CatalogEntry] = &[
                  look at its log.",
     },
     CatalogEntry {
-        id: "server_counts_fewer",
+        id: "server_commit_count_low",
         severity: "warning",
         raised: "the counter of commits of the server itself grew by less than we committed",
         advice: "It counts all sessions, so it should grow by at least as much: look whether the \
@@ -143,17 +143,17 @@ pub static CATALOG: &[CatalogEntry] = &[
                  tells it by itself.",
     },
     CatalogEntry {
-        id: "books_disagree",
+        id: "internal_count_mismatch",
         severity: "invalid",
         raised: "counts and histograms disagree: an error of dbdyno",
         advice: "Do not use the figures: this is an error of dbdyno, or of the file that they \
                  were read from. Please report it.",
     },
     CatalogEntry {
-        id: "generator_stood_still",
+        id: "generator_paused",
         severity: "warning",
         raised: "the generator was woken a quarter of a second late or more while there was load",
-        advice: "Whatever stands still at that time is not the database's: look at what suspended \
+        advice: "A stall at that time is not the database's: look at what suspended \
                  the process, paused its host (a snapshot, a migration) or kept it from a CPU, and \
                  repeat the run.",
     },
@@ -240,7 +240,7 @@ pub static CATALOG: &[CatalogEntry] = &[
                  rate or allow a longer drain.",
     },
     CatalogEntry {
-        id: "carried_in",
+        id: "backlog_at_start",
         severity: "warning",
         raised: "in open load, a backlog of more than one a client came from the ramp-up",
         advice: "Lower the rate, or lengthen the ramp-up until the backlog is gone.",
@@ -297,7 +297,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "stalled",
         severity: "note, warning",
-        raised: "commits stood still: below, or from 1 % of the time",
+        raised: "no commits for a while: below, or from 1 % of the time",
         advice: "Look for checkpoints, flushes and lock waits at that time.",
     },
     CatalogEntry {
@@ -337,10 +337,10 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Use a machine of its own, or repeat and interleave the runs.",
     },
     CatalogEntry {
-        id: "neighbours",
+        id: "other_cpu_load",
         severity: "warning",
         raised: "programs other than the generator and the server took more than 10 % of this \
-                 machine's CPU time in the measured phase; not looked for with `--around none`, \
+                 machine's CPU time in the measured phase; not looked for with `--monitor off`, \
                  nor where the server is on this machine and its process is not seen",
         advice: "Repeat the run while nothing else works on the machine: what they took, \
                  generator and database had to do without. (What is not seen to be the server \

@@ -69,14 +69,14 @@ pub use nearest::{did_you_mean, nearest};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{
-    Around, Arrivals, Connect, Group, Load, Phases, PlacementChoice, Plan, QueueFull, Recording,
-    Retry, Until,
+    Arrivals, Connect, Group, Load, MonitorScope, Phases, PlacementChoice, Plan, QueueFull,
+    Recording, Retry, Until,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, Round, StopRule};
 pub use run::{
-    CheckResult, Description, GroupDescription, HeadlineDescription, Identity, KindDescription,
-    MeasureDescription, PROBE_SECONDS, ReportField, RunId,
+    CheckResult, Description, GroupDescription, HeadlineDescription, INTERVAL_SECONDS, Identity,
+    KindDescription, MeasureDescription, ReportField, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{

@@ -2,7 +2,7 @@
 //!
 //! Not here: TOML, flags and defaults (plan), which parse once into this.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
 
@@ -78,6 +78,7 @@ pub struct Group {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as written, every one of them.
+    #[serde(deserialize_with = "todays_parameters")]
     pub parameters: Vec<(String, String)>,
 }
 
@@ -107,7 +108,8 @@ pub struct Retry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
-    pub highest_ns: u64,
+    #[serde(alias = "highest_ns")]
+    pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
     #[serde(default = "default_window_seconds")]
     pub window_seconds: u32,
@@ -143,26 +145,28 @@ pub enum PlacementChoice {
     Fixed(Placement),
 }
 
-/// What is read around a run once a second: of machine, generator, server and database.
+/// Which system and database metrics are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Around {
-    /// Nothing.
-    None,
-    /// Of the database, the counters that its driver has chosen.
+pub enum MonitorScope {
+    /// None at all.
+    #[serde(alias = "none")]
+    Off,
+    /// Machine, generator, server, and the database counters that the driver selects.
     #[default]
-    Chosen,
-    /// All counters of the database.
+    #[serde(alias = "chosen")]
+    Default,
+    /// As the default, with all counters of the database.
     All,
 }
 
-impl Around {
+impl MonitorScope {
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
-            Around::None => "none",
-            Around::Chosen => "chosen",
-            Around::All => "all",
+            MonitorScope::Off => "off",
+            MonitorScope::Default => "default",
+            MonitorScope::All => "all",
         }
     }
 }
@@ -197,22 +201,35 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_probe_seconds")]
-    pub probe_seconds: u32,
-    /// What is read around the run.
-    #[serde(default)]
-    pub around: Around,
+    #[serde(default = "default_interval_seconds", alias = "probe_seconds")]
+    pub interval_seconds: u32,
+    /// Which system and database metrics are read.
+    #[serde(default, alias = "around")]
+    pub monitor: MonitorScope,
     /// What is done to the database meanwhile.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
 }
 
-fn default_probe_seconds() -> u32 {
-    crate::PROBE_SECONDS
+fn default_interval_seconds() -> u32 {
+    crate::INTERVAL_SECONDS
 }
 
 fn is_pinned() -> bool {
     true
+}
+
+/// The parameters of a group under today's names, whenever they were stored.
+pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Vec<(String, String)>, D::Error> {
+    let mut parameters = Vec::<(String, String)>::deserialize(from)?;
+    for (name, _) in &mut parameters {
+        if name == "calls" {
+            "mode".clone_into(name);
+        }
+    }
+    Ok(parameters)
 }
 
 /// Targets are stored as URLs, and never with their password.

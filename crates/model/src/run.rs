@@ -74,8 +74,8 @@ pub struct Description {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_probe_seconds")]
-    pub probe_seconds: u32,
+    #[serde(default = "default_interval_seconds", alias = "probe_seconds")]
+    pub interval_seconds: u32,
     /// How many seconds each window of service, wait and lag has; it was ten in all runs that do
     /// not tell.
     #[serde(default = "crate::plan::default_window_seconds")]
@@ -83,10 +83,10 @@ pub struct Description {
 }
 
 /// Unless asked for otherwise: the longest windows in which waits are kept.
-pub const PROBE_SECONDS: u32 = crate::WINDOW_SECONDS as u32;
+pub const INTERVAL_SECONDS: u32 = crate::WINDOW_SECONDS as u32;
 
-fn default_probe_seconds() -> u32 {
-    PROBE_SECONDS
+fn default_interval_seconds() -> u32 {
+    INTERVAL_SECONDS
 }
 
 /// A group as it is told.
@@ -103,6 +103,7 @@ pub struct GroupDescription {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as decided.
+    #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
     /// Its kinds of transactions, by index.
     pub kinds: Vec<KindDescription>,

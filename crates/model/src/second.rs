@@ -14,9 +14,9 @@ use crate::{KindIndex, RefusalKind, Traffic};
 pub const WINDOW_SECONDS: i64 = 10;
 
 /// The windows in which service, wait and lag are kept where a report is told in stretches of
-/// `probe_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
-pub fn window_seconds(probe_seconds: u32) -> u32 {
-    let divides = |window: &u32| probe_seconds.is_multiple_of(*window);
+/// `interval_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
+pub fn window_seconds(interval_seconds: u32) -> u32 {
+    let divides = |window: &u32| interval_seconds.is_multiple_of(*window);
     (1..=WINDOW_SECONDS as u32).rev().find(divides).unwrap_or(1)
 }
 
@@ -373,7 +373,8 @@ mod tests {
 
     #[test]
     fn stretches_are_made_of_whole_windows_that_are_as_long_as_can_be() {
-        let check = |probe: u32, window: u32| assert_eq!(window_seconds(probe), window, "{probe}");
+        let check =
+            |interval: u32, window: u32| assert_eq!(window_seconds(interval), window, "{interval}");
         for window in 1..=10 {
             check(window, window);
         }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use model::{Around, Database, Fact};
+use model::{Database, Fact, MonitorScope};
 
 use crate::collector::{Collector, Make};
 use crate::database_counters::{Canceller, Connect, DatabaseCounters};
@@ -17,7 +17,7 @@ use crate::tasks::SharedTasks;
 /// What is monitored beside a run.
 pub struct Scope {
     /// What is asked for.
-    pub around: Around,
+    pub monitor: MonitorScope,
     /// Our own threads.
     pub threads: SharedTasks,
     /// The database that is loaded.
@@ -34,7 +34,7 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     let canceller = Canceller::default();
     let mut collectors: Vec<Make> = Vec::new();
     let mut facts = Vec::new();
-    if of.around == Around::None {
+    if of.monitor == MonitorScope::Off {
         return (Monitor::over(collectors, canceller), facts);
     }
     let threads = of.threads;
@@ -48,7 +48,7 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
         for (about, locate) in processes {
             collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
         }
-        let (all, of_collector) = (of.around == Around::All, canceller.clone());
+        let (all, of_collector) = (of.monitor == MonitorScope::All, canceller.clone());
         let connect = of.connect;
         collectors.push(Box::new(move || {
             let counters = DatabaseCounters::of(database, connect, all, of_collector)?;
@@ -64,13 +64,13 @@ fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)
         None => Vec::new(),
         Some(ProcessLocator::Elsewhere) => {
             let text = "not read: it is not known to be on this machine";
-            facts.push(Fact::new("around", "server", text));
+            facts.push(Fact::new("monitor", "server", text));
             Vec::new()
         }
         Some(locator) => {
             if let Some(name) = locator.process().and_then(proxy) {
                 let text = format!("not read: {name}, a proxy, listens there and not the server");
-                facts.push(Fact::new("around", "server", text));
+                facts.push(Fact::new("monitor", "server", text));
                 return Vec::new();
             }
             let locate: Locate = Box::new(move || locator.process());

@@ -188,7 +188,7 @@ impl Collector for DatabaseCounters {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let told = |why: &String| Fact::new("around", "database", format!("not all read: {why}"));
+        let told = |why: &String| Fact::new("monitor", "database", format!("not all read: {why}"));
         self.why.iter().map(told).collect()
     }
 }

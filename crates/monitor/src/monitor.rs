@@ -55,10 +55,10 @@ impl Monitor {
         let places = vec![Vec::new(); collectors.len()];
         for (index, make) in collectors.into_iter().enumerate() {
             let (signal, tell) = (Arc::clone(&signal), tell.clone());
-            let named = thread::Builder::new().name(format!("around-{index}"));
+            let named = thread::Builder::new().name(format!("monitor-{index}"));
             match named.spawn(move || look(index, make, &signal, &tell)) {
                 Ok(_) => n_left += 1,
-                Err(error) => facts.push(Fact::new("around", "thread", format!("none: {error}"))),
+                Err(error) => facts.push(Fact::new("monitor", "thread", format!("none: {error}"))),
             }
         }
         Monitor { signal, hear, places, n_gauges: 0, n_left, canceller, cpu_ns: 0, facts }
@@ -95,8 +95,8 @@ impl Monitor {
                     is_cut_off = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let text = "a source did not end with the load, and was left behind";
-                    self.facts.push(Fact::new("around", "left_behind", text));
+                    let text = "a source did not end with the load and was abandoned";
+                    self.facts.push(Fact::new("monitor", "readers_abandoned", text));
                     break;
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -105,7 +105,7 @@ impl Monitor {
         if covered_ns > 0 && self.cpu_ns > 0 {
             // Of one core, over the measured phase and the drain; what the ramp-up took is in it.
             let percent = self.cpu_ns as f64 / covered_ns as f64 * 100.0;
-            let fact = Fact::new("client", "around_cpu_percent", format!("{percent:.2}"));
+            let fact = Fact::new("client", "monitor_cpu_percent", format!("{percent:.2}"));
             self.facts.push(fact);
         }
         std::mem::take(&mut self.facts)
@@ -234,7 +234,7 @@ mod tests {
         }
 
         fn facts(&self) -> Vec<Fact> {
-            vec![Fact::new("around", "readings", self.0)]
+            vec![Fact::new("monitor", "readings", self.0)]
         }
     }
 

@@ -225,7 +225,7 @@ impl Collector for Process {
             Some(_) => Vec::new(),
             None => {
                 let text = "not read: its process was not found, or is not ours to look into";
-                vec![Fact::new("around", &self.about, text)]
+                vec![Fact::new("monitor", &self.about, text)]
             }
         }
     }

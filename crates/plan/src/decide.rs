@@ -1,7 +1,7 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    Around, ArrivalRate, Arrivals, Connect, Group, Load, NS_PER_S, Phases, Placement,
+    ArrivalRate, Arrivals, Connect, Group, Load, MonitorScope, NS_PER_S, Phases, Placement,
     PlacementChoice, Plan, QueueFull, Recording, RefusalKind, Retry, Setting, Settings, Target,
     Until, did_you_mean, parse_count,
 };
@@ -47,11 +47,11 @@ pub fn decide(
         on: decide_retry_on(draft)?,
         backoff_ns: duration(draft, "retry.backoff")?,
     };
-    let probe_seconds = decide_probe(draft)?;
-    let highest_ns = duration(draft, "recording.highest")?;
-    if !(NS_PER_S..=48 * 3600 * NS_PER_S).contains(&highest_ns) {
-        let written = draft.plan("recording.highest").expect("it has a default");
-        return Err(written.bad("recording.highest must lie between 1s and 48h"));
+    let interval_seconds = decide_report_interval(draft)?;
+    let histogram_max_ns = duration(draft, "recording.histogram_max")?;
+    if !(NS_PER_S..=48 * 3600 * NS_PER_S).contains(&histogram_max_ns) {
+        let written = draft.plan("recording.histogram_max").expect("it has a default");
+        return Err(written.bad("recording.histogram_max must lie between 1s and 48h"));
     }
     Ok(Plan {
         name,
@@ -64,9 +64,12 @@ pub fn decide(
         pin: switch(draft, "pin")?,
         connect: decide_connect(draft)?,
         retry,
-        recording: Recording { highest_ns, window_seconds: model::window_seconds(probe_seconds) },
-        probe_seconds,
-        around: decide_around(draft)?,
+        recording: Recording {
+            histogram_max_ns,
+            window_seconds: model::window_seconds(interval_seconds),
+        },
+        interval_seconds,
+        monitor: decide_monitor(draft)?,
         disturbances,
     })
 }
@@ -118,23 +121,23 @@ fn decide_phases(draft: &Draft, groups: &[Group]) -> Result<Phases, BadPlan> {
     })
 }
 
-fn decide_probe(draft: &Draft) -> Result<u32, BadPlan> {
-    let probe_ns = duration(draft, "recording.probe")?;
-    let is_whole = probe_ns.is_multiple_of(NS_PER_S);
-    match u32::try_from(probe_ns / NS_PER_S) {
+fn decide_report_interval(draft: &Draft) -> Result<u32, BadPlan> {
+    let interval_ns = duration(draft, "recording.report_interval")?;
+    let is_whole = interval_ns.is_multiple_of(NS_PER_S);
+    match u32::try_from(interval_ns / NS_PER_S) {
         Ok(seconds) if seconds > 0 && is_whole => Ok(seconds),
         _ => {
-            let written = draft.plan("recording.probe").expect("it has a default");
-            Err(written.bad("recording.probe must be whole seconds, such as 10s"))
+            let written = draft.plan("recording.report_interval").expect("it has a default");
+            Err(written.bad("recording.report_interval must be whole seconds, such as 10s"))
         }
     }
 }
 
-fn decide_around(draft: &Draft) -> Result<Around, BadPlan> {
-    Ok(match text(draft, "recording.around")?.as_str() {
-        "none" => Around::None,
-        "all" => Around::All,
-        _ => Around::Chosen,
+fn decide_monitor(draft: &Draft) -> Result<MonitorScope, BadPlan> {
+    Ok(match text(draft, "recording.monitor")?.as_str() {
+        "off" => MonitorScope::Off,
+        "all" => MonitorScope::All,
+        _ => MonitorScope::Default,
     })
 }
 
@@ -232,7 +235,7 @@ fn decide_parameters(
 fn placed(written: &Written, why: String) -> BadPlan {
     match &written.from {
         From::Flag(flag) => {
-            // An axis is told as `--vary group.NAME.calls`.
+            // An axis is told as `--vary group.NAME.mode`.
             let name = flag.rsplit([' ', '.']).next().unwrap_or_default().replace('-', "_");
             let short = why.strip_prefix(&format!("{name}: ")).map(str::to_owned);
             written.bad(short.unwrap_or(why))

@@ -187,7 +187,7 @@ impl VaryDraft {
             }),
             _ => Err(BadPlan(format!(
                 "{from}: '{text}' is not an axis: write clients=1,2,4 or \
-                 calls=prepared,procedures"
+                 mode=prepared,procedures"
             ))),
         }
     }

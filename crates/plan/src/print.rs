@@ -38,9 +38,9 @@ pub fn to_toml(plan: &Plan) -> String {
     ];
     put(&mut top, "retry", table(retry));
     let recording = [
-        ("highest", exact(plan.recording.highest_ns)),
-        ("probe", exact(u64::from(plan.probe_seconds) * NS_PER_S)),
-        ("around", plan.around.name().into()),
+        ("histogram_max", exact(plan.recording.histogram_max_ns)),
+        ("report_interval", exact(u64::from(plan.interval_seconds) * NS_PER_S)),
+        ("monitor", plan.monitor.name().into()),
     ];
     put(&mut top, "recording", table(recording));
     let groups = plan.groups.iter().map(|g| Value::Table(group(g))).collect();

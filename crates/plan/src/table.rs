@@ -93,26 +93,26 @@ pub static PLAN: &[Row] = &[
         "Refusals that are tried again, by name",
     ),
     new(
-        "recording.highest",
-        "highest",
+        "recording.histogram_max",
+        "histogram_max",
         ParameterKind::Duration,
         "1h",
-        "Longest time that histograms tell apart; longer ones are counted as overflow",
+        "Longest time that histograms record; longer ones are counted as overflow",
     ),
     new(
-        "recording.probe",
-        "probe",
+        "recording.report_interval",
+        "report_interval",
         ParameterKind::Duration,
         "10s",
-        "Length of the stretches in which the report tells a run's rate, times, waits and errors",
+        "Length of the intervals in which the report shows rate, times, waits and errors",
     ),
     new(
-        "recording.around",
-        "around",
-        ParameterKind::Choice(&["chosen", "all", "none"]),
-        "chosen",
-        "What is read around the run once a second: of the machine, generator, server and chosen \
-         counters of the database; all its counters; or nothing",
+        "recording.monitor",
+        "monitor",
+        ParameterKind::Choice(&["default", "all", "off"]),
+        "default",
+        "System and database metrics to read once per second: machine, generator, server and the \
+         main database counters; all database counters; or nothing",
     ),
     new(
         "experiment.repeat",

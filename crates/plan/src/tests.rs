@@ -32,7 +32,7 @@ on = ["deadlock", "busy"]
 backoff = "250us"
 
 [recording]
-highest = "10m"
+histogram_max = "10m"
 
 [[group]]
 name = "writers"
@@ -309,7 +309,7 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
     };
     let head = "target.url = 'mariadb://app:secret@db/shop'\n[[group]]\nworkload = 'tpcc'\n\
                 parameters = { warehouses = 4 }\n[experiment]\n";
-    check(&format!("{head}vary = {{ clients = [1, 2, '1k'], calls = ['prepared', 'text'] }}"));
+    check(&format!("{head}vary = {{ clients = [1, 2, '1k'], mode = ['prepared', 'text'] }}"));
     check(&format!("{head}repeat = 5\norder = 'random'\npause = '1500ms'\nvary.clients = [4]"));
     check(&format!("{head}data = 'rebuild'\nvary.warehouses = [1, 2]"));
     check(&format!("{head}repeat = 'until=1.5%,max=12,figure=p99'\nvary.clients = [1, 2]"));

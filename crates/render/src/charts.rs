@@ -10,11 +10,11 @@ mod clients;
 mod curves;
 mod distribution;
 pub(crate) mod gauges;
+mod intervals;
 mod kinds;
 mod law;
 mod losses;
 mod offered;
-mod probes;
 mod queue;
 mod ratios;
 mod response;
@@ -189,7 +189,7 @@ pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     response::ENTRY,
     distribution::ENTRY,
-    probes::ENTRY,
+    intervals::ENTRY,
     offered::ENTRY,
     queue::ENTRY,
     losses::ENTRY,

@@ -14,7 +14,7 @@ use model::numbers::{self, exact};
 
 use super::sheet::{Cell, Holds, Sheet, SheetColumn};
 
-pub use parts::{disturbances, errors, latency, probes};
+pub use parts::{disturbances, errors, intervals, latency};
 
 const fn words(key: &'static str, title: &'static str) -> SheetColumn {
     SheetColumn { key, title, holds: Holds::Words }

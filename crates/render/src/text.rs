@@ -1,8 +1,8 @@
 //! The report that people read after a run: a page, its most important sentence first, findings
 //! with their advice last, where the eye rests.
 
-pub(super) mod around;
 pub(super) mod disturbances;
+pub(super) mod monitoring;
 pub(super) mod sections;
 
 use analysis::report::{Latency, Report, Status};
@@ -58,11 +58,11 @@ pub fn text(report: &Report, style: &Style) -> String {
         sections::transactions(report, style),
         sections::groups(report, style),
         sections::over_time(report, style),
-        sections::probes(report, style),
+        sections::by_interval(report, style),
         disturbances::disturbances(report, style),
         sections::measures(report, style),
         sections::errors(report, style),
-        around::around(report, style),
+        monitoring::monitoring(report, style),
         sections::rest(report, style),
         sections::findings(report, style),
         sections::footer(report, style),

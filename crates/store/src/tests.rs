@@ -79,7 +79,7 @@ fn description(workloads: &[&str], started_unix_ms: i64) -> Description {
         dbdyno: "0.1.0".to_owned(),
         started_unix_ms,
         trial: None,
-        probe_seconds: model::PROBE_SECONDS,
+        interval_seconds: model::INTERVAL_SECONDS,
         window_seconds: 10,
     }
 }

@@ -40,17 +40,17 @@ const LOOKS: u32 = 200_000;
 const CHANGED: [&str; 8] =
     ["warehouse", "district", "customer", "history", "stock", "orders", "new_order", "order_line"];
 
-fn workload(calls: &str) -> Arc<dyn Workload> {
-    split(calls, 0)
+fn workload(mode: &str) -> Arc<dyn Workload> {
+    split(mode, 0)
 }
 
 /// The same with tables in `partitions` parts.
-fn split(calls: &str, partitions: u64) -> Arc<dyn Workload> {
+fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     let partitions = partitions.to_string();
     let written = [
         ("partitions", partitions.as_str()),
         ("warehouses", "2"),
-        ("calls", calls),
+        ("mode", mode),
         ("weights", "3/3/1/1/1"),
         ("rollback_percent", "10"),
         ("remote_line_percent", "20"),
@@ -306,25 +306,25 @@ fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, Refusa
 fn every_way_does_the_same(site: &mut Site) {
     let loaded = site.state();
     let mut first: Option<(Vec<String>, Tally)> = None;
-    for calls in WAYS {
-        let tally = work(&site.database, workload(calls).as_ref(), 0, ALONE);
+    for mode in WAYS {
+        let tally = work(&site.database, workload(mode).as_ref(), 0, ALONE);
         let state = site.state();
         assert_ne!(state, loaded);
         assert!(tally.n_rolled_back > 0 && tally.committed.iter().all(|n| *n > 0), "{tally:?}");
         assert_eq!(tally.n_conflicts, 0, "a client alone has nobody to wait for");
-        if calls == "procedures" {
+        if mode == "procedures" {
             // Some servers are asked once to prepare each of the five calls.
             let n_prepared = tally.traffic.round_trips - ALONE;
             assert!(n_prepared == 0 || n_prepared == 5, "{:?}", tally.traffic);
         }
-        if calls == "batched" {
+        if mode == "batched" {
             assert!(tally.traffic.round_trips < 4 * ALONE, "{:?}", tally.traffic);
         }
         site.undo();
         if let Some((state_first, tally_first)) = &first {
-            assert_eq!(&state, state_first, "{calls}");
-            assert_eq!(tally.measured, tally_first.measured, "{calls}");
-            assert_eq!(tally.committed, tally_first.committed, "{calls}");
+            assert_eq!(&state, state_first, "{mode}");
+            assert_eq!(tally.measured, tally_first.measured, "{mode}");
+            assert_eq!(tally.committed, tally_first.committed, "{mode}");
         } else {
             assert_eq!(site.state(), loaded, "what was done is undone");
             first = Some((state, tally));
@@ -334,9 +334,9 @@ fn every_way_does_the_same(site: &mut Site) {
 
 /// Many clients on two warehouses: what is committed is there, once, and all conditions hold.
 fn nothing_is_lost_where_many_fight(site: &mut Site, what: &str) {
-    for calls in WAYS {
+    for mode in WAYS {
         let before = counts(site);
-        let workload = workload(calls);
+        let workload = workload(mode);
         let mut tally = Tally::default();
         thread::scope(|scope| {
             let (database, workload) = (&site.database, workload.as_ref());
@@ -347,14 +347,14 @@ fn nothing_is_lost_where_many_fight(site: &mut Site, what: &str) {
                 tally.add(&client.join().expect("a client ends well"));
             }
         });
-        println!("{what}, {calls}: {} conflicts", tally.n_conflicts);
+        println!("{what}, {mode}: {} conflicts", tally.n_conflicts);
         let after = counts(site);
         let [orders, payments, _, _, _] = tally.committed;
         let delivered = tally.measured[3] as i64;
         let grown: Vec<i64> =
             after.iter().zip(before).map(|(after, before)| after - before).collect();
-        assert_eq!(grown, [orders, payments, payments, delivered, -delivered + orders], "{calls}");
-        assert_eq!(site.broken(), [""; 0], "{what}, {calls}");
+        assert_eq!(grown, [orders, payments, payments, delivered, -delivered + orders], "{mode}");
+        assert_eq!(site.broken(), [""; 0], "{what}, {mode}");
     }
 }
 

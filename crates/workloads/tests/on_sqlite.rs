@@ -414,7 +414,7 @@ fn deliver(bench: &mut Bench) -> Result<Done, Refusal> {
 
 #[test]
 fn a_batched_delivery_of_what_is_delivered_already_is_a_conflict_and_changes_nothing() {
-    let mut bench = Bench::new("tpcc", &[("calls", "batched")]);
+    let mut bench = Bench::new("tpcc", &[("mode", "batched")]);
     // Between the first flight, that reads which orders are the oldest, and the second.
     for sql in [
         "DELETE FROM new_order WHERE no_d_id = 3",

@@ -276,7 +276,7 @@ impl Draws {
                 // Percentiles of the same run vary by themselves as well.
                 let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
                 run.block.offered_ms.p99 = Some(p99);
-                Report { seconds: Vec::new(), probes: Vec::new(), gauges: Vec::new(), ..run }
+                Report { seconds: Vec::new(), intervals: Vec::new(), gauges: Vec::new(), ..run }
             };
             let reports = (0..n).map(|repeat| one(repeat, self)).collect();
             let values = Named(vec![("clients".to_owned(), (1 << point).to_string())]);

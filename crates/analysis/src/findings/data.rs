@@ -41,7 +41,7 @@ impl Data {
                 ),
             },
             Data::CountedFewer { counter, change, committed } => Words {
-                id: "server_counts_fewer",
+                id: "server_commit_count_low",
                 severity: Severity::Warning,
                 text: format!(
                     "The server's own {counter} grew by {change} while we counted {}.",

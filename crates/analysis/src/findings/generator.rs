@@ -46,10 +46,10 @@ impl Generator {
                 ),
             },
             Generator::StoodStill { pauses, longest_s, at_s } => Words {
-                id: "generator_stood_still",
+                id: "generator_paused",
                 severity: Severity::Warning,
                 text: format!(
-                    "The generator itself stood still {}; the longest pause took {} and began at \
+                    "The generator itself was paused {}; the longest pause took {} and began at \
                      {}.",
                     if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") },
                     numbers::seconds(longest_s),
@@ -57,7 +57,7 @@ impl Generator {
                 ),
             },
             Generator::LeftBehind { clients } => Words {
-                id: "left_behind",
+                id: "clients_abandoned",
                 severity: Severity::Invalid,
                 text: format!(
                     "{} did not end when the run cut them off and were left behind: what they \
@@ -91,14 +91,17 @@ impl Generator {
 pub(super) fn look(view: &View) -> Vec<Words> {
     let late = [stood_still(view), lag(view), outside(view)];
     let connecting = [connect_failed(view), connects_retried(view)];
-    let lost = [idle_clients(view), left_behind(view)];
+    let lost = [idle_clients(view), clients_abandoned(view)];
     let lost = connecting.into_iter().chain(lost);
     late.into_iter().chain(lost).flatten().map(Generator::words).collect()
 }
 
 /// Said once, with the first group: the fact is the whole generator's.
-fn left_behind(view: &View) -> Option<Generator> {
-    let clients = view.tally.fact("client", "left_behind")?.parse::<u64>().ok()?;
+fn clients_abandoned(view: &View) -> Option<Generator> {
+    // Runs of before the fact had this name are still in stores.
+    let fact = |name| view.tally.fact("client", name);
+    let clients = fact("clients_abandoned").or_else(|| fact("left_behind"))?;
+    let clients = clients.parse::<u64>().ok()?;
     (clients > 0 && view.index == 0).then_some(Generator::LeftBehind { clients })
 }
 
@@ -111,7 +114,7 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// As [`left_behind`]: the facts are the whole generator's.
+/// As [`clients_abandoned`]: the facts are the whole generator's.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.parse::<u64>().ok()?;
@@ -120,7 +123,7 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// As [`left_behind`]: the fact is the whole generator's.
+/// As [`clients_abandoned`]: the fact is the whole generator's.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.parse::<f64>().ok()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -133,7 +136,7 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, of })
 }
 
-/// As [`left_behind`]: the fact is the whole generator's.
+/// As [`clients_abandoned`]: the fact is the whole generator's.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.parse::<u64>().ok()?;
     let why = view.tally.fact("client", "connects_retried_why").unwrap_or("nothing").to_owned();

@@ -17,7 +17,7 @@ enum Offer {
     QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
     QueueAtEnd { first: f64, last: f64, steps: usize },
     Unfinished { unfinished: u64, offered: u64 },
-    CarriedIn { carried_in: u64, clients: u32 },
+    BacklogAtStart { backlog_at_start: u64, clients: u32 },
     Closed,
 }
 
@@ -70,14 +70,14 @@ impl Offer {
                     percent_text(percent(unfinished, offered))
                 ),
             },
-            Offer::CarriedIn { carried_in, clients } => Words {
-                id: "carried_in",
+            Offer::BacklogAtStart { backlog_at_start, clients } => Words {
+                id: "backlog_at_start",
                 severity: Severity::Warning,
                 text: format!(
                     "{} of the ramp-up {} still queued or under way when the measured phase \
                      began, with {}: the first response times contain that backlog.",
-                    count(carried_in, "transaction"),
-                    if carried_in == 1 { "was" } else { "were" },
+                    count(backlog_at_start, "transaction"),
+                    if backlog_at_start == 1 { "was" } else { "were" },
                     count(clients.into(), "client")
                 ),
             },
@@ -119,7 +119,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
         idle_percent.and_then(|percent| queue_too_small(view, percent)),
         queue_grew(view).or_else(|| queue_at_end(view)),
         (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
-        carried_in(view),
+        backlog_at_start(view),
         closed(view),
     ];
     all.into_iter().flatten().map(Offer::words).collect()
@@ -207,13 +207,13 @@ fn queue_at_end(view: &View) -> Option<Offer> {
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have
 /// no queue.
-fn carried_in(view: &View) -> Option<Offer> {
+fn backlog_at_start(view: &View) -> Option<Offer> {
     let told = view.told?;
-    let carried_in = view.group.carried_in();
+    let backlog_at_start = view.group.backlog_at_start();
     let open = matches!(told.load, Load::Open { .. });
     let is_measured = !super::is_full_early(view.tally);
-    let backlog = open && is_measured && carried_in > u64::from(told.clients);
-    backlog.then_some(Offer::CarriedIn { carried_in, clients: told.clients })
+    let backlog = open && is_measured && backlog_at_start > u64::from(told.clients);
+    backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: told.clients })
 }
 
 /// Said once, with the first closed group, and only of times that somebody may misread.

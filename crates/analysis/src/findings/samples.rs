@@ -34,7 +34,7 @@ impl Samples {
                 ),
             },
             Samples::BooksDisagree { what, counted, timed } => Words {
-                id: "books_disagree",
+                id: "internal_count_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
                     "{} {what} transactions were counted and {} timed: samples were lost or \

@@ -136,7 +136,7 @@ fn stalled(found: &Stability, stalled_percent: f64) -> Words {
         text: format!(
             "{} of commits, {} in all ({} of the time); the longest took {} and began at \
              {at_s:.1} s.",
-            count(found.n_stalls as u64, "standstill"),
+            count(found.n_stalls as u64, "stall"),
             duration(found.stalled_ns),
             percent_text(stalled_percent),
             duration(found.longest_stall_ns)

@@ -68,7 +68,7 @@ impl Surroundings {
                 ),
             },
             Surroundings::Neighbours { percent, processors, has_server } => Words {
-                id: "neighbours",
+                id: "other_cpu_load",
                 severity: Severity::Warning,
                 text: format!(
                     "Other programs than {} took {percent:.0} % of this machine's CPU time \
@@ -107,7 +107,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     let all = [
         debug.then_some(Surroundings::DebugBuild),
         noisy.map(|percent| Surroundings::NoisyMachine { percent }),
-        neighbours(tally),
+        other_cpu_load(tally),
         host(tally),
         not_durable(tally),
         settings_changed(tally),
@@ -136,7 +136,7 @@ fn host(tally: &Tally) -> Option<Surroundings> {
 /// a program of its own. The kernel's time is left out, since interrupts and its threads work for
 /// our network and disks as well as for others'; so this is the least that others took. A server
 /// on this machine whose process is not seen would be taken for one of them.
-fn neighbours(tally: &Tally) -> Option<Surroundings> {
+fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
     let processors = tally.fact("cpu", "logical")?.parse::<f64>().ok().filter(|n| *n > 0.0)?;
     // Machines tell shares of all processors, processes of one.
     let weight = |about: &str, name: &str| match (whose(about), name) {

@@ -47,10 +47,10 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 const OF_MAKERS: [&str; 9] = [
     "managed_server_ended",
     "settings_lost",
-    "setting_differs",
+    "setting_adjusted",
     "condition_not_met",
-    "checks_not_made",
-    "crosscheck_not_made",
+    "checks_not_run",
+    "crosscheck_not_run",
     "store_not_written",
     "killed",
     "points_not_interleaved",
@@ -135,12 +135,14 @@ fn a_late_generator_is_found() {
         lag.record_n(3 * NS_PER_MS, 100_000);
         made.seconds[5].lag = Some(lag);
     });
-    raises("generator_stood_still", Severity::Warning, |made| {
+    raises("generator_paused", Severity::Warning, |made| {
         made.fact("client", "pauses", "1");
         made.fact("client", "longest_pause_s", "2.003");
         made.fact("client", "longest_pause_at_s", "4.100");
     });
-    raises("left_behind", Severity::Invalid, |made| made.fact("client", "left_behind", "2"));
+    raises("clients_abandoned", Severity::Invalid, |made| {
+        made.fact("client", "clients_abandoned", "2")
+    });
     raises("client_time_outside", Severity::Warning, |made| {
         made.fact("client", "outside_percent", "61.0");
     });
@@ -182,7 +184,7 @@ fn a_lag_of_a_few_microseconds_is_none_however_fast_the_database() {
 #[test]
 fn what_was_offered_and_not_taken_is_found() {
     let found = ids(&Made::open_overloaded());
-    for id in ["dropped_arrivals", "unfinished", "carried_in"] {
+    for id in ["dropped_arrivals", "unfinished", "backlog_at_start"] {
         assert!(found.iter().any(|f| f == id), "{id} in {found:?}");
     }
     assert!(!found.contains(&"closed_load".to_owned()));
@@ -194,7 +196,7 @@ fn what_was_offered_and_not_taken_is_found() {
     });
     let mut open = Made::open_overloaded();
     open.seconds[4].kind(0).carried = 6;
-    from(open, "carried_in", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);
+    from(open, "backlog_at_start", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);
     from(Made::open_overloaded(), "queue_too_small", Severity::Warning, |made| {
         for second in &mut made.seconds {
             for kind in &mut second.kinds {
@@ -337,7 +339,7 @@ fn samples_are_enough_within_range_and_all_there() {
         kind.counts.committed += 1;
         kind.response.get_or_insert_default().record(7_200 * NS_PER_S);
     });
-    raises("books_disagree", Severity::Invalid, |made| made.kind(0).counts.committed += 1);
+    raises("internal_count_mismatch", Severity::Invalid, |made| made.kind(0).counts.committed += 1);
 }
 
 #[test]
@@ -352,7 +354,7 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         let (change, committed) = (13_001, 13_000);
         made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
     });
-    raises("server_counts_fewer", Severity::Warning, |made| {
+    raises("server_commit_count_low", Severity::Warning, |made| {
         made.fact("commits", "server_counter", "xact_commit");
         made.fact("commits", "server_change", "12999");
         made.fact("commits", "ours", "13000");
@@ -436,7 +438,7 @@ fn a_queue_that_is_full_in_the_ramp_up_is_all_that_is_said_of_the_measured_phase
     made.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| kind.carried += 9);
     let found = ids(&made);
     assert!(found.contains(&"queue_full".to_owned()), "{found:?}");
-    for misleading in ["too_short", "nothing_finished", "carried_in", "unfinished"] {
+    for misleading in ["too_short", "nothing_finished", "backlog_at_start", "unfinished"] {
         assert!(!found.contains(&misleading.to_owned()), "{misleading} in {found:?}");
     }
 }
@@ -515,30 +517,30 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
         made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
         made
     };
-    let neighbours = |mut made: Made, processes: &[(&str, f64)]| {
+    let other_load = |mut made: Made, processes: &[(&str, f64)]| {
         around(&mut made, processes);
-        let of = |finding: &Finding| finding.id == "neighbours";
+        let of = |finding: &Finding| finding.id == "other_cpu_load";
         judge(&made.tally()).into_iter().find(of).map(|finding| finding.text)
     };
-    from(remote(), "neighbours", Severity::Warning, |made| {
+    from(remote(), "other_cpu_load", Severity::Warning, |made| {
         around(made, &[("machine", 40.0), ("generator", 80.0)]);
     });
     // 60 % of 4 processors less 80 % and 40 % of one.
     let all = [("machine", 60.0), ("generator", 80.0), ("server", 40.0)];
-    let text = neighbours(local(), &all).expect("30 %");
+    let text = other_load(local(), &all).expect("30 %");
     assert!(text.contains("server took 30 % of this machine's CPU time (1.2 of 4 "), "{text}");
     let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
-    assert_eq!(neighbours(local(), &calm), None);
+    assert_eq!(other_load(local(), &calm), None);
     // Nodes of a cluster are servers; one that is not seen would be a neighbour.
     let nodes = [("machine", 36.0), ("generator", 80.0), ("node 1/server", 20.0)];
-    assert_eq!(neighbours(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
-    assert_eq!(neighbours(local(), &all[..2]), None);
-    assert_eq!(neighbours(remote(), &[]), None);
-    assert_eq!(neighbours(remote(), &all[..1]), None);
+    assert_eq!(other_load(local(), &[&nodes[..], &[("node 2/server", 20.0)]].concat()), None);
+    assert_eq!(other_load(local(), &all[..2]), None);
+    assert_eq!(other_load(remote(), &[]), None);
+    assert_eq!(other_load(remote(), &all[..1]), None);
     // What the plan itself starts is none.
     let mut planned = remote();
     planned.disturbance(0, Some(60_000), Disturbed::Done);
-    assert_eq!(neighbours(planned, &all[..2]), None);
+    assert_eq!(other_load(planned, &all[..2]), None);
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Report {
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
             seconds: seconds(tally),
-            probes: super::probes::probes(tally, i64::from(told.probe_seconds)),
+            intervals: super::intervals::intervals(tally, i64::from(told.interval_seconds)),
             disturbances: super::disturbances::disturbances(tally),
             gauges: super::gauges::gauges(tally),
             settings: Named(tally.settings.clone()),
@@ -105,7 +105,7 @@ fn undescribed() -> Description {
         dbdyno: String::new(),
         started_unix_ms: 0,
         trial: None,
-        probe_seconds: model::PROBE_SECONDS,
+        interval_seconds: model::INTERVAL_SECONDS,
         window_seconds: 10,
     }
 }
@@ -196,7 +196,7 @@ fn in_group(tally: &Tally, group: usize, name: String) -> String {
 impl Block {
     fn of(tally: &Tally, groups: &[usize], options: Options) -> Block {
         let sum = Sum::of(tally, groups);
-        let counts = counts_of(&sum, carried_in(tally, groups));
+        let counts = counts_of(&sum, backlog_at_start(tally, groups));
         let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
         let commits: u64 = tally.commits_per_second(groups, tally.seconds()).iter().sum();
         let (tps_ci95, tps_ci95_reason) = interval(tally, groups);
@@ -283,18 +283,18 @@ pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> 
     sum
 }
 
-fn carried_in(tally: &Tally, groups: &[usize]) -> u64 {
+fn backlog_at_start(tally: &Tally, groups: &[usize]) -> u64 {
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
-    groups.map(GroupTally::carried_in).sum()
+    groups.map(GroupTally::backlog_at_start).sum()
 }
 
 fn backlog_max_ns(tally: &Tally, groups: &[usize]) -> Option<u64> {
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
-    groups.map(GroupTally::carried_in_max_ns).max().filter(|ns| *ns > 0)
+    groups.map(GroupTally::backlog_at_start_max_ns).max().filter(|ns| *ns > 0)
 }
 
-fn counts_of(sum: &Sum, carried_in: u64) -> CountsReport {
-    CountsReport { carried_in, ..counts(&sum.counts) }
+fn counts_of(sum: &Sum, backlog_at_start: u64) -> CountsReport {
+    CountsReport { backlog_at_start, ..counts(&sum.counts) }
 }
 
 fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
@@ -316,7 +316,7 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
         unfinished: counts.unfinished,
         retried: counts.retried,
         unknown: counts.unknown,
-        carried_in: 0,
+        backlog_at_start: 0,
     };
     let parts = report.finished + report.failed + report.dropped + report.unfinished;
     assert_eq!(

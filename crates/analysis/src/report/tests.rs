@@ -25,9 +25,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     insta::assert_snapshot!(names(&json), @r"
     : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks database
     dbdyno declarations disclosures disturbances elapsed_seconds errors facts failed_ms
-    findings gauges groups headlines lag_us load measured_seconds measures modes name nopm
-    offered_ms others_per_second output per_client per_transaction phases placement plan
-    probes qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
+    findings gauges groups headlines intervals lag_us load measured_seconds measures modes
+    name nopm offered_ms others_per_second output per_client per_transaction phases
+    placement plan qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
     response_ms run_id schema seconds seed service_ms stability started status target tpm
     tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
@@ -38,7 +38,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     p99 p999 reasons sd
     /connect_ms/interval_reasons: p50
     /connect_ms/reasons: p90 p95 p99 p999
-    /counts: carried_in committed dropped failed finished offered retried rolled_back
+    /counts: backlog_at_start committed dropped failed finished offered retried rolled_back
     unfinished unknown
     /crosschecks[]: change committed matches transaction unknown
     /errors[]: code count kind message
@@ -54,6 +54,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     /headlines: nopm tpm
     /headlines/nopm: half_width title value
     /headlines/tpm: half_width title value
+    /intervals[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean
+    to_s tps unfinished wait_percent
     /lag_us: count max p50 p99
     /load: model
     /measures: lines
@@ -68,9 +70,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
     /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
-    /probes[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean to_s
-    tps unfinished wait_percent
-    /ramp_up_counts: carried_in committed dropped failed finished offered retried
+    /ramp_up_counts: backlog_at_start committed dropped failed finished offered retried
     rolled_back unfinished unknown
     /reply_lag_us: count late max mean p50 p99 reasons service
     /reply_lag_us/reasons: count

@@ -34,7 +34,7 @@ pub(super) fn describe(
         dbdyno: version_of_ours(),
         started_unix_ms: wall_clock::unix_ms(),
         trial: None,
-        probe_seconds: plan.probe_seconds,
+        interval_seconds: plan.interval_seconds,
         window_seconds: plan.recording.window_seconds,
     }
 }

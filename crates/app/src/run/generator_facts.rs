@@ -50,7 +50,7 @@ pub(super) fn facts_of(
         list.push(Fact::new("client", "loops_pinned", granted.pinned));
     }
     if ran.n_left_behind > 0 {
-        list.push(Fact::new("client", "left_behind", ran.n_left_behind));
+        list.push(Fact::new("client", "clients_abandoned", ran.n_left_behind));
     }
     list.extend(thread_use.facts());
     let share = run_delay_share_percent(thread_use, tally);

@@ -18,7 +18,7 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
 use model::{
-    Around, Database, Description, Event, Fact, Finding, NS_PER_MS, Placement, Plan, RunId,
+    Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RunId,
     Severity, StopReason, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
@@ -295,7 +295,7 @@ fn measure(
     let job = Job { threads, ..job_of(plan, groups, placement, options) };
     let (monitor, facts) = monitor::start(Scope {
         // In virtual time there is nothing of this machine.
-        around: if placement == Placement::Simulated { Around::None } else { plan.around },
+        monitor: if placement == Placement::Simulated { MonitorScope::Off } else { plan.monitor },
         threads: sink.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
         connect: admin_session::for_counters,
@@ -328,7 +328,7 @@ fn measure(
         (before, Ok(after)) => crosscheck(&before, &after, sink),
         (_, Err(error)) => {
             let text = format!("The database's own count of commits is not known: {error}.");
-            sink.tell(not_made("crosscheck_not_made", text));
+            sink.tell(not_made("crosscheck_not_run", text));
         }
     }
     compare_commits(groups, stop, commits_before, sink);
@@ -341,7 +341,7 @@ fn measure(
             Err(Error::Interrupted(why)) => sink.note(why),
             Err(error) => {
                 let text = format!("The data could not be checked after the load: {error}.");
-                sink.tell(not_made("checks_not_made", text));
+                sink.tell(not_made("checks_not_run", text));
             }
         }
     }

@@ -112,9 +112,9 @@ impl Calibration {
             pin: true,
             retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
             connect: model::Connect::default(),
-            recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
-            probe_seconds: model::PROBE_SECONDS,
-            around: model::Around::None,
+            recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
+            interval_seconds: model::INTERVAL_SECONDS,
+            monitor: model::MonitorScope::Off,
             disturbances: Vec::new(),
         })
     }

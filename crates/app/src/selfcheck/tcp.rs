@@ -140,7 +140,7 @@ fn job(address: SocketAddr, placement: Placement, measure_ns: u64, tap: Tap) -> 
         placement,
         retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
-        recording: Recording { highest_ns: 3600 * NS_PER_S, window_seconds: 10 },
+        recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         share: Share::WHOLE,
         pin: false,
         workers: thread::available_parallelism().map_or(1, |n| n.get()),

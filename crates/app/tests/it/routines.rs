@@ -30,13 +30,13 @@ fn what_a_database_cannot_do_is_refused_before_anything_is_built() {
         Err(Error::Usage(why)) => assert!(why.contains(expect), "{why}"),
         other => panic!("{:?}", other.map(|opened| opened.data)),
     };
-    check(&[("calls", "procedures")], "no routines");
+    check(&[("mode", "procedures")], "no routines");
     check(&[("partitions", "4")], "cannot split tables");
     assert_eq!(agreed(&database, &target, &[]).map(|opened| opened.data), Ok(Data::Absent));
 }
 
 fn procedures(database: &Arc<dyn Database>, target: &Target) -> Opened {
-    agreed(database, target, &[("calls", "procedures")]).expect("agreed")
+    agreed(database, target, &[("mode", "procedures")]).expect("agreed")
 }
 
 #[test]

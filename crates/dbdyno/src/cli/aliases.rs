@@ -43,10 +43,7 @@ const OPTIONS: &[Alias] = &[
         &["--scale", "--scale-factor", "-s", "--count-ware", "--count_ware"],
         "--warehouses for tpcc, --scale for tpcb, --tables and --table-size for the others",
     ),
-    (
-        &["--report-interval", "--progress", "-P"],
-        "--probe for the stretches of the report, such as 10s; the live view has every second",
-    ),
+    (&["--progress", "-P"], "--report-interval, such as 10s; the live view has every second"),
     (&["-R", "--target-rate"], "--rate, such as 500"),
     (&["-L", "--latency-limit"], "--objective, such as 'p99<20ms', with --seek"),
     (&["-M", "--protocol", "--db-ps-mode"], "?statements= in the URL of --target"),

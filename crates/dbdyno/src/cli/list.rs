@@ -137,13 +137,13 @@ fn markdown_of_findings() -> String {
         ]);
     }
     format!(
-        "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says what is to be \
-         thought of a result: can it be trusted? It stands in the report with the figure that \
-         raised it and what to do about it. With an *invalid* one the exit code is 1, and an \
-         experiment makes the trial again (but for `queue_full`, which would come again). How \
+        "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says \
+         whether a result is valid and how reliable it is. The report shows it with the figure \
+         that raised it and what to do about it. An *invalid* one makes the exit code 1, and an \
+         experiment repeats the trial (except for `queue_full`, which would happen again). How \
          each is judged is in \
-         [measuring.md](measuring.md#findings); `dbdyno list findings` tells the same, and \
-         `dbdyno runs list --where 'finding=stalled'` the runs that have one.\n\n{}",
+         [measuring.md](measuring.md#findings); `dbdyno list findings` prints the same table, \
+         and `dbdyno runs list --where 'finding=stalled'` lists the runs that have one.\n\n{}",
         table.markdown_of_markdown()
     )
 }

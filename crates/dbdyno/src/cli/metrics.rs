@@ -349,11 +349,11 @@ impl Collector for Figures {
             waiting.encode_family(labels)?.encode_gauge(n)?;
         }
         transactions(&mut encoder, &snapshot.kinds)?;
-        let help = "What was read around the run in the last second, in its unit";
-        let mut around =
-            encoder.encode_descriptor("dbdyno_around", help, None, MetricType::Gauge)?;
+        let help = "System and database metrics of the last second, in their units";
+        let mut monitor =
+            encoder.encode_descriptor("dbdyno_monitor", help, None, MetricType::Gauge)?;
         for (labels, value) in &snapshot.gauges {
-            around.encode_family(labels)?.encode_gauge(value)?;
+            monitor.encode_family(labels)?.encode_gauge(value)?;
         }
         Ok(())
     }
@@ -450,8 +450,8 @@ mod tests {
             "# UNIT dbdyno_response_seconds seconds\n",
             "dbdyno_response_seconds_count{group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
             "dbdyno_response_seconds_bucket{le=\"+Inf\",group=\"\",kind=\"kind_0\",phase=\"measure\"} 4\n",
-            "dbdyno_around{about=\"machine\",name=\"cpu\",unit=\"%\"} 2.0\n",
-            "dbdyno_around{about=\"server\",name=\"cpu\",unit=\"%\"} 3.0\n",
+            "dbdyno_monitor{about=\"machine\",name=\"cpu\",unit=\"%\"} 2.0\n",
+            "dbdyno_monitor{about=\"server\",name=\"cpu\",unit=\"%\"} 3.0\n",
             "dbdyno_waiting{group=\"\"} 7\n",
             "phase=\"measure\",outcome=\"committed\"} 4\n",
             "dbdyno_phase{phase=\"measure\"} 0\n",

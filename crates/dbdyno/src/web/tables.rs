@@ -24,7 +24,7 @@ const COUNTER_EVERY_S: u32 = 10;
 /// The tables that a run has, in the order of its page, and what they are called there.
 pub(super) const ALL: [(&str, &str); 9] = [
     ("latency", "Latency"),
-    ("probes", "Stretches"),
+    ("intervals", "Intervals"),
     ("disturbances", "Disturbances"),
     ("errors", "Errors"),
     ("timing", "Timing"),
@@ -45,7 +45,7 @@ fn sheet_of(
     let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
     Ok(match table {
         "latency" => sheets::latency(&report()?),
-        "probes" => sheets::probes(&report()?),
+        "intervals" => sheets::intervals(&report()?),
         "disturbances" => sheets::disturbances(&report()?),
         "errors" => sheets::errors(&report()?),
         "timing" => sheets::timing(&report()?),

@@ -85,7 +85,7 @@ fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
     check(&["run", "tpcc", "--vu=4"], &["write --clients"]);
     check(&["run", "tpcc", "--host=db1"], &["write --target"]);
     check(&["run", "tpcc", "--mysql-user=me"], &["write --target"]);
-    check(&["run", "tpcc", "--report-interval=1"], &["write --probe"]);
+    check(&["run", "tpcc", "--progress=1"], &["write --report-interval"]);
     check(&["run", "tpcc", "--isolation=serializable"], &["--vary server."]);
     check(&["run", "tpcc", "-j", "2"], &["write nothing"]);
     check(&["build", "tpcc", "--scale=4"], &["--warehouses for tpcc"]);
@@ -251,7 +251,7 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
     check(&["--duration=-5s"], &["--duration: '-5s' is not a duration"]);
     check(&["--duration=9000000h"], &["--duration", "longer than a year"]);
     check(&["--drain=soon"], &["--drain: 'soon' is not a duration"]);
-    check(&["--highest=1ms"], &["--highest", "between 1s and 48h"]);
+    check(&["--histogram-max=1ms"], &["--histogram-max", "between 1s and 48h"]);
     check(&["--transactions=0"], &["--transactions: no transactions", "at least 1"]);
     check(&["--transactions=many"], &["--transactions: 'many' is not a count", "per client"]);
     check(

@@ -209,7 +209,7 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
     assert_eq!(commits(&report, number(stop, "ended_s"), 15.0), 0.0);
     // Nobody started it again in the plan, and yet the data are looked at.
     assert!(at(&report, "output").to_string().contains("started again after the load"));
-    assert!(!has_finding(&report, "checks_not_made"), "{:#}", report["findings"]);
+    assert!(!has_finding(&report, "checks_not_run"), "{:#}", report["findings"]);
 }
 
 /// An example with other words in it.

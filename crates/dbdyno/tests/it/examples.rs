@@ -69,7 +69,7 @@ fn the_examples_that_are_experiments_run() {
     let arrivals =
         experiment(&home, "arrival-rate.toml", &[&few[..], &["--table-size=1000"]].concat());
     assert_eq!(arrivals["primary"], "p99_ms");
-    let small = ["--warehouses=1", "--calls=prepared", &*file];
+    let small = ["--warehouses=1", "--mode=prepared", &*file];
     let pilot =
         experiment(&home, "autopilot.toml", &[&small[..], &["--vary=clients=1,2"]].concat());
     assert_eq!(pilot["primary"], "nopm");

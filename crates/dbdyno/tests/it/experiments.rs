@@ -258,7 +258,7 @@ fn drifted(order: &str) -> f64 {
         "--duration=60s",
         "--clients=4",
         // What a report is told in stretches of is of no matter to the load.
-        "--vary=probe=10s,20s",
+        "--vary=report_interval=10s,20s",
         "--repeat=8",
         &order,
         "--quiet",

@@ -66,9 +66,9 @@ fn a_generator_that_stands_still_says_so_and_when() {
     run.pause(Duration::from_millis(900));
     let report = run.end().json();
     let findings = at(&report, "findings").as_array().expect("a list");
-    let found = findings.iter().find(|one| one["id"] == "generator_stood_still");
+    let found = findings.iter().find(|one| one["id"] == "generator_paused");
     let text = found.and_then(|one| one["text"].as_str()).unwrap_or_else(|| panic!("{report:#}"));
-    assert!(text.contains("stood still once; the longest pause took "), "{text}");
+    assert!(text.contains("was paused once; the longest pause took "), "{text}");
     let at_s: f64 =
         at(&report, "facts.client.longest_pause_at_s").as_str().expect("text").parse().expect("s");
     assert!((0.0..4.0).contains(&at_s), "{text}");
@@ -122,12 +122,12 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
     };
     open("--rate=1000", &[], &[]);
     open("--rate=1400", &["--queue=2"], &["dropped_arrivals", "queue_too_small"]);
-    let late = ["dropped_arrivals", "carried_in"];
+    let late = ["dropped_arrivals", "backlog_at_start"];
     open("--rate=3000", &["--queue=500", "--ramp-up=10s"], &late);
-    let grows = ["carried_in", "queue_grew", "unfinished"];
+    let grows = ["backlog_at_start", "queue_grew", "unfinished"];
     open("--rate=3000", &["--queue=100000", "--drain=1s"], &grows);
     // A drain that is long enough hides nothing.
-    open("--rate=2100", &["--queue=100000", "--drain=1h"], &["carried_in", "queue_grew"]);
+    open("--rate=2100", &["--queue=100000", "--drain=1h"], &["backlog_at_start", "queue_grew"]);
     // A rate that steps up late grows a queue too.
     let late = "--rate=steps 1000 for 46s, 2600";
     open(late, &["--queue=100000", "--drain=1h"], &["queue_grew"]);
@@ -165,8 +165,8 @@ fn failures_are_told_by_their_share() {
 fn times_beyond_what_histograms_tell_apart_are_told() {
     let home = Home::new();
     let slow = "--target=sim:?service=exponential:500ms&servers=4";
-    raises(&home, &[slow, "--highest=1s"], &["overflow", "few_samples"]);
-    raises(&home, &[slow, "--highest=1h"], &["few_samples"]);
+    raises(&home, &[slow, "--histogram-max=1s"], &["overflow", "few_samples"]);
+    raises(&home, &[slow, "--histogram-max=1h"], &["few_samples"]);
 }
 
 /// That others do not is seen in virtual time: on a busy machine every generator waits for CPUs.

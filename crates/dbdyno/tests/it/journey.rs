@@ -106,7 +106,7 @@ fn one_command_builds_checks_measures_and_reports() {
         "no interval of p50",
         "12 of 12 hold before the load; 12 of 12 hold after it",
         "as we do",
-        "Can it be trusted?",
+        "Is this result valid?",
         "not a TPC-C result",
         "repeat ",
     ]);

@@ -106,23 +106,29 @@ fn an_overload_ends_with_its_losses_counted_and_shown() {
 fn stretches_of_any_length_tell_the_share_of_waiting() {
     let home = Home::new();
     let load = ["--load=open", "--rate=1500", "--clients=4", "--ramp-up=2s", "--duration=30s"];
-    let stretches = |probe: &str| {
-        let told =
-            simulated(&home, "service=exponential:2ms&servers=4", &[&load[..], &[probe]].concat());
-        at(&told, "probes").as_array().unwrap().clone()
+    let stretches = |interval: &str| {
+        let told = simulated(
+            &home,
+            "service=exponential:2ms&servers=4",
+            &[&load[..], &[interval]].concat(),
+        );
+        at(&told, "intervals").as_array().unwrap().clone()
     };
-    let waits = |probes: &[Value]| -> Vec<f64> {
-        probes.iter().map(|probe| number(probe, "wait_percent")).collect()
+    let waits = |intervals: &[Value]| -> Vec<f64> {
+        intervals.iter().map(|interval| number(interval, "wait_percent")).collect()
     };
-    let ten = waits(&stretches("--probe=10s"));
-    for (probe, count) in
-        [("--probe=1s", 30), ("--probe=4s", 8), ("--probe=5s", 6), ("--probe=15s", 2)]
-    {
-        let found = waits(&stretches(probe));
-        assert_eq!(found.len(), count, "{probe}");
+    let ten = waits(&stretches("--report-interval=10s"));
+    for (interval, count) in [
+        ("--report-interval=1s", 30),
+        ("--report-interval=4s", 8),
+        ("--report-interval=5s", 6),
+        ("--report-interval=15s", 2),
+    ] {
+        let found = waits(&stretches(interval));
+        assert_eq!(found.len(), count, "{interval}");
         // The same transactions wait, however they are told.
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
-        assert!((mean(&found) - mean(&ten)).abs() < 4.0, "{probe}: {found:?} and {ten:?}");
+        assert!((mean(&found) - mean(&ten)).abs() < 4.0, "{interval}: {found:?} and {ten:?}");
     }
 }
 

@@ -118,7 +118,7 @@ fn parts_of_a_run_are_tables_for_people_and_programs() {
     let show = |args: &[&str]| home.run(&[&["runs", "show", "last"], args].concat()).good().out;
     let timing = show(&["--timing"]);
     assert!(timing.contains("transaction ") && timing.contains("ratio %"), "{timing}");
-    assert!(!timing.contains("Can it be trusted?"), "{timing}");
+    assert!(!timing.contains("Is this result valid?"), "{timing}");
     let json = |args: &[&str]| home.json(&[&["runs", "show", "last"], args].concat());
     let timed = json(&["--timing"]);
     assert_eq!(at(&timed, "run_id"), at(&report, "run_id"));

@@ -290,7 +290,7 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     let report = home.json(&["run", "plan.toml", "--quiet"]);
     let findings = at(&report, "findings").to_string();
     let words = "read_buffer_size was set to 131073, and ";
-    let is_told = findings.contains("setting_differs") && findings.contains(words);
+    let is_told = findings.contains("setting_adjusted") && findings.contains(words);
     assert!(is_told && findings.contains("says 131072. Read the figures"), "{findings}");
     // So it is where the server was started with it, and one that it took as it is is none.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number};
 
 const RUN: [&str; 6] =
-    ["run", "tpcc", "--duration=2s", "--ramp-up=0s", "--clients=2", "--around=none"];
+    ["run", "tpcc", "--duration=2s", "--ramp-up=0s", "--clients=2", "--monitor=off"];
 
 fn named<'a>(report: &'a Value, title: &str) -> &'a Value {
     let all = at(report, "disclosures.0.requirements").as_array().expect("a list");
@@ -64,11 +64,11 @@ fn what_spans_the_beginning_of_the_measured_phase_is_seen() {
     let target = "--target=sim:?servers=4&service=constant:2500ms";
     let words = ["run", "empty", target, "--clients=4", "--ramp-up=1s", "--duration=3s"];
     let report = home.report(&words);
-    assert_eq!(number(&report, "counts.carried_in"), 4.0);
+    assert_eq!(number(&report, "counts.backlog_at_start"), 4.0);
     let longest_ms = number(&report, "backlog_at_start_max_ms");
     assert!((2500.0..4000.0).contains(&longest_ms), "{longest_ms}");
     let outside = at(&report, "facts.client.outside_percent").as_str().expect("a number");
     assert!(outside.parse::<f64>().is_ok_and(|percent| percent < 10.0), "{outside}");
     let said = home.run(&["runs", "show", "last"]).good();
-    said.says(&["4 carried in from the ramp-up (the longest took 2."]);
+    said.says(&["4 in the backlog at start (the longest took 2."]);
 }

@@ -25,7 +25,7 @@ fn addresses(run: &str, experiment: &str) -> Vec<String> {
     let of_run = [
         "",
         "/latency",
-        "/probes",
+        "/intervals",
         "/disturbances",
         "/errors",
         "/clients",
@@ -36,7 +36,7 @@ fn addresses(run: &str, experiment: &str) -> Vec<String> {
     .map(|what| format!("/runs/{run}{what}"));
     let data = ["", "/plan.toml", "/seconds.csv", "/timing.csv", "/timing.json", "/clients.csv"]
         .into_iter()
-        .chain(["/latency.csv", "/probes.json", "/disturbances.csv", "/errors.csv"])
+        .chain(["/latency.csv", "/intervals.json", "/disturbances.csv", "/errors.csv"])
         .chain(["/counter.csv", "/config.json", "/settings.csv", "/charts"])
         .map(|what| format!("/api/runs/{run}{what}"));
     let of_experiment =

@@ -1,4 +1,4 @@
-//! What was read around the run once a second: machine, generator, server, database. Gauges of
+//! System and database metrics, once a second: machine, generator, server, database. Gauges of
 //! one unit, name and magnitude share a chart. One that always stood at zero has none.
 
 use analysis::report::{GaugeReport, Report};
@@ -8,7 +8,7 @@ use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gauges",
-    about: "what was read around the run: machine, generator, server, database",
+    about: "system and database metrics: machine, generator, server, database",
     of: Of::Run(charts),
 };
 

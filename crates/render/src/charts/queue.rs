@@ -2,7 +2,7 @@
 
 use analysis::report::{Report, SecondReport};
 
-use super::probes::steps;
+use super::intervals::steps;
 use super::throughput::by_group;
 use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
 
@@ -17,7 +17,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     if let [alone] = &mut chart.traces[..] {
         "waiting".clone_into(&mut alone.name);
     }
-    let points = steps(&report.probes, &|probe| probe.queue_mean);
-    chart.traces.push(Trace::new("mean of each probe", Shape::Steps, points));
+    let points = steps(&report.intervals, &|interval| interval.queue_mean);
+    chart.traces.push(Trace::new("mean of each interval", Shape::Steps, points));
     chart.if_any()
 }

@@ -2,10 +2,10 @@
 
 use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
-use analysis::report::{ProbeReport, Report, SecondReport};
+use analysis::report::{IntervalReport, Report, SecondReport};
 use analysis::trials::{Trialled, counts};
 
-use super::probes::steps;
+use super::intervals::steps;
 use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace, curves, figure_axis};
 use super::{slug, throughput};
 
@@ -23,14 +23,18 @@ const CHARTS_MOST: usize = 4;
 /// A figure of a stretch and of a second.
 struct Figure {
     name: &'static str,
-    of_probe: fn(&ProbeReport) -> Option<f64>,
+    of_interval: fn(&IntervalReport) -> Option<f64>,
     of_second: fn(&SecondReport) -> Option<f64>,
 }
 
 const FIGURES: [Figure; 3] = [
-    Figure { name: "p95_ms", of_probe: |probe| probe.p95_ms, of_second: |row| row.p95_ms },
-    Figure { name: "p99_ms", of_probe: |probe| probe.p99_ms, of_second: |row| row.p99_ms },
-    Figure { name: "tps", of_probe: |probe| Some(probe.tps), of_second: |row| Some(row.tps) },
+    Figure { name: "p95_ms", of_interval: |interval| interval.p95_ms, of_second: |row| row.p95_ms },
+    Figure { name: "p99_ms", of_interval: |interval| interval.p99_ms, of_second: |row| row.p99_ms },
+    Figure {
+        name: "tps",
+        of_interval: |interval| Some(interval.tps),
+        of_second: |row| Some(row.tps),
+    },
 ];
 
 /// The points of a chart: what they have in common, and each with its first trial that counts.
@@ -40,7 +44,7 @@ type Lines<'r> = (String, Vec<(String, &'r Report)>);
 fn charts(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
     let all = lines(report, trials);
     // Runs of a few seconds are one stretch, and are told by their seconds.
-    let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.probes.len() > 1);
+    let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);
     let of = |figure: &Figure| -> Vec<Chart> {
         all.iter()
             .take(CHARTS_MOST)
@@ -90,7 +94,7 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let mut chart = Chart::new(id, title, x, figure_axis(figure.name, Scale::FromZero));
     chart.palette = Palette::Ordered;
     let line = |(name, run): &(String, &Report)| match is_long {
-        true => Trace::new(name.clone(), Shape::Steps, steps(&run.probes, &figure.of_probe)),
+        true => Trace::new(name.clone(), Shape::Steps, steps(&run.intervals, &figure.of_interval)),
         false => Trace::new(name.clone(), Shape::Line, seconds(run, figure)),
     };
     chart.traces = runs.iter().take(LINES_MOST).map(line).collect();
@@ -119,7 +123,7 @@ fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
         true => format!("the first {LINES_MOST} of {n_lines} points"),
         false => "each point".to_owned(),
     };
-    let by = if is_long { "in probes" } else { "second by second" };
+    let by = if is_long { "in intervals" } else { "second by second" };
     let left_out = match n_charts > CHARTS_MOST {
         true => format!(" Of {n_charts} such charts the first {CHARTS_MOST} are drawn."),
         false => String::new(),

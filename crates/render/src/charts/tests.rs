@@ -81,7 +81,7 @@ fn the_charts_of_a_closed_run() {
       x one in N takes longer [N] Log; y time [ms] Log
       of all offered (Line, 34) 1.000: 1.338 .. 13,335: 366.2
       response (Line, 36) 1.000: 1.338 .. 23,714: 329.3
-    probes: Response times in probes
+    intervals: Response times in intervals
       x time in the measured phase [s] Linear; y response time [ms] FromZero
       p99 (Steps, 7) 0: 85.13 .. 60.00: 83.89
       p95 (Steps, 7) 0: 50.79 .. 60.00: 49.12
@@ -154,7 +154,7 @@ fn the_charts_of_an_overloaded_run() {
       of all offered (Line, 1) 1.778: 2,579 .. 1.778: 2,579
       response (Line, 36) 1.000: 1,255 .. 23,714: 2,819
       service (Line, 36) 1.000: 1.624 .. 23,714: 267.7
-    probes: Response times in probes
+    intervals: Response times in intervals
       x time in the measured phase [s] Linear; y response time [ms] FromZero
       p50 (Steps, 7) 0: 2,468 .. 60.00: 2,600
       X -5.000 to 0: ramp-up
@@ -166,7 +166,7 @@ fn the_charts_of_an_overloaded_run() {
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
       waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
-      mean of each probe (Steps, 7) 0: 820.0 .. 60.00: 1,000
+      mean of each interval (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
@@ -292,7 +292,7 @@ fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
 #[test]
 fn points_of_a_few_seconds_are_told_second_by_second() {
     let (report, mut trials) = subjects::two_axes();
-    trials.iter_mut().for_each(|trial| trial.report.probes.truncate(1));
+    trials.iter_mut().for_each(|trial| trial.report.intervals.truncate(1));
     let charts = of_experiment(&report, &trials);
     let over_time: Vec<_> = charts.iter().filter(|c| c.id.starts_with("stability")).collect();
     assert_eq!(over_time.len(), 6);

@@ -45,7 +45,7 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
     let words = text::left_out(&report.damaged).into_iter().chain(text::findings(report));
     let trust = [Block::findings(&report.findings), Block::Words(words.collect())];
-    body.section("findings", "Can it be trusted?", &trust);
+    body.section("findings", "Is this result valid?", &trust);
     body.section("ran", "What ran", &ran(report, trials, ink));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()

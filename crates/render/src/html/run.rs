@@ -1,5 +1,5 @@
-//! The page of a run: what was asked, the answer and whether it can be trusted; then everything
-//! over time, by transaction and around it; how to repeat it at the end.
+//! The page of a run: what was asked, the answer and whether it is valid; then everything
+//! over time, by transaction, system and database metrics; how to repeat it at the end.
 
 use analysis::report::{
     Block as Figures, ClientReport, Disclosure, DisturbanceReport, Report, Status,
@@ -11,15 +11,15 @@ use super::Ink;
 use super::blocks::{Block, Body, Tile, Verdict, named};
 use super::long::{heading, long};
 use crate::charts::{Chart, gauges, of_run};
-use crate::text::{around, disturbances, sections};
+use crate::text::{disturbances, monitoring, sections};
 use crate::{Align, Column, Table};
 
 /// Stretches in the folded table; the JSON has all of them.
-const PROBES_MOST: usize = 1_000;
+const INTERVALS_MOST: usize = 1_000;
 /// Clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
-/// Charts of each subject around the run that are seen at once.
+/// Charts of each subject of system metrics that are seen at once.
 const CHARTS_OPEN: usize = 2;
 
 /// The body of a run's page: everything between header and footer.
@@ -29,13 +29,13 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.asked = asked(report);
     body.verdicts = vec![verdict(report)];
     body.tiles = tiles(report);
-    body.section("findings", "Can it be trusted?", &[Block::findings(&report.findings)]);
+    body.section("findings", "Is this result valid?", &[Block::findings(&report.findings)]);
     let rates = named(&charts, &["throughput", "offered", "queue", "losses", "stalls"]);
-    let times = named(&charts, &["response", "probes"]);
+    let times = named(&charts, &["response", "intervals"]);
     let over_time: Vec<&Chart> = interleaved(&rates, &times);
     let steady = sections::steadiness(report).unwrap_or_default();
-    let stretches = sections::stretches(report, PROBES_MOST);
-    let stretches = stretches.map(|table| long("Probes", &[Block::table(&table)]));
+    let stretches = sections::stretches(report, INTERVALS_MOST);
+    let stretches = stretches.map(|table| long("Intervals", &[Block::table(&table)]));
     let mut blocks = vec![Block::charts(&over_time, ink), Block::Words(steady)];
     blocks.extend(stretches);
     body.section("time", "Over time", &blocks);
@@ -44,17 +44,17 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     body.section("transactions", "Transactions", &transactions(report, &charts, ink));
     body.section("clients", "Clients", &clients(report, &charts, ink));
     body.section("errors", "Errors", &errors(report));
-    body.section("around", "Around the run", &surroundings(report, &charts, ink));
+    body.section("monitor", "System and database metrics", &surroundings(report, &charts, ink));
     body.section("ran", "What ran", &ran(report));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
 
-/// What was read around the run, by what it is about: of each the charts that one looks for first,
+/// System and database metrics, by what it is about: of each the charts that one looks for first,
 /// and the others folded.
 fn surroundings(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
-    let told = around::told_around(report);
-    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", around::MEANING));
+    let told = monitoring::metric_rows(report);
+    let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", monitoring::MEANING));
     let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
     blocks.push(Block::charts(&named(charts, &["statements"]), ink));
     for (about, of) in gauges::by_subject(report, charts) {
@@ -124,14 +124,17 @@ fn verdict(report: &Report) -> Verdict {
         Status::Interrupted => ("warn", "It was interrupted."),
         Status::QueueFull => ("warn", "The queue was full, and it stopped."),
         Status::Completed if has(Severity::Warning) => ("warn", "With care."),
-        Status::Completed => ("good", "It can be trusted."),
+        Status::Completed => ("good", "This result is valid."),
     };
     let word = match reason.is_empty() {
         true => word.to_owned(),
         false => format!("{}{reason}.", word.trim_end_matches('.')),
     };
     // What is worth knowing stands below.
-    let text = text.trim_start_matches("With care: ").trim_end_matches(" Worth knowing:");
+    let text = text
+        .trim_start_matches("With care: ")
+        .trim_start_matches("Yes. ")
+        .trim_end_matches(" Notes:");
     Verdict { class, word, text: text.to_owned() }
 }
 
@@ -358,7 +361,7 @@ fn ran(report: &Report) -> Vec<Block> {
     }
     if !report.declarations.is_empty() {
         let words = Block::Words(report.declarations.clone());
-        blocks.push(Block::folded("Declarations: what differs from the standard", &[words]));
+        blocks.push(Block::folded("Disclosures: what differs from the standard", &[words]));
     }
     if !report.settings.is_empty() {
         let title = format!("Settings of the server ({})", report.settings.0.len());

@@ -145,11 +145,11 @@ fn a_run_s_page_answers_what_is_asked_of_it() {
 }
 
 #[test]
-fn what_was_around_a_run_stands_by_what_it_is_about() {
+fn system_metrics_stand_by_what_it_is_about() {
     let body = run_body(&subjects::closed(), Ink::Static);
-    let around = body.split("<section id=\"around\">").nth(1).expect("a section");
-    let around = around.split("</section>").next().expect("its end");
-    let place = |word: &str| around.find(word).unwrap_or_else(|| panic!("no {word}"));
+    let section = body.split("<section id=\"monitor\">").nth(1).expect("a section");
+    let section = section.split("</section>").next().expect("its end");
+    let place = |word: &str| section.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("<h3>Machine</h3>") < place("Machine: disk written, vda"));
     assert!(place("Machine: disk written, vda") < place("<h3>Database</h3>"));
     // Of many the first are seen, and the others when they are asked for.
@@ -189,7 +189,7 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
         before.ends_with("<details class=\"long\">")
     };
     assert!(is_long("All 4 gauges") && is_long("Facts: "));
-    assert!(!is_long("The plan as decided") && !is_long("Declarations"));
+    assert!(!is_long("The plan as decided") && !is_long("Disclosures"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Parts of a run's page as tables: its latency, its stretches, its disturbances, its errors.
 
 use analysis::report::{
-    DisturbanceReport, ErrorReport, Latency, ProbeReport, Report, WindowReport,
+    DisturbanceReport, ErrorReport, IntervalReport, Latency, Report, WindowReport,
 };
 
 use super::{counted, number, words};
@@ -61,25 +61,27 @@ pub fn latency(report: &Report) -> Sheet {
     sheet("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
 }
 
-/// The run in stretches.
-pub fn probes(report: &Report) -> Sheet {
+/// The run in intervals.
+pub fn intervals(report: &Report) -> Sheet {
     let wait = SheetColumn { key: "wait_percent", title: "wait %", holds: Holds::Percent };
-    let parts: [Part<&ProbeReport>; 12] = [
-        (number("from_s", "from s", 4), |probe| probe.from_s.into()),
-        (number("to_s", "to s", 4), |probe| probe.to_s.into()),
-        (number("offered_per_second", "offered/s", 4), |probe| probe.offered_per_second.into()),
-        (number("tps", "TPS", 4), |probe| probe.tps.into()),
-        (number("p50_ms", "p50 ms", 3), |probe| probe.p50_ms.into()),
-        (number("p95_ms", "p95", 3), |probe| probe.p95_ms.into()),
-        (number("p99_ms", "p99", 3), |probe| probe.p99_ms.into()),
-        (wait, |probe| probe.wait_percent.into()),
-        (number("queue_mean", "queued", 3), |probe| probe.queue_mean.into()),
-        (counted("failed", "failed"), |probe| probe.failed.into()),
-        (counted("dropped", "dropped"), |probe| probe.dropped.into()),
-        (counted("unfinished", "unfinished"), |probe| probe.unfinished.into()),
+    let parts: [Part<&IntervalReport>; 12] = [
+        (number("from_s", "from s", 4), |interval| interval.from_s.into()),
+        (number("to_s", "to s", 4), |interval| interval.to_s.into()),
+        (number("offered_per_second", "offered/s", 4), |interval| {
+            interval.offered_per_second.into()
+        }),
+        (number("tps", "TPS", 4), |interval| interval.tps.into()),
+        (number("p50_ms", "p50 ms", 3), |interval| interval.p50_ms.into()),
+        (number("p95_ms", "p95", 3), |interval| interval.p95_ms.into()),
+        (number("p99_ms", "p99", 3), |interval| interval.p99_ms.into()),
+        (wait, |interval| interval.wait_percent.into()),
+        (number("queue_mean", "queued", 3), |interval| interval.queue_mean.into()),
+        (counted("failed", "failed"), |interval| interval.failed.into()),
+        (counted("dropped", "dropped"), |interval| interval.dropped.into()),
+        (counted("unfinished", "unfinished"), |interval| interval.unfinished.into()),
     ];
-    let title = format!("Stretches of run {}", report.run_id);
-    sheet("probes", title, &parts, report.probes.iter())
+    let title = format!("Intervals of run {}", report.run_id);
+    sheet("intervals", title, &parts, report.intervals.iter())
 }
 
 /// What was done to the database in mid-run: a row for the time before, during and after each.

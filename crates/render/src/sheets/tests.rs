@@ -146,7 +146,7 @@ fn parts_of_a_page_are_tables_with_all_digits() {
     let offered = csv.lines().find(|line| line.starts_with("offered,")).expect("it is there");
     // As in lists of runs, and as programs read it.
     assert!(offered.contains(",inf,"), "{offered}");
-    assert_eq!(probes(&report).rows.len(), report.probes.len());
+    assert_eq!(intervals(&report).rows.len(), report.intervals.len());
     let mut made = Made::closed();
     made.disturbance(42_000, Some(43_300), model::Disturbed::Done);
     let report = Report::of(&made.tally());

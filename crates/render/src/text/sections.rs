@@ -124,15 +124,12 @@ pub(crate) fn counted(report: &Report) -> Vec<String> {
     if counts.retried > 0 {
         more.push(count(counts.retried, "further attempt"));
     }
-    if counts.carried_in > 0 {
+    if counts.backlog_at_start > 0 {
         let longest = report.block.backlog_at_start_max_ms.map(|longest_ms| {
             format!(" (the longest took {})", numbers::duration((longest_ms * 1e6) as u64))
         });
-        let carried_in = format_count(counts.carried_in);
-        more.push(format!(
-            "{carried_in} carried in from the ramp-up{}",
-            longest.unwrap_or_default()
-        ));
+        let backlog = format_count(counts.backlog_at_start);
+        more.push(format!("{backlog} in the backlog at start{}", longest.unwrap_or_default()));
     }
     told.push(more.join(", "));
     let block = &report.block;
@@ -457,10 +454,10 @@ pub(crate) fn steadiness(report: &Report) -> Option<Vec<String>> {
     ];
     facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
     facts.push(match steady.stalls {
-        0 => "no standstill".to_owned(),
+        0 => "no stall".to_owned(),
         n => format!(
             "{} ({} ms in all, the longest {} ms)",
-            count(n, "standstill"),
+            count(n, "stall"),
             significant(steady.stalled_ms, 3),
             significant(steady.longest_stall_ms, 3)
         ),
@@ -478,15 +475,17 @@ pub(crate) fn steadiness(report: &Report) -> Option<Vec<String>> {
 }
 
 /// Stretches that a page shows; the JSON has all of them.
-const PROBES_MOST: usize = 60;
+const INTERVALS_MOST: usize = 60;
 
 /// The run in stretches, where users arrive at a rate or think.
-pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
-    let Some(table) = stretches(report, PROBES_MOST) else { return Vec::new() };
+pub(super) fn by_interval(report: &Report, style: &Style) -> Vec<String> {
+    let Some(table) = stretches(report, INTERVALS_MOST) else { return Vec::new() };
     let mut lines = headed(&table, style);
-    if report.probes.len() > PROBES_MOST {
-        let more = report.probes.len() - PROBES_MOST;
-        lines.push(format!("and {more} more in the JSON; a longer --probe makes them fewer"));
+    if report.intervals.len() > INTERVALS_MOST {
+        let more = report.intervals.len() - INTERVALS_MOST;
+        lines.push(format!(
+            "and {more} more in the JSON; a longer --report-interval makes them fewer"
+        ));
     }
     lines
 }
@@ -494,7 +493,7 @@ pub(super) fn probes(report: &Report, style: &Style) -> Vec<String> {
 /// The first stretches as a table, where users arrive at a rate or think.
 pub(crate) fn stretches(report: &Report, most: usize) -> Option<Table> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;
-    if report.probes.len() < 2 || report.groups.iter().all(is_closed) {
+    if report.intervals.len() < 2 || report.groups.iter().all(is_closed) {
         return None;
     }
     let mut table = Table::new([
@@ -508,18 +507,18 @@ pub(crate) fn stretches(report: &Report, most: usize) -> Option<Table> {
         Column::spare("queued", Align::Point, 2),
         Column::new("lost", Align::Right),
     ]);
-    for probe in report.probes.iter().take(most) {
+    for interval in report.intervals.iter().take(most) {
         let number = |value: Option<f64>| value.map_or(NONE.to_owned(), |v| significant(v, 3));
         table.row([
-            format!("{} to {}", probe.from_s, numbers::exact(probe.to_s)),
-            rate(Some(probe.offered_per_second)),
-            rate(Some(probe.tps)),
-            ms(probe.p50_ms),
-            ms(probe.p95_ms),
-            ms(probe.p99_ms),
-            percent(probe.wait_percent),
-            number(probe.queue_mean),
-            format_count(probe.failed + probe.dropped + probe.unfinished),
+            format!("{} to {}", interval.from_s, numbers::exact(interval.to_s)),
+            rate(Some(interval.offered_per_second)),
+            rate(Some(interval.tps)),
+            ms(interval.p50_ms),
+            ms(interval.p95_ms),
+            ms(interval.p99_ms),
+            percent(interval.wait_percent),
+            number(interval.queue_mean),
+            format_count(interval.failed + interval.dropped + interval.unfinished),
         ]);
     }
     Some(table)
@@ -708,7 +707,7 @@ fn loops(report: &Report) -> Option<String> {
     Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
-/// Whether the result can be trusted, in a sentence.
+/// Whether the result is valid, in a sentence.
 pub(crate) fn verdict(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
@@ -716,17 +715,15 @@ pub(crate) fn verdict(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) if report.findings.is_empty() => {
-            "Nothing was seen that speaks against it.".to_owned()
-        }
-        (0, 0) => "Nothing was seen that speaks against it. Worth knowing:".to_owned(),
+        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
+        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
         (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
     }
 }
 
 pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = vec![title(&format!("Can it be trusted? {}", verdict(report)), style)];
+    let mut lines = vec![title(&format!("Is this result valid? {}", verdict(report)), style)];
     for finding in &report.findings {
         let (word, ink) = match finding.severity {
             Severity::Invalid => ("INVALID", Ink::Red),
@@ -756,7 +753,7 @@ pub(super) fn footer(report: &Report, style: &Style) -> Vec<String> {
     let declarations = &report.declarations;
     lines.extend(declarations.iter().take(1).flat_map(|first| wrap(first, style.width)));
     if declarations.len() > 1 {
-        let more = count(declarations.len() as u64 - 1, "further declaration");
+        let more = count(declarations.len() as u64 - 1, "further disclosure");
         lines.push(format!("{more} of what differs: see the JSON."));
     }
     let run_id = &report.run_id;

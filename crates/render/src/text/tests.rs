@@ -22,7 +22,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     phases      5 s ramp-up, 60 s measured, seed 7
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
-    27,108 committed, 117 rolled back by design, 299 further attempts, 8 carried in from the ramp-up
+    27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
     a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -43,7 +43,7 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     commits in each of 60 seconds, from 0 to 473
     ██████████████████████████████████████████▆█████████████████
-    min 307 (second 42), median 452.5, max 473, CV 4.8 %, no standstill
+    min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
     TPS to ±1 % takes about 2m30s
 
     measure  unit   count      sum  mean   p50   p99   max
@@ -58,7 +58,7 @@ fn a_plain_closed_run_reads_like_a_page() {
                 p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    Is this result valid? Yes. No problem was found. Notes:
     note        The database lives within the generator and shares its CPUs. The client's CPU time
                 contains the database's. Figures are of both together: where users have two hosts,
                 use two.
@@ -90,7 +90,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     phases      5 s ramp-up, 60 s measured, seed 7
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 carried in from the ramp-up
+    24,350 committed, 250 in the backlog at start
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     a transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
 
@@ -116,7 +116,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     commits in each of 60 seconds, from 0 to 400
     ████████████████████████████████████████████████████████████
-    min 400 (second 0), median 400, max 400, CV 0 %, no standstill
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
      seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
      0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
@@ -132,7 +132,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? With care: 4 warnings.
+    Is this result valid? With care: 4 warnings.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
                 2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
                 connecting are part of the figures.
@@ -165,7 +165,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     phases      5 s ramp-up, 7.4 s of 60 s measured, seed 7
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
-    3,348 committed, 18 rolled back by design, 37 further attempts, 8 carried in from the ramp-up
+    3,348 committed, 18 rolled back by design, 37 further attempts, 8 in the backlog at start
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
     a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -184,7 +184,7 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     commits in each of 7 seconds, from 0 to 469
     ███████
-    min 437 (second 2), median 447, max 469, CV 2.8 %, no standstill
+    min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
     TPS has no ±: commits vary too slowly to tell within 7.4 s: it takes at least 8.7 s
 
     measure  unit  count     sum  mean   p50   p99   max
@@ -195,7 +195,7 @@ fn an_interrupted_run_says_how_far_it_came() {
                 p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
-    Can it be trusted? Nothing was seen that speaks against it. Worth knowing:
+    Is this result valid? Yes. No problem was found. Notes:
     note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures are true
                 of that part.
     note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.

@@ -208,7 +208,7 @@ fn a_report_is_read_without_what_is_not_wanted() {
     assert_eq!(read(&[]), whole);
     assert!(!report.seconds.is_empty() && !report.block.transactions.is_empty());
     report.seconds.clear();
-    report.probes.clear();
+    report.intervals.clear();
     report.gauges.clear();
     report.block.transactions = Named::default();
     let short = read(&Report::AT_LENGTH);

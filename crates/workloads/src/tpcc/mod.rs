@@ -33,7 +33,7 @@ use model::{
 use crate::frame::{control, end};
 use crate::{Entry, Make};
 use inputs::{Deck, Inputs};
-use parameters::{Calls, Decided};
+use parameters::{Decided, Mode};
 use talk::{Talk, Words};
 
 /// The workload in the list.
@@ -146,18 +146,18 @@ impl Workload for Tpcc {
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
-        match self.decided.calls {
-            Calls::Procedures => procedures::declare(dialect),
-            Calls::Batched => batched::declare(dialect),
-            Calls::Prepared => statements::declare(dialect, Sent::Prepared),
-            Calls::Text => statements::declare(dialect, Sent::Text),
+        match self.decided.mode {
+            Mode::Procedures => procedures::declare(dialect),
+            Mode::Batched => batched::declare(dialect),
+            Mode::Prepared => statements::declare(dialect, Sent::Prepared),
+            Mode::Text => statements::declare(dialect, Sent::Text),
         }
     }
 
     fn routines(&self, dialect: &Dialect) -> Vec<Routine> {
-        match self.decided.calls {
-            Calls::Procedures => procedures::routines(dialect),
-            Calls::Prepared | Calls::Batched | Calls::Text => Vec::new(),
+        match self.decided.mode {
+            Mode::Procedures => procedures::routines(dialect),
+            Mode::Prepared | Mode::Batched | Mode::Text => Vec::new(),
         }
     }
 
@@ -167,9 +167,9 @@ impl Workload for Tpcc {
 
     fn refuses(&self, dialect: &Dialect) -> Option<String> {
         let name = dialect.name;
-        if self.decided.calls == Calls::Procedures && dialect.routines.is_none() {
+        if self.decided.mode == Mode::Procedures && dialect.routines.is_none() {
             return Some(format!(
-                "calls: {name} has no routines, so there are no 'procedures' to call; choose \
+                "mode: {name} has no routines, so there are no 'procedures' to call; choose \
                  prepared, batched or text"
             ));
         }
@@ -242,8 +242,8 @@ fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
         let count = decided.data.partitions;
         all.push(format!("Tables are split into {count} parts by the hash of their warehouse."));
     }
-    all.extend(decided.calls.declaration().map(str::to_owned));
-    let others = parameters::PARAMETERS.iter().filter(|row| row.name != "calls");
+    all.extend(decided.mode.declaration().map(str::to_owned));
+    let others = parameters::PARAMETERS.iter().filter(|row| row.name != "mode");
     for row in others.filter(|row| !row.shapes_data) {
         let written = settings.written().find(|(name, _)| *name == row.name);
         if let Some((name, text)) = written
@@ -273,10 +273,10 @@ impl Client for Terminal {
     fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
         // A future for each way: one for all would be as large as the largest, in each of ten
         // thousand clients.
-        match self.decided.calls {
-            Calls::Procedures => Box::pin(self.have(world, procedures::transact)),
-            Calls::Batched => Box::pin(self.have(world, batched::transact)),
-            Calls::Prepared | Calls::Text => Box::pin(self.have(world, transact)),
+        match self.decided.mode {
+            Mode::Procedures => Box::pin(self.have(world, procedures::transact)),
+            Mode::Batched => Box::pin(self.have(world, batched::transact)),
+            Mode::Prepared | Mode::Text => Box::pin(self.have(world, transact)),
         }
     }
 }
@@ -384,7 +384,7 @@ mod tests {
         check("home", "all", "home is all, not the specification's fixed.");
         check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
         check("partitions", "7", "Tables are split into 7 parts by the hash of their warehouse.");
-        check("calls", "text", "Each statement is sent as text, its values written into it.");
+        check("mode", "text", "Each statement is sent as text, its values written into it.");
         check(
             "warehouses",
             "1",

@@ -36,10 +36,10 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         shapes_data: true,
     },
     Parameter {
-        name: "calls",
+        name: "mode",
         kind: ParameterKind::Choice(&["prepared", "procedures", "batched", "text"]),
         default: "prepared",
-        help: "Row by row, as one routine, in few flights, or row by row as text",
+        help: "Execution mode: prepared statements, stored procedures, pipelined batches, or text",
         shapes_data: false,
     },
     Parameter {
@@ -93,9 +93,9 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// In which way a transaction is asked for.
+/// How a transaction is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Calls {
+pub(super) enum Mode {
     /// Row by row, each statement prepared.
     Prepared,
     /// A routine in the database does it all.
@@ -106,21 +106,21 @@ pub(super) enum Calls {
     Text,
 }
 
-impl Calls {
+impl Mode {
     /// What a reader must know who thinks of the specification's sample programs.
     pub(super) fn declaration(self) -> Option<&'static str> {
         match self {
-            Calls::Prepared => None,
-            Calls::Procedures => Some(
+            Mode::Prepared => None,
+            Mode::Procedures => Some(
                 "Each transaction is one call of a routine in the database, which returns all \
                  that is to be shown; an order's lines are taken by supplying warehouse and item.",
             ),
-            Calls::Batched => Some(
+            Mode::Batched => Some(
                 "What needs no answer is sent together, BEGIN with the first statements; lists \
                  take the place of rows, and an order's stocks are locked by supplying warehouse \
                  and item.",
             ),
-            Calls::Text => Some("Each statement is sent as text, its values written into it."),
+            Mode::Text => Some("Each statement is sent as text, its values written into it."),
         }
     }
 }
@@ -170,8 +170,8 @@ pub(super) struct Decided {
     pub(super) data: Data,
     /// What the inputs are drawn from.
     pub(super) seed: u64,
-    /// In which way a transaction is asked for.
-    pub(super) calls: Calls,
+    /// How a transaction is executed.
+    pub(super) mode: Mode,
     /// Cards a deck, by kind.
     pub(super) weights: [u64; N_KINDS],
     /// Where a client finds its warehouse.
@@ -200,11 +200,11 @@ impl Decided {
         Ok(Decided {
             data,
             seed: make.seed,
-            calls: match settings.text("calls") {
-                "procedures" => Calls::Procedures,
-                "batched" => Calls::Batched,
-                "text" => Calls::Text,
-                _ => Calls::Prepared,
+            mode: match settings.text("mode") {
+                "procedures" => Mode::Procedures,
+                "batched" => Mode::Batched,
+                "text" => Mode::Text,
+                _ => Mode::Prepared,
             },
             weights: weights(settings.counts("weights"))?,
             home,

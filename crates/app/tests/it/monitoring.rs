@@ -1,4 +1,4 @@
-//! What is read around a run, on each kind of database: gauges of all sources, the settings of the
+//! What is read during a run, on each kind of database: gauges of all sources, the settings of the
 //! server, and what the store keeps of them.
 
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn gauge<'r>(report: &'r Report, about: &str, name: &str) -> &'r GaugeReport {
     let found = report.gauges.iter().find(|gauge| gauge.about == about && gauge.name == name);
     found.unwrap_or_else(|| {
         let names: Vec<&str> = report.gauges.iter().map(|gauge| gauge.name.as_str()).collect();
-        panic!("{about} has no {name}: {names:?}, {:?}", report.facts.get("around"))
+        panic!("{about} has no {name}: {names:?}, {:?}", report.facts.get("monitor"))
     })
 }
 
@@ -50,13 +50,13 @@ fn is_surrounded(report: &Report) {
     let switches = gauge(report, "machine", "context_switches");
     let seconds: Vec<i64> = switches.points.iter().map(|(second, _)| *second).collect();
     assert!(seconds.contains(&0) && seconds.iter().all(|s| (0..4).contains(s)), "{seconds:?}");
-    let cost: f64 = report.facts["client"]["around_cpu_percent"].parse().expect("a number");
+    let cost: f64 = report.facts["client"]["monitor_cpu_percent"].parse().expect("a number");
     // A debug build with its tests beside it; what it costs in a release is in the docs.
     assert!(cost < 20.0, "{cost} % of a core");
 }
 
 #[test]
-fn machine_generator_and_page_cache_are_read_around_a_run_on_sqlite() {
+fn machine_generator_and_page_cache_are_read_during_a_run_on_sqlite() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let (report, kept, events) = measured(&Target::parse(&url).expect("a URL"), "");
@@ -75,7 +75,7 @@ fn machine_generator_and_page_cache_are_read_around_a_run_on_sqlite() {
 #[test]
 fn a_server_its_counters_and_a_setting_changed_in_mid_run_are_seen_on_mariadb() {
     let server = MARIADB.shared();
-    let target = database(server, "lab_around");
+    let target = database(server, "lab_monitoring");
     let change = "[recording]\naround = \"all\"\n[[at]]\ntime = \"700ms\"\n\
                   sql = \"SET GLOBAL innodb_purge_batch_size = 77\"\n";
     let (report, _, events) = measured(&target, change);
@@ -105,7 +105,7 @@ fn a_server_its_counters_and_a_setting_changed_in_mid_run_are_seen_on_mariadb() 
 #[test]
 fn sessions_of_a_server_of_processes_are_added_up_on_postgres() {
     let server = POSTGRES.shared();
-    let target = database(server, "lab_around");
+    let target = database(server, "lab_monitoring");
     let (report, _, _) = measured(&target, "");
     is_surrounded(&report);
     assert!(gauge(&report, "server", "cpu_user").max > Some(0.0));
@@ -115,13 +115,13 @@ fn sessions_of_a_server_of_processes_are_added_up_on_postgres() {
     assert!(gauge(&report, "database", "sessions_active").mean.is_some());
     gauge(&report, "database", "wal_wal_bytes");
     assert!(report.settings.get("shared_buffers").is_some());
-    assert!(!report.facts.contains_key("around"), "{:?}", report.facts.get("around"));
+    assert!(!report.facts.contains_key("monitor"), "{:?}", report.facts.get("monitor"));
 }
 
 #[test]
 fn nothing_is_read_where_nothing_is_asked_for_or_time_is_not_real() {
     let url = Target::parse("sim:?service=exponential:2ms&servers=4").expect("a URL");
-    for more in ["placement = \"simulated\"\n", "[recording]\naround = \"none\"\n"] {
+    for more in ["placement = \"simulated\"\n", "[recording]\nmonitor = \"off\"\n"] {
         let plan = format!(
             "{more}{}[[group]]\nworkload = \"empty\"\nclients = 2\n",
             "[phases]\nramp_up = \"0s\"\nmeasure = \"1s\"\n"

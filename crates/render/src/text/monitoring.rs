@@ -1,4 +1,4 @@
-//! What happened around the run, in a few lines: means over the measured phase, and the most.
+//! System and database metrics, in a few lines: means over the measured phase, and the most.
 //!
 //! Not here: all gauges with their seconds (the JSON has them).
 
@@ -15,21 +15,21 @@ const COUNTERS_MOST: usize = 8;
 /// Less than this is nothing: a share in percent, or a rate.
 const NOTHING: f64 = 0.005;
 
-pub(super) fn around(report: &Report, style: &Style) -> Vec<String> {
-    let told = told_around(report);
+pub(super) fn monitoring(report: &Report, style: &Style) -> Vec<String> {
+    let told = metric_rows(report);
     let mut lines: Vec<String> =
         told.iter().flat_map(|(label, words)| labelled(label, words, style)).collect();
     if !lines.is_empty() {
-        lines.insert(0, title(&format!("around the run: {MEANING}"), style));
+        lines.insert(0, title(&format!("system and database metrics: {MEANING}"), style));
     }
     lines
 }
 
-/// What the figures around a run are.
+/// What the figures are.
 pub(crate) const MEANING: &str = "means over the measured phase, in brackets the most";
 
-/// What was around the run: labels and words; a label that goes on is empty.
-pub(crate) fn told_around(report: &Report) -> Vec<(String, String)> {
+/// System and database metrics: labels and words; a label that goes on is empty.
+pub(crate) fn metric_rows(report: &Report) -> Vec<(String, String)> {
     let all = [
         ("machine", machine(report)),
         ("", pressure(report)),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_lines_say_what_happened_around_the_run() {
+    fn a_few_lines_show_system_and_database_metrics() {
         let report = made(&[
             ("machine", "cpu_user", "%", [50.0, 60.0]),
             ("machine", "cpu_nice", "%", [0.0, 1.0]),
@@ -219,9 +219,9 @@ mod tests {
             ("database", "Innodb_row_lock_waits", "1/s", [0.0, 0.0]),
             ("database", "Threads_running", "", [9.0, 8.0]),
         ]);
-        let lines = around(&report, &Style::default()).join("\n");
+        let lines = monitoring(&report, &Style::default()).join("\n");
         insta::assert_snapshot!(lines, @r"
-        around the run: means over the measured phase, in brackets the most
+        system and database metrics: means over the measured phase, in brackets the most
         machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
                     idle, 6 (9) runnable, 2.79 GiB of memory left at least
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
@@ -235,8 +235,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_nothing_was_read_around_has_no_such_lines() {
+    fn a_run_that_was_not_monitored_has_no_such_lines() {
         let report = Report::of(&Made::closed().tally());
-        assert!(around(&report, &Style::default()).is_empty());
+        assert!(monitoring(&report, &Style::default()).is_empty());
     }
 }

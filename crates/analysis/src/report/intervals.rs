@@ -12,7 +12,7 @@ use crate::tally::{Span, Tally};
 
 /// One stretch of the measured phase, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProbeReport {
+pub struct IntervalReport {
     /// Where it begins, in seconds from the beginning of the measured phase.
     pub from_s: f64,
     /// Where it ends.
@@ -44,10 +44,10 @@ pub struct ProbeReport {
 }
 
 /// The stretches of `seconds` each; the last may be shorter.
-pub(super) fn probes(tally: &Tally, seconds: i64) -> Vec<ProbeReport> {
+pub(super) fn intervals(tally: &Tally, seconds: i64) -> Vec<IntervalReport> {
     let measured = tally.seconds();
     let starts = measured.clone().step_by(usize::try_from(seconds.max(1)).unwrap_or(1));
-    starts.map(|from| probe(tally, from, (from + seconds).min(measured.end))).collect()
+    starts.map(|from| interval(tally, from, (from + seconds).min(measured.end))).collect()
 }
 
 /// How many waited on average over some seconds, from what is known of their beginnings and ends.
@@ -61,7 +61,7 @@ fn queue_mean(tally: &Tally, from: i64, to: i64) -> Option<f64> {
     Some(known.iter().sum::<f64>() / known.len() as f64)
 }
 
-fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
+fn interval(tally: &Tally, from: i64, to: i64) -> IntervalReport {
     let end_ns = (to as u64 * NS_PER_S).min(tally.measured_ns());
     let length_s = (end_ns as f64 / NS_PER_S as f64 - from as f64).max(f64::MIN_POSITIVE);
     let Span { counts, commits, response, is_whole } = tally.span(from..to);
@@ -86,7 +86,7 @@ fn probe(tally: &Tally, from: i64, to: i64) -> ProbeReport {
     };
     let all_ns = wait_ns + service_ns;
     let has_windows = has_windows && all_ns > 0;
-    ProbeReport {
+    IntervalReport {
         from_s: from as f64,
         to_s: end_ns as f64 / NS_PER_S as f64,
         offered_per_second: counts.offered() as f64 / length_s,
@@ -112,27 +112,29 @@ mod tests {
         // 500 a second come and 400 can be taken; the queue is full at 1,000.
         let tally = fixtures::Made::open_overloaded().tally();
         for seconds in [1, 3, 10] {
-            for probe in probes(&tally, seconds) {
-                let queue = probe.queue_mean.expect("an open load has a queue");
-                let is_full = probe.from_s >= 10.0;
-                assert!(queue == 1000.0 || (!is_full && queue < 1000.0), "{probe:?}");
-                let is_whole = seconds == 10 || probe.to_s >= 60.0;
-                assert!(is_whole || probe.wait_percent.is_none(), "{probe:?}");
+            for interval in intervals(&tally, seconds) {
+                let queue = interval.queue_mean.expect("an open load has a queue");
+                let is_full = interval.from_s >= 10.0;
+                assert!(queue == 1000.0 || (!is_full && queue < 1000.0), "{interval:?}");
+                let is_whole = seconds == 10 || interval.to_s >= 60.0;
+                assert!(is_whole || interval.wait_percent.is_none(), "{interval:?}");
             }
         }
         let mut finer = fixtures::Made::open_overloaded();
         finer.description.window_seconds = 1;
         let finer = finer.tally();
         for seconds in [1, 3, 10] {
-            assert!(probes(&finer, seconds).iter().all(|probe| probe.wait_percent.is_some()));
+            assert!(
+                intervals(&finer, seconds).iter().all(|interval| interval.wait_percent.is_some())
+            );
         }
         let mut paused = fixtures::Made::open_overloaded();
         for second in &mut paused.seconds {
             second.waiting = second.waiting.filter(|_| !(24..37).contains(&second.second));
         }
-        let known = probes(&paused.tally(), 5)
+        let known = intervals(&paused.tally(), 5)
             .iter()
-            .map(|probe| probe.queue_mean.is_some())
+            .map(|interval| interval.queue_mean.is_some())
             .collect::<Vec<_>>();
         // Of seconds 20 to 25 the last is known by its beginning.
         assert_eq!(
@@ -140,25 +142,27 @@ mod tests {
             [true, true, true, true, true, false, false, false, true, true, true, true]
         );
         let closed = fixtures::Made::closed().tally();
-        assert!(probes(&closed, 10).iter().all(|probe| probe.queue_mean.is_none()));
+        assert!(intervals(&closed, 10).iter().all(|interval| interval.queue_mean.is_none()));
     }
 
     #[test]
     fn stretches_add_up_to_the_run() {
         let tally = fixtures::Made::open_overloaded().tally();
-        let all = probes(&tally, 10);
-        let offered: f64 =
-            all.iter().map(|probe| probe.offered_per_second * (probe.to_s - probe.from_s)).sum();
+        let all = intervals(&tally, 10);
+        let offered: f64 = all
+            .iter()
+            .map(|interval| interval.offered_per_second * (interval.to_s - interval.from_s))
+            .sum();
         let within: u64 = tally
             .seconds()
             .flat_map(|second| tally.groups.iter().filter_map(move |g| g.series.get(second)))
             .map(|second| second.counts.offered())
             .sum();
         assert!((offered - within as f64).abs() < 1e-6 * offered, "{offered} and {within}");
-        assert!(all.iter().any(|probe| probe.dropped > 0));
+        assert!(all.iter().any(|interval| interval.dropped > 0));
         // Where more than 1 % is dropped, nobody knows a p99.
         let hopeless =
-            all.iter().find(|probe| probe.dropped as f64 > 0.2 * probe.offered_per_second);
-        assert!(hopeless.is_some_and(|probe| probe.p99_ms.is_none()));
+            all.iter().find(|interval| interval.dropped as f64 > 0.2 * interval.offered_per_second);
+        assert!(hopeless.is_some_and(|interval| interval.p99_ms.is_none()));
     }
 }
