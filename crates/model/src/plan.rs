@@ -109,12 +109,8 @@ pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
     pub highest_ns: u64,
     /// How many seconds each window of service, wait and lag has.
-    #[serde(default = "default_window_seconds")]
+    #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
-}
-
-pub(crate) fn default_window_seconds() -> u32 {
-    crate::WINDOW_SECONDS as u32
 }
 
 /// How clients connect before the load begins.
@@ -197,7 +193,7 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_probe_seconds")]
+    #[serde(default = "crate::second::default_probe_seconds")]
     pub probe_seconds: u32,
     /// What is read around the run.
     #[serde(default)]
@@ -205,10 +201,6 @@ pub struct Plan {
     /// What is done to the database meanwhile.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
-}
-
-fn default_probe_seconds() -> u32 {
-    crate::PROBE_SECONDS
 }
 
 fn is_pinned() -> bool {
