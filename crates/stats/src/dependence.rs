@@ -1,10 +1,10 @@
 //! Intervals of quantiles of samples that follow each other in time and depend on each other.
 //!
 //! Response times of one run share its queue, its caches and its stalls. Order statistics as if
-//! they were independent (`order_statistics`) hold the truth in 8 to 70 of 100 minutes of a busy queue.
-//! Here a quantile is a mean: the share of samples above it, stretch by stretch, whose error is
-//! that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and Lewis,
-//! Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
+//! they were independent (`order_statistics`) hold the truth in 8 to 70 of 100 minutes of a busy
+//! queue. Here a quantile is a mean: the share of samples above it, stretch by stretch, whose
+//! error is that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and
+//! Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
 
 use std::fmt;
 
