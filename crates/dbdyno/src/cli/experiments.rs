@@ -7,15 +7,11 @@ use app::experiment::{
     ExperimentResult, Planned, forecast, plan, planned, report_by, resume, run as run_experiment,
 };
 use app::trial_runner::ExperimentOptions;
-use app::trials::status;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{DataPolicy, Experiment, Status};
+use model::{DataPolicy, Experiment};
 use plan::{Draft, decide_all, varied_to_toml};
-use render::{
-    ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
-};
-use serde_json::{Value, json};
+use render::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -26,6 +22,7 @@ use super::runs::{asked, bad, labels, said, store};
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, required, seek,
 };
+use crate::lists::{experiment_lines, experiments_json};
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -220,46 +217,12 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
-    let all = lines(&store, filter)?;
+    let all = experiment_lines(&store, filter)?;
     print(&match flags::output_of(matches) {
         "csv" => experiment_list_csv(&all),
         "markdown" => experiment_list_markdown(&all),
         _ => experiment_list(&all),
     })
-}
-
-/// The experiments that are asked for, how many of the trials of each have completed, and whether
-/// it goes on.
-pub(crate) fn lines(
-    store: &Store,
-    filter: &ExperimentFilter,
-) -> Result<Vec<ExperimentLine>, Error> {
-    let mut all = Vec::new();
-    for experiment in store.experiments(filter).map_err(said)? {
-        let trials = store.trials(&experiment).map_err(said)?;
-        let done = trials.iter().filter(|trial| trial.run.status == Status::Completed);
-        let (trials_completed, status) = (done.count() as u64, status(store, &experiment)?);
-        all.push(ExperimentLine { experiment, trials_completed, status });
-    }
-    Ok(all)
-}
-
-/// The list as others read it.
-pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
-    let row = |line: &ExperimentLine| {
-        let ExperimentLine { experiment, trials_completed, status } = line;
-        json!({
-            "id": experiment.id,
-            "name": experiment.name,
-            "started_unix_ms": experiment.started_unix_ms,
-            "axes": experiment.axes,
-            "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
-            "trials_completed": trials_completed,
-            "status": status,
-        })
-    };
-    let rows: Vec<Value> = lines(store, filter)?.iter().map(row).collect();
-    Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {

@@ -5,13 +5,14 @@ use app::Error;
 use app::report_source::{report_of, run_report, run_tally};
 use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{NS_PER_S, RunId, Severity, Status};
+use model::{NS_PER_S, RunId, Status};
 use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use serde_json::{Map, Value, json};
-use store::{BadQuery, Filter, Query, RunRow, Sort, Store, why_no_label};
+use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
 use super::run::told;
 use super::{DONE, FAILED, Outcome, export, flags, print, required, say};
+use crate::lists::run_list_json;
 
 /// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
 const LISTED: usize = 20;
@@ -233,39 +234,6 @@ fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -
         "csv" => run_list_csv(&rows),
         "markdown" => run_list_markdown(&rows),
         _ => run_list(&rows) + &more,
-    })
-}
-
-/// The list as others read it.
-pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
-    let rows: Vec<Value> = rows.iter().map(row_json).collect();
-    json!({"schema": "dbdyno.runs/1", "runs": rows})
-}
-
-fn row_json(row: &RunRow) -> Value {
-    let object = |pairs: &[(String, String)]| -> Map<String, Value> {
-        pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect()
-    };
-    json!({
-        "run_id": row.run.0,
-        "started_unix_ms": row.started_unix_ms,
-        "ended_unix_ms": row.ended_unix_ms,
-        "status": row.status.name(),
-        "name": row.name,
-        "workload": row.workload,
-        "target": row.target,
-        "database": row.database,
-        "clients": row.clients,
-        "tps": row.tps,
-        "nopm": row.nopm,
-        "p99_ms": row.p99_ms,
-        "p99_is_infinite": row.p99_ms == Some(f64::INFINITY),
-        "measured_seconds": row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64),
-        "worst_finding": row.worst_finding.map(Severity::name),
-        "events_lost": row.events_lost,
-        "dbdyno": row.dbdyno,
-        "labels": object(&row.labels),
-        "point": object(&row.point),
     })
 }
 
