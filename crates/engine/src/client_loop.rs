@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use model::{
     Client, ClientMoments, Clock, Database, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S,
     Number, Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, Slot, Statement,
-    StopReason, Stream, Workload, World,
+    StopReason, Stream, TxContext, Workload,
 };
 use stats::Moments;
 
@@ -244,13 +244,13 @@ impl ClientLoop {
         let mut retries = 0;
         loop {
             self.measured.clear();
-            let mut world = World {
+            let mut context = TxContext {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
                 dice: dice.clone(),
                 measured: &mut self.measured,
             };
-            let refusal = match self.user.converse(&mut world).await {
+            let refusal = match self.user.converse(&mut context).await {
                 Ok(done) => {
                     self.hopeless_in_a_row = 0;
                     return (outcome_of(done), retries);

@@ -13,7 +13,7 @@ use model::{
     Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
     Number, Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply,
     ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
-    StopReason, Table, Traffic, Until, Value, Visit, Woken, Workload, World,
+    StopReason, Table, Traffic, TxContext, Until, Value, Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -258,12 +258,12 @@ impl Client for Asking {
         (self.kind_of)(number)
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let throw = world.dice.bits();
+            let throw = context.dice.bits();
             self.thrown.lock().expect("no panics here").push((self.nth, throw));
             let values = [Value::Int(self.nth as i64)];
-            model::execute(world.session(), StatementId(0), &values).await?;
+            model::execute(context.session(), StatementId(0), &values).await?;
             Ok(Done::Committed)
         })
     }
