@@ -141,7 +141,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         pin: false,
         workers: 1,
         threads: engine::ClientThreads::default(),
-        tap: None,
+        sample_hook: None,
     };
     let stop = Arc::new(Stop::default());
     let ran = engine::run(job, &stop, &mut |now_ns| now_ns, &mut |_| {}).expect("a run");

@@ -81,7 +81,7 @@ fn is_not_steady(seed: u64, service: &str, clients: u32, rate: &str) -> bool {
         check_after: false,
         build: false,
         load: BuildOptions::default(),
-        tap: None,
+        sample_hook: None,
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),

@@ -479,7 +479,7 @@ impl<'o> TrialRunner<'o> {
             check_after: self.options.check_after,
             build: self.options.build,
             load: self.options.load,
-            tap: None,
+            sample_hook: None,
             trial: Some(self.experiment.trial(place)),
             labels: self.experiment.labels.clone(),
             before: Vec::new(),

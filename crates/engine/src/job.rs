@@ -24,7 +24,7 @@ impl Share {
 }
 
 /// Sees every sample as it is recorded, for calibration. It is on the measured path.
-pub type Tap = Arc<dyn Fn(&Sample) + Send + Sync>;
+pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
 
 /// Clients that do the same.
 pub struct GroupJob {
@@ -69,5 +69,5 @@ pub struct Job {
     /// Where the threads on which its clients live are entered.
     pub threads: ClientThreads,
     /// Sees every sample.
-    pub tap: Option<Tap>,
+    pub sample_hook: Option<SampleHook>,
 }

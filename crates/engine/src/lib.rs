@@ -4,29 +4,29 @@
 //! placements, and tells what happened as a stream of events that add up. Not here: what is
 //! asked (workloads), of whom (drivers), and what remains (results). It opens no file.
 
+mod client_loop;
 mod clock;
-mod conduct;
+mod coordinator;
 mod heartbeat;
 mod job;
+mod os_sched;
 mod pacer;
 mod place;
 mod recorder;
 mod reply_lag;
 mod schedule;
-mod scheduling;
-mod seat;
 mod stop;
-mod thinker;
+mod think_time;
 mod threads;
 
 #[cfg(test)]
 mod tests;
 
 pub use clock::ThreadClock;
-pub use conduct::{CannotRun, Pauses, Ran, run};
-pub use job::{GroupJob, Job, Share, Tap};
+pub use coordinator::{CannotRun, Pauses, Ran, run};
+pub use job::{GroupJob, Job, SampleHook, Share};
+pub use os_sched::Granted;
 pub use place::threads::block_on;
 pub use schedule::Schedule;
-pub use scheduling::Granted;
 pub use stop::Stop;
 pub use threads::{ClientThread, ClientThreads};

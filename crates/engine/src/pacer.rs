@@ -1,7 +1,7 @@
 //! When a client may begin its next transaction: load models as values.
 //!
 //! Claiming comes in two steps. `claim` says *which* transaction is next, so that its inputs are
-//! ready before it is due; `wait` waits for its instant. Not here: what is done then (seat).
+//! ready before it is due; `wait` waits for its instant. Not here: what is done then (client_loop).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -15,7 +15,7 @@ use crate::clock;
 use crate::job::Job;
 use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
-use crate::thinker::Thinker;
+use crate::think_time::Thinker;
 
 /// How many transactions of the measured phase are left; shared by those who share them.
 pub(crate) struct Budget(AtomicI64);

@@ -2,7 +2,7 @@
 //!
 //! A sample is added where it belongs by its *intended* second; the second that is under way has
 //! a dense histogram, which is set aside when the next one begins; stragglers go into sparse
-//! ones. The conductor takes what is complete once a second, as parts that add up, so memory
+//! ones. The coordinator takes what is complete once a second, as parts that add up, so memory
 //! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use model::{
 };
 use stats::{Histogram, Range, Sparse};
 
-use crate::job::Tap;
+use crate::job::SampleHook;
 use crate::stop::{NEVER, Stop};
 
 /// Emptied histograms kept for the next second.
@@ -161,7 +161,7 @@ struct GroupCells {
     recording: Recording,
     has_parts: bool,
     kinds: Vec<Option<Box<KindCells>>>,
-    tenths: Vec<(i64, [u32; 10])>,
+    commits_100ms: Vec<(i64, [u32; 10])>,
     lag: Spans,
     reply_lag: Spans,
     late_replies: Spans,
@@ -179,7 +179,7 @@ impl GroupCells {
             recording,
             has_parts: shape.has_parts,
             kinds: (0..shape.n_kinds).map(|_| None).collect(),
-            tenths: Vec::new(),
+            commits_100ms: Vec::new(),
             lag: Spans::new(recording, recording.window_seconds.into()),
             reply_lag: Spans::new(recording, recording.window_seconds.into()),
             late_replies: Spans::new(recording, recording.window_seconds.into()),
@@ -204,12 +204,12 @@ impl GroupCells {
     }
 
     fn count_tenth(&mut self, second: i64, tenth: usize) {
-        match self.tenths.iter_mut().rev().find(|(s, _)| *s == second) {
-            Some((_, tenths)) => tenths[tenth] += 1,
+        match self.commits_100ms.iter_mut().rev().find(|(s, _)| *s == second) {
+            Some((_, commits_100ms)) => commits_100ms[tenth] += 1,
             None => {
-                let mut tenths = [0; 10];
-                tenths[tenth] = 1;
-                self.tenths.push((second, tenths));
+                let mut commits_100ms = [0; 10];
+                commits_100ms[tenth] = 1;
+                self.commits_100ms.push((second, commits_100ms));
             }
         }
     }
@@ -243,7 +243,7 @@ struct Shard {
 pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
-    tap: Option<Tap>,
+    sample_hook: Option<SampleHook>,
     /// Why there is no reply lag of some connection, the first reason that was given.
     no_reply_lag: OnceLock<String>,
 }
@@ -254,20 +254,20 @@ impl Recorder {
         n_shards: usize,
         recording: Recording,
         stop: Arc<Stop>,
-        tap: Option<Tap>,
+        sample_hook: Option<SampleHook>,
     ) -> Recorder {
         let shard = || {
             let groups = shapes.iter().map(|shape| GroupCells::new(recording, shape)).collect();
             Mutex::new(Shard { groups, last_finish_ns: 0, is_closed: false })
         };
         let shards = (0..n_shards.max(1)).map(|_| shard()).collect();
-        Recorder { shards, stop, tap, no_reply_lag: OnceLock::new() }
+        Recorder { shards, stop, sample_hook, no_reply_lag: OnceLock::new() }
     }
 
     /// Adds a transaction that has ended, and what it measured.
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
-        if let Some(tap) = &self.tap {
-            tap(sample);
+        if let Some(sample_hook) = &self.sample_hook {
+            sample_hook(sample);
         }
         let start_ns = self.stop.measure_start_ns();
         let second = second_of(sample.slot.intended_ns, start_ns);
@@ -489,7 +489,7 @@ pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }
 
-/// Parts under way to the conductor, by second and group.
+/// Parts under way to the coordinator, by second and group.
 struct Parts(BTreeMap<(i64, u16), Second>);
 
 impl Parts {
@@ -503,9 +503,11 @@ impl Parts {
                 self.take_kind(group, index as KindIndex, kind, before);
             }
         }
-        for (second, tenths) in extract(&mut cells.tenths, before, |(second, _)| *second) {
+        for (second, commits_100ms) in
+            extract(&mut cells.commits_100ms, before, |(second, _)| *second)
+        {
             let part = self.at(group, second);
-            for (sum, tenth) in part.commits_tenths.iter_mut().zip(tenths) {
+            for (sum, tenth) in part.commits_tenths.iter_mut().zip(commits_100ms) {
                 *sum += tenth;
             }
         }

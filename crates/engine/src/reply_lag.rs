@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use model::{Clock, NS_PER_MS, ReplyLags};
 
+use crate::client_loop::Common;
 use crate::clock::{coarse_ns, unix_ns};
-use crate::seat::Common;
 
 /// The distance between the two clocks changes by less than this unless one was set: both run at
 /// the same adjusted speed, and the rest is the time between two readings.

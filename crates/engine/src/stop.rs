@@ -1,7 +1,7 @@
 //! The one word by which everything that waits is woken, and the window that is measured.
 //!
 //! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
-//! timer that the word's owner can fire. Not here: who decides to stop (conduct, app).
+//! timer that the word's owner can fire. Not here: who decides to stop (coordinator, app).
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// Stops a run, from any thread, and tells where its measured window lies.
 pub struct Stop {
     word: AtomicU32,
-    /// The request of somebody who knows no clock: honoured by the conductor.
+    /// The request of somebody who knows no clock: honoured by the coordinator.
     asked: Arc<AtomicU32>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,

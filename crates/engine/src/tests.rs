@@ -13,12 +13,12 @@ use model::{
     Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
     Number, Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply,
     ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
-    StopReason, Table, Traffic, Until, Value, Visit, Woken, Workload, World,
+    StopReason, Table, Traffic, TxContext, Until, Value, Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
 use crate::clock::unix_ns;
-use crate::{ClientThreads, GroupJob, Job, Ran, Schedule, Share, Stop, Tap, run};
+use crate::{ClientThreads, GroupJob, Job, Ran, SampleHook, Schedule, Share, Stop, run};
 
 /// Answers statement `nth` after a service time; refuses as told.
 struct Fake {
@@ -258,12 +258,12 @@ impl Client for Asking {
         (self.kind_of)(number)
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let throw = world.dice.bits();
+            let throw = context.dice.bits();
             self.thrown.lock().expect("no panics here").push((self.nth, throw));
             let values = [Value::Int(self.nth as i64)];
-            model::execute(world.session(), StatementId(0), &values).await?;
+            model::execute(context.session(), StatementId(0), &values).await?;
             Ok(Done::Committed)
         })
     }
@@ -294,7 +294,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         pin: false,
         workers: 2,
         threads: ClientThreads::default(),
-        tap: None,
+        sample_hook: None,
     }
 }
 
@@ -304,7 +304,7 @@ fn open(rate_per_s: f64, queue: u64) -> Load {
 }
 
 /// What a run told, added up.
-struct Told {
+struct WorkerMessage {
     ran: Ran,
     events: Vec<Event>,
     ramp_up: Counts,
@@ -314,17 +314,17 @@ struct Told {
     samples: Vec<Sample>,
 }
 
-fn tell(job: Job) -> Told {
+fn tell(job: Job) -> WorkerMessage {
     tell_until(job, &Arc::new(Stop::default()), &mut |_| {})
 }
 
-fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> Told {
+fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> WorkerMessage {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let tap: Tap = Arc::new(move |sample: &Sample| {
+    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
         kept.lock().expect("no panics here").push(*sample);
     });
-    job.tap = Some(tap);
+    job.sample_hook = Some(sample_hook);
     let mut events = Vec::new();
     let ran = run(job, stop, &mut |now_ns| now_ns, &mut |event| {
         also(&event);
@@ -344,7 +344,7 @@ fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> T
         }
     }
     let samples = std::mem::take(&mut *samples.lock().expect("no panics here"));
-    Told { ran, events, ramp_up, measured, commits, carried_in, samples }
+    WorkerMessage { ran, events, ramp_up, measured, commits, carried_in, samples }
 }
 
 fn arrivals(rate_per_s: f64, until_ns: u64) -> Vec<u64> {
@@ -603,7 +603,7 @@ fn key_think_load_without_pauses_ends_with_its_window() {
 }
 
 /// By second: what the queue was when it had just ended.
-fn queues(told: &Told) -> Vec<(i64, u64)> {
+fn queues(told: &WorkerMessage) -> Vec<(i64, u64)> {
     let queue = |event: &Event| match event {
         Event::Second(part) => part.waiting.map(|waiting| (part.second, waiting)),
         _ => None,
@@ -843,7 +843,7 @@ fn clients_connect_at_their_rate() {
 }
 
 /// A closed load in which each of eight clients blocks its thread for 50 ms, once.
-fn blocked_for_50_ms(placement: Placement) -> Told {
+fn blocked_for_50_ms(placement: Placement) -> WorkerMessage {
     let mut job = job(Load::Closed, 8, 60 * NS_PER_S, |_| NS_PER_MS);
     let blocks = |nth: u64| if nth == 100 { 50 * NS_PER_MS } else { 0 };
     let database = Fake { blocks_ns: blocks, ..Fake::new(|_| NS_PER_MS, no) };
@@ -854,7 +854,7 @@ fn blocked_for_50_ms(placement: Placement) -> Told {
     tell(job)
 }
 
-fn reply_lag(told: &Told) -> stats::Histogram {
+fn reply_lag(told: &WorkerMessage) -> stats::Histogram {
     let mut sum = stats::Histogram::default();
     for event in &told.events {
         let Event::Second(Second { reply_lag: Some(lag), .. }) = event else { continue };

@@ -8,6 +8,7 @@ mod acknowledged;
 mod arrival_rate;
 mod civil;
 mod clock;
+mod control_chars;
 mod counter;
 mod database;
 mod dialect;
@@ -22,7 +23,6 @@ mod gauge;
 mod hash;
 mod identity;
 mod kind;
-mod nearest;
 pub mod numbers;
 mod objective;
 mod parameter;
@@ -37,11 +37,11 @@ mod session;
 mod standard;
 mod statement;
 mod status;
+mod suggestions;
 mod table;
 mod target;
 mod trial_order;
 mod units;
-mod unseen;
 mod value;
 mod workload;
 
@@ -49,6 +49,7 @@ pub use acknowledged::Acknowledged;
 pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
+pub use control_chars::is_control_char;
 pub use counter::{Counter, Counters, Reading};
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{
@@ -70,7 +71,6 @@ pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use kind::{Headline, Kind, KindIndex, Measure, MeasureKind};
-pub use nearest::{did_you_mean, nearest};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
 pub use plan::{
@@ -98,6 +98,7 @@ pub use session::{
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use status::Status;
+pub use suggestions::{did_you_mean, suggestion};
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use trial_order::Round;
@@ -105,6 +106,5 @@ pub use units::{
     BadUnit, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
     parse_count, parse_duration, parse_rate,
 };
-pub use unseen::is_unseen;
 pub use value::{Row, RowSource, Value};
-pub use workload::{Check, Client, Conversation, Done, Population, Routine, Workload, World};
+pub use workload::{Check, Client, Conversation, Done, Population, Routine, TxContext, Workload};

@@ -50,7 +50,7 @@ pub enum Done {
 }
 
 /// What a conversation may use. It must not spawn, join, select or keep time in any other way.
-pub struct World<'a> {
+pub struct TxContext<'a> {
     /// The client's sessions.
     pub sessions: &'a mut [Box<dyn Session>],
     /// The run's clock.
@@ -62,7 +62,7 @@ pub struct World<'a> {
     pub measured: &'a mut Vec<(u16, u64)>,
 }
 
-impl World<'_> {
+impl TxContext<'_> {
     /// The client's first session.
     pub fn session(&mut self) -> &mut dyn Session {
         self.sessions[0].as_mut()
@@ -79,7 +79,7 @@ pub trait Client {
     fn inputs(&mut self, number: Number) -> KindIndex;
 
     /// Has the conversation with the inputs decided last. Called again for another attempt.
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a>;
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a>;
 }
 
 /// The data of a workload, in tables and chunks. A chunk is built in one transaction and marked

@@ -76,7 +76,7 @@ pub fn decide(
 
 /// A name, which stands in the lines of lists and tables.
 fn one_line(name: Written) -> Result<String, BadPlan> {
-    match name.text.contains(model::is_unseen) {
+    match name.text.contains(model::is_control_char) {
         true => Err(name.bad("a name is one line, without control or invisible characters")),
         false => Ok(name.text),
     }

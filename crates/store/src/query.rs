@@ -10,7 +10,7 @@ mod value;
 
 use std::fmt;
 
-use model::{did_you_mean, is_unseen};
+use model::{did_you_mean, is_control_char};
 use rusqlite::types::Value;
 
 use self::parse::Parser;
@@ -349,7 +349,7 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
         return Some(format!("a label is no longer than {LABEL_CHARACTERS_MAX} characters"));
     }
-    if [key, value].iter().any(|text| text.contains(is_unseen)) {
+    if [key, value].iter().any(|text| text.contains(is_control_char)) {
         return Some("a label is one line, without control or invisible characters".to_owned());
     }
     match key.is_empty() || !key.chars().all(is_askable) {

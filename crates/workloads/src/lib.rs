@@ -5,10 +5,10 @@
 
 mod empty;
 mod entry;
-mod frame;
 mod oltp;
 mod tpcb;
 mod tpcc;
+mod tx_control;
 
 use model::{BadParameter, did_you_mean};
 

@@ -15,8 +15,8 @@ use std::thread;
 use drivers::Opening;
 use model::{
     Call, Database, Dice, Done, Place, Placement, Refusal, RefusalKind, Request, RoutineLanguage,
-    Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, Value, Workload,
-    World, query,
+    Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, TxContext, Value,
+    Workload, query,
 };
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 use workloads::Make;
@@ -269,13 +269,13 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
         let kind = user.inputs(of_client(client, nth));
         let mut attempt = || {
             let mut measured = Vec::new();
-            let mut world = World {
+            let mut context = TxContext {
                 sessions: &mut sessions,
                 clock: &clock,
                 dice: Dice::new(1, Stream::Sim, 0),
                 measured: &mut measured,
             };
-            block_on(user.converse(&mut world)).map(|done| (done, measured))
+            block_on(user.converse(&mut context)).map(|done| (done, measured))
         };
         let (done, measured) = again(&mut tally.n_conflicts, &mut attempt);
         match done {
@@ -441,8 +441,8 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         let (clock, mut measured) = (Ticks::default(), Vec::new());
         let dice = Dice::new(1, Stream::Sim, 0);
         let sessions = &mut sessions;
-        let mut world = World { sessions, clock: &clock, dice, measured: &mut measured };
-        block_on(user.converse(&mut world)).expect_err("it is killed")
+        let mut context = TxContext { sessions, clock: &clock, dice, measured: &mut measured };
+        block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (RefusalKind::UnknownCommit, 0), "{no}");
     // A COMMIT that is out already behind the statement that waits; MariaDB and MySQL are sent

@@ -14,7 +14,7 @@ use drivers::Opening;
 use model::{
     Cancel, Check, Client, Database, Dice, Done, Number, Place, Placement, Refusal, RefusalKind,
     Reply, Request, RowSource, Session, Settings, Statement, StatementId, StatementKind, Stream,
-    Table, Target, Traffic, Value, Visit, Workload, World, query,
+    Table, Target, Traffic, TxContext, Value, Visit, Workload, query,
 };
 use workloads::Make;
 
@@ -200,13 +200,13 @@ impl Bench {
 
     /// Another attempt.
     fn again(&mut self, client: &mut dyn Client) -> Result<Done, Refusal> {
-        let mut world = World {
+        let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: &self.clock,
             dice: Dice::new(1, Stream::Sim, 0),
             measured: &mut self.measured,
         };
-        block_on(client.converse(&mut world))
+        block_on(client.converse(&mut context))
     }
 
     fn measured(&self, measure: &str) -> i64 {

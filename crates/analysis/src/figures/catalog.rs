@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use model::Load;
-use model::nearest;
+use model::suggestion;
 
 use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
 
@@ -253,7 +253,7 @@ pub fn resolve<'r>(
         return Ok(known.clone());
     }
     let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
-    let near = nearest(asked, names.iter().map(String::as_str));
+    let near = suggestion(asked, names.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
     Err(format!(
         "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
-use engine::{ClientThreads, GroupJob, Job, Ran, Share, Stop, Tap};
+use engine::{ClientThreads, GroupJob, Job, Ran, SampleHook, Share, Stop};
 use model::{
     Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RunId,
     Severity, StopReason, Trial,
@@ -63,7 +63,7 @@ pub struct RunOptions {
     /// How they are.
     pub load: BuildOptions,
     /// Sees every sample, for calibration.
-    pub tap: Option<Tap>,
+    pub sample_hook: Option<SampleHook>,
     /// What it is of an experiment.
     pub trial: Option<Trial>,
     /// What it is labelled with in the store, by key.
@@ -451,7 +451,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         pin: plan.pin,
         workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
         threads: ClientThreads::default(),
-        tap: options.tap.clone(),
+        sample_hook: options.sample_hook.clone(),
     }
 }
 

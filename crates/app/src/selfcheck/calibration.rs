@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use analysis::Tally;
 use analysis::report::Report;
-use engine::{Schedule, Share, Stop, Tap};
+use engine::{SampleHook, Schedule, Share, Stop};
 use model::{
     ArrivalRate, Arrivals, Event, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
     QueueFull, Recording, Retry, Sample, Target, Until,
@@ -54,7 +54,7 @@ pub struct Calibrated {
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let tap: Tap = Arc::new(move |sample: &Sample| {
+    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.insert(sample.slot.number.nth(), *sample);
     });
@@ -64,7 +64,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         check_after: false,
         build: false,
         load: crate::build::BuildOptions::default(),
-        tap: keeps_samples.then_some(tap),
+        sample_hook: keeps_samples.then_some(sample_hook),
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use drivers::{Opening, SimService, service_draw_ns};
-use engine::{ClientThreads, GroupJob, Job, Schedule, Share, Stop, Tap};
+use engine::{ClientThreads, GroupJob, Job, SampleHook, Schedule, Share, Stop};
 use model::{
     ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueFull,
     Recording, Retry, Sample, Settings, Target, Until,
@@ -57,10 +57,10 @@ pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAcc
     })?;
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let tap: Tap = Arc::new(move |sample: &Sample| {
+    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
         kept.lock().unwrap_or_else(PoisonError::into_inner).push(*sample);
     });
-    let job = job(server.address, placement, measure_ns, tap)?;
+    let job = job(server.address, placement, measure_ns, sample_hook)?;
     let mut origin_ns = 0;
     let mut reply_lag = Histogram::new(Range::default());
     let mut start = |now_ns| {
@@ -107,7 +107,12 @@ fn n_arrivals(measure_ns: u64) -> u64 {
     n_arrivals
 }
 
-fn job(address: SocketAddr, placement: Placement, measure_ns: u64, tap: Tap) -> Result<Job, Error> {
+fn job(
+    address: SocketAddr,
+    placement: Placement,
+    measure_ns: u64,
+    sample_hook: SampleHook,
+) -> Result<Job, Error> {
     // As text: the server reads the number of the transaction where it stands.
     let url = format!("postgres://selfcheck@{address}/selfcheck?tls=disable&statements=simple");
     let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
@@ -145,7 +150,7 @@ fn job(address: SocketAddr, placement: Placement, measure_ns: u64, tap: Tap) -> 
         pin: false,
         workers: thread::available_parallelism().map_or(1, |n| n.get()),
         threads: ClientThreads::default(),
-        tap: Some(tap),
+        sample_hook: Some(sample_hook),
     })
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn drive_plan(
         check_after: true,
         build: true,
         load: BuildOptions::default(),
-        tap: None,
+        sample_hook: None,
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),

@@ -128,7 +128,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
-        tap: None,
+        sample_hook: None,
         trial: None,
         labels: runs::labels(matches)?,
         before: Vec::new(),

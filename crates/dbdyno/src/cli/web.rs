@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 
 use super::signals::on_signals;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, say, variable};
-use crate::web::{Options, Presence, bind, log_path};
+use crate::web::{Options, PidFile, bind, log_path};
 
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
@@ -145,9 +145,9 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
 /// Begins a process that serves, and waits until it does. The password goes through a pipe.
 fn start(matches: &ArgMatches) -> Outcome {
     let store = flags::store_path(matches)?;
-    if let Some(presence) = Presence::of(&store) {
-        let shown = format!("{} (process {})", presence.address, presence.pid());
-        let is_elsewhere = matches.contains_id("listen") && !presence.listens_at(listen(matches)?);
+    if let Some(pidfile) = PidFile::of(&store) {
+        let shown = format!("{} (process {})", pidfile.address, pidfile.pid());
+        let is_elsewhere = matches.contains_id("listen") && !pidfile.listens_at(listen(matches)?);
         return match is_elsewhere {
             true => Err(Error::Failed(format!(
                 "this store is shown elsewhere already, at {shown}: open that, or end it with \
@@ -230,17 +230,17 @@ fn last_words(path: &Path, from: u64) -> std::io::Result<String> {
 
 fn stop(matches: &ArgMatches) -> Outcome {
     let store = flags::store_path(matches)?;
-    let Some(presence) = Presence::of(&store) else {
+    let Some(pidfile) = PidFile::of(&store) else {
         return print("nothing serves this store\n");
     };
-    presence.end()?;
-    print(&format!("ended (process {})\n", presence.pid()))
+    pidfile.end()?;
+    print(&format!("ended (process {})\n", pidfile.pid()))
 }
 
 fn status(matches: &ArgMatches) -> Outcome {
     let store = flags::store_path(matches)?;
-    match Presence::of(&store) {
-        Some(presence) => print(&format!("{} (process {})\n", presence.address, presence.pid())),
+    match PidFile::of(&store) {
+        Some(pidfile) => print(&format!("{} (process {})\n", pidfile.address, pidfile.pid())),
         None => print("nothing serves this store\n").map(|_| FAILED),
     }
 }

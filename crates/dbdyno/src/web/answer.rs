@@ -1,6 +1,6 @@
 //! What is answered: pages, data, and sentences where there is nothing to show.
 //!
-//! Not here: what a page shows, and the headers that every answer has (guard).
+//! Not here: what a page shows, and the headers that every answer has (request_policy).
 
 use app::Error;
 use askama::Template;
@@ -15,31 +15,31 @@ use super::assets;
 
 /// Why there is no page: a sentence, and what kind of trouble it is.
 #[derive(Clone, Debug)]
-pub(super) struct NoPage {
+pub(super) struct HttpError {
     pub(super) status: StatusCode,
     pub(super) text: String,
     /// How long to wait before asking again.
     pub(super) retry_after_s: Option<u64>,
 }
 
-impl NoPage {
-    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> NoPage {
-        NoPage { status, text: text.into(), retry_after_s: None }
+impl HttpError {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> HttpError {
+        HttpError { status, text: text.into(), retry_after_s: None }
     }
 
     /// Nothing of that name.
-    pub(super) fn unknown(text: impl Into<String>) -> NoPage {
-        NoPage::new(StatusCode::NOT_FOUND, text)
+    pub(super) fn unknown(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::NOT_FOUND, text)
     }
 
     /// What was asked cannot be right.
-    pub(super) fn bad(text: impl Into<String>) -> NoPage {
-        NoPage::new(StatusCode::BAD_REQUEST, text)
+    pub(super) fn bad(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::BAD_REQUEST, text)
     }
 
     /// It is not the asker's fault.
-    pub(super) fn failed(text: impl Into<String>) -> NoPage {
-        NoPage::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    pub(super) fn failed(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
     }
 
     /// As those see it who asked: programs get JSON, people a page.
@@ -64,8 +64,8 @@ impl NoPage {
     }
 }
 
-/// The guard, which knows who asked, tells it.
-impl IntoResponse for NoPage {
+/// The request policy, which knows who asked, tells it.
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         response.extensions_mut().insert(self);
@@ -73,23 +73,23 @@ impl IntoResponse for NoPage {
     }
 }
 
-impl From<StoreError> for NoPage {
-    fn from(error: StoreError) -> NoPage {
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> HttpError {
         let status = match error.kind {
             StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => StatusCode::NOT_FOUND,
             StoreErrorKind::UnderWay => StatusCode::CONFLICT,
             StoreErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        NoPage::new(status, error.to_string())
+        HttpError::new(status, error.to_string())
     }
 }
 
-impl From<Error> for NoPage {
-    fn from(trouble: Error) -> NoPage {
+impl From<Error> for HttpError {
+    fn from(trouble: Error) -> HttpError {
         match trouble {
-            Error::Usage(why) => NoPage::bad(why),
-            Error::Failed(why) | Error::Interrupted(why) => NoPage::failed(why),
+            Error::Usage(why) => HttpError::bad(why),
+            Error::Failed(why) | Error::Interrupted(why) => HttpError::failed(why),
         }
     }
 }
@@ -128,15 +128,15 @@ struct Sentence {
 }
 
 /// A template as a page.
-pub(super) fn page(template: &impl Template) -> Result<Response, NoPage> {
+pub(super) fn page(template: &impl Template) -> Result<Response, HttpError> {
     Ok(Html(rendered(template)?).into_response())
 }
 
 /// A template as a page, which tells why it is not all that was asked for.
 pub(super) fn page_or_trouble(
-    trouble: Option<&NoPage>,
+    trouble: Option<&HttpError>,
     template: &impl Template,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let mut response = page(template)?;
     if let Some(no) = trouble {
         *response.status_mut() = no.status;
@@ -145,8 +145,8 @@ pub(super) fn page_or_trouble(
 }
 
 /// A template as text.
-pub(super) fn rendered(template: &impl Template) -> Result<String, NoPage> {
-    template.render().map_err(|error| NoPage::failed(format!("the page: {error}")))
+pub(super) fn rendered(template: &impl Template) -> Result<String, HttpError> {
+    template.render().map_err(|error| HttpError::failed(format!("the page: {error}")))
 }
 
 /// Rows with commas, as a file of this name.
@@ -175,14 +175,14 @@ pub(super) fn chart_list(charts: &[Chart]) -> Response {
 
 /// One of the charts: as plotly.js takes it, or with `.csv` behind its name its data as rows, or
 /// with `.json` as the value that it is.
-pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, NoPage> {
+pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError> {
     let (id, kind) = match name.rsplit_once('.') {
         Some((id, kind @ ("csv" | "json"))) => (id, kind),
         _ => (name, ""),
     };
     let Some(chart) = charts.iter().find(|chart| chart.id == id) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        return Err(NoPage::unknown(format!(
+        return Err(HttpError::unknown(format!(
             "there is no chart '{id}' of it: choose one of {}",
             known.join(", ")
         )));
@@ -195,6 +195,6 @@ pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, NoPage> {
 }
 
 /// What is answered where nothing is.
-pub(super) async fn nothing_here() -> NoPage {
-    NoPage::unknown("there is no page of this address: begin at the list of runs")
+pub(super) async fn nothing_here() -> HttpError {
+    HttpError::unknown("there is no page of this address: begin at the list of runs")
 }

@@ -15,14 +15,14 @@ use serde::Serialize;
 use store::{ExperimentFilter, Store};
 
 use super::App;
-use super::answer::{NoPage, chart, chart_list, csv, file};
+use super::answer::{HttpError, chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
 use super::pages::{compared, told_history};
 use super::query::Pairs;
 use super::{Shared, list};
 use crate::lists::{experiment_lines, experiments_json, run_list_json};
 
-type Answered = Result<Response, NoPage>;
+type Answered = Result<Response, HttpError>;
 
 fn asked(query: Option<String>) -> Pairs {
     Pairs::of(&query.unwrap_or_default())
@@ -51,7 +51,7 @@ pub(super) async fn run(State(app): State<App>, Path(name): Path<String>) -> Ans
     app.read(move |store, shared| Ok(json_of(&report_of(store, shared, &name)?))).await
 }
 
-fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Report, NoPage> {
+fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Report, HttpError> {
     shared.lives.standing(store, name).map(|standing| standing.report)
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn points_json(State(app): State<App>, Path(name): Path<String>
     app.read(move |store, _| Ok(Json(points_of(store, &name)?.json()).into_response())).await
 }
 
-fn points_of(store: &Store, name: &str) -> Result<Rows, NoPage> {
+fn points_of(store: &Store, name: &str) -> Result<Rows, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
         Some(_) => sought_rows(&app::seek::report(store, &experiment)?),

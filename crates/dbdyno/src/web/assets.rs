@@ -15,7 +15,7 @@ use render::html::{DRAW_JS, PAGE_CSS};
 use render::ink::plotly_js;
 use sha2::{Digest, Sha256};
 
-use super::answer::NoPage;
+use super::answer::HttpError;
 
 const OUR_CSS: &str = include_str!("../../assets/web.css");
 const OUR_JS: &str = include_str!("../../assets/web.js");
@@ -76,15 +76,15 @@ pub(super) fn addresses() -> [String; 3] {
 pub(super) async fn asset(
     Path(name): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asset = match name.as_str() {
         "web.css" => css(),
         "web.js" => js(),
         "plotly.js" => {
             let packing = tokio::task::spawn_blocking(plotly).await;
-            packing.map_err(|_| NoPage::failed("plotly.js cannot be packed"))?
+            packing.map_err(|_| HttpError::failed("plotly.js cannot be packed"))?
         }
-        _ => return Err(NoPage::unknown(format!("there is no asset {name}"))),
+        _ => return Err(HttpError::unknown(format!("there is no asset {name}"))),
     };
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
     let tag = format!("\"{}\"", asset.tag);

@@ -14,7 +14,7 @@ use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
 use super::App;
-use super::answer::{self, Frame, NoPage, rendered};
+use super::answer::{self, Frame, HttpError, rendered};
 use super::pages::{Fresh, fresh};
 use super::query::{self, Pairs};
 
@@ -39,8 +39,8 @@ struct ListPage {
     all: Vec<ExperimentView>,
 }
 
-fn view(of: &Standing) -> ExperimentView {
-    let Standing { experiment, trials, .. } = of;
+fn view(of: &RunSnapshot) -> ExperimentView {
+    let RunSnapshot { experiment, trials, .. } = of;
     let axis = |axis: &model::Axis| {
         let values = axis.values.join(", ");
         format!("{}: {values}", axis.name)
@@ -62,30 +62,30 @@ fn view(of: &Standing) -> ExperimentView {
 }
 
 /// `GET /experiments`
-pub(super) async fn list(State(app): State<App>) -> Result<Response, NoPage> {
+pub(super) async fn list(State(app): State<App>) -> Result<Response, HttpError> {
     app.read(|store, shared| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
-            all.push(view(&Standing::of(store, experiment)?));
+            all.push(view(&RunSnapshot::of(store, experiment)?));
         }
-        let frame = Frame::new("Experiments", "experiments", shared.door.is_some());
+        let frame = Frame::new("Experiments", "experiments", shared.auth.is_some());
         answer::page(&ListPage { frame, all })
     })
     .await
 }
 
 /// An experiment as it stands.
-struct Standing {
+struct RunSnapshot {
     experiment: Experiment,
     trials: Vec<TrialRow>,
     status: Option<Status>,
 }
 
-impl Standing {
-    fn of(store: &Store, experiment: Experiment) -> Result<Standing, NoPage> {
+impl RunSnapshot {
+    fn of(store: &Store, experiment: Experiment) -> Result<RunSnapshot, HttpError> {
         let trials = store.trials(&experiment)?;
         let status = store.walked(&experiment)?.map(|walked| walked.status);
-        Ok(Standing { experiment, trials, status })
+        Ok(RunSnapshot { experiment, trials, status })
     }
 
     /// What tells this state from others.
@@ -128,8 +128,8 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-fn standing_part(store: &Store, standing: &Standing) -> Result<String, NoPage> {
-    let Standing { experiment, trials, .. } = standing;
+fn standing_part(store: &Store, standing: &RunSnapshot) -> Result<String, HttpError> {
+    let RunSnapshot { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
@@ -158,9 +158,9 @@ fn by_axis(id: &str, axis: &str) -> String {
 pub(super) async fn page(
     State(app): State<App>,
     Path(name): Path<String>,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let standing = Standing::of(store, store.find_experiment(&name)?)?;
+        let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
             return Ok(Redirect::to(&format!("/experiments/{id}")).into_response());
@@ -170,7 +170,7 @@ pub(super) async fn page(
         let is_sought = standing.experiment.seek.is_some();
         let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
         answer::page(&ExperimentPage {
-            frame: Frame::new(title, "experiments", shared.door.is_some()).with_charts(),
+            frame: Frame::new(title, "experiments", shared.auth.is_some()).with_charts(),
             view: view(&standing),
             axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             body: standing_part(store, &standing)?,
@@ -186,10 +186,10 @@ pub(super) async fn live(
     State(app): State<App>,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, _| {
-        let standing = Standing::of(store, store.find_experiment(&name)?)?;
+        let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let (place, next_ms) = (standing.place(), standing.next_ms());
         let seen = asked.get("after").unwrap_or_default();
         if place == seen && next_ms.is_some() {
@@ -201,7 +201,7 @@ pub(super) async fn live(
 }
 
 /// The charts of an experiment.
-pub(super) fn charts(store: &Store, name: &str) -> Result<Vec<Chart>, NoPage> {
+pub(super) fn charts(store: &Store, name: &str) -> Result<Vec<Chart>, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(ReportSource::of_experiment(store, &experiment)?.charts())
 }

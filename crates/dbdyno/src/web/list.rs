@@ -12,7 +12,7 @@ use render::list::{Best, point, short_id};
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
 use super::App;
-use super::answer::{self, Frame, NoPage, rendered};
+use super::answer::{self, Frame, HttpError, rendered};
 use super::pages::{Fresh, fresh};
 use super::query::Pairs;
 
@@ -182,11 +182,11 @@ struct Found {
     all: Vec<RunRow>,
     /// Places in `all`.
     shown: Vec<usize>,
-    trouble: Option<NoPage>,
+    trouble: Option<HttpError>,
 }
 
 /// The runs that `asked` lets through, in its order.
-pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, NoPage> {
+pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpError> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
         return Err(trouble);
@@ -197,7 +197,7 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, NoPage> 
 }
 
 /// What cannot be understood is told beside the list, which is empty then.
-fn found(store: &Store, asked: &Pairs) -> Result<Found, NoPage> {
+fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let read = || -> Result<(Sort, Option<Query>), String> {
         let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
         let sort = Sort::parse(sort).map_err(|bad| format!("sort: {bad}"))?;
@@ -206,7 +206,7 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, NoPage> {
     };
     let (sort, query, trouble) = match read() {
         Ok((sort, query)) => (sort, query, None),
-        Err(why) => (Sort::default(), None, Some(NoPage::bad(why))),
+        Err(why) => (Sort::default(), None, Some(HttpError::bad(why))),
     };
     let all = store.list(&Filter { sort, ..Filter::default() })?;
     let meant: Option<HashSet<String>> = match query {
@@ -247,7 +247,7 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-fn rows(found: &Found, asked: &Pairs) -> Result<String, NoPage> {
+fn rows(found: &Found, asked: &Pairs) -> Result<String, HttpError> {
     let best = Best::of(&found.all);
     let n_pages = found.shown.len().div_ceil(ROWS_MAX).max(1);
     let page = asked.get("page").and_then(|page| page.parse::<usize>().ok());
@@ -307,7 +307,7 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
 pub(super) async fn page(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let found = found(store, &asked)?;
@@ -321,7 +321,7 @@ pub(super) async fn page(
         answer::page_or_trouble(
             found.trouble.as_ref(),
             &ListPage {
-                frame: Frame::new("Runs", "runs", shared.door.is_some()),
+                frame: Frame::new("Runs", "runs", shared.auth.is_some()),
                 text: text("q"),
                 condition: text("where"),
                 label: text("label"),
@@ -349,7 +349,7 @@ pub(super) async fn page(
 pub(super) async fn live(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, _| {
         let seen = asked.get("after").unwrap_or_default().to_owned();

@@ -11,20 +11,20 @@ use app::trials::read_report;
 use model::{RunId, Status};
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 
-use super::answer::NoPage;
+use super::answer::HttpError;
 
 /// So many are kept, the last that were looked at: nobody follows more at once.
 const KEPT_MAX: usize = 4;
 
 /// A run as it stands.
-pub(super) struct Standing {
+pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Report,
     /// How far it was read: another place is another state.
     pub(super) place: u64,
 }
 
-impl Standing {
+impl RunSnapshot {
     /// Whether more will come.
     pub(super) fn is_live(&self) -> bool {
         self.row.status == Status::Running
@@ -33,7 +33,7 @@ impl Standing {
 
 /// The runs that were followed last.
 #[derive(Default)]
-pub(super) struct Lives(Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>);
+pub(super) struct LiveRuns(Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>);
 
 struct Followed {
     tally: Tally,
@@ -44,9 +44,9 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Lives {
+impl LiveRuns {
     /// The run that is called `name`: its kept report, or one of what there is of it so far.
-    pub(super) fn standing(&self, store: &Store, name: &str) -> Result<Standing, NoPage> {
+    pub(super) fn standing(&self, store: &Store, name: &str) -> Result<RunSnapshot, HttpError> {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
         if row.status != Status::Running
@@ -54,7 +54,7 @@ impl Lives {
         {
             self.forget(&run);
             // It changes no more; while it ran, its places were below.
-            return Ok(Standing { row, report, place: u64::MAX });
+            return Ok(RunSnapshot { row, report, place: u64::MAX });
         }
         let followed = self.followed(&run);
         let mut followed = held(&followed);
@@ -66,7 +66,7 @@ impl Lives {
         let report = report.with_lost(row.events_lost);
         // One that ended without a report stands otherwise than it did while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
-        Ok(Standing { row, report, place })
+        Ok(RunSnapshot { row, report, place })
     }
 
     fn followed(&self, run: &RunId) -> Arc<Mutex<Followed>> {

@@ -6,21 +6,21 @@
 mod answer;
 mod api;
 mod assets;
-mod crowd;
-mod door;
+mod auth;
+mod connection_limiter;
 mod experiments;
-mod guard;
 mod list;
 mod live;
 mod pages;
-mod presence;
+mod pidfile;
 mod query;
+mod request_policy;
+mod selection;
 mod serve;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod throttle;
-mod ticked;
 mod tls;
 
 use std::net::SocketAddr;
@@ -32,11 +32,11 @@ use axum::Router;
 use axum::routing::{get, post};
 use store::Store;
 
-use self::answer::NoPage;
-use self::door::Door;
-use self::live::Lives;
+use self::answer::HttpError;
+use self::auth::Auth;
+use self::live::LiveRuns;
 
-pub(crate) use self::presence::{Presence, log_path};
+pub(crate) use self::pidfile::{PidFile, log_path};
 pub(crate) use self::serve::bind;
 
 /// What is served, where, and to whom.
@@ -65,23 +65,23 @@ struct Shared {
     /// Whether only this machine can reach it: then the name by which it is asked must say so.
     is_loopback: bool,
     /// Who may come in; none if everybody who can reach it.
-    door: Option<Door>,
-    lives: Lives,
+    auth: Option<Auth>,
+    lives: LiveRuns,
 }
 
 impl App {
     /// Reads the store on a thread that may wait for the disk.
     async fn read<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Store, &Shared) -> Result<T, NoPage> + Send + 'static,
-    ) -> Result<T, NoPage> {
+        read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
+    ) -> Result<T, HttpError> {
         let shared = Arc::clone(&self.0);
         let reading = tokio::task::spawn_blocking(move || {
             // Opened for each request: the file may be moved away and another put there.
             let store = Store::open_existing(&shared.store)?;
             read(&store, &shared)
         });
-        reading.await.map_err(|_| NoPage::failed("this is a defect of dbdyno: see its log"))?
+        reading.await.map_err(|_| HttpError::failed("this is a defect of dbdyno: see its log"))?
     }
 }
 
@@ -100,8 +100,8 @@ fn routes(app: App) -> Router {
         .route("/experiments/{id}/live", get(experiments::live))
         .route("/compare", get(pages::compare))
         .route("/history", get(pages::history))
-        .route("/login", get(door::page).post(door::enter))
-        .route("/logout", post(door::leave))
+        .route("/login", get(auth::page).post(auth::enter))
+        .route("/logout", post(auth::leave))
         .route("/assets/{name}", get(assets::asset))
         .route("/api/runs", get(api::runs))
         .route("/api/runs.csv", get(api::runs_csv))
@@ -126,8 +126,8 @@ fn routes(app: App) -> Router {
         .route("/api/history/charts", get(api::history_charts))
         .route("/api/history/charts/{name}", get(api::history_chart))
         .fallback(answer::nothing_here)
-        .layer(axum::extract::DefaultBodyLimit::max(guard::BODY_BYTES_MAX))
-        .layer(axum::middleware::from_fn_with_state(app.clone(), guard::guard))
+        .layer(axum::extract::DefaultBodyLimit::max(request_policy::BODY_BYTES_MAX))
+        .layer(axum::middleware::from_fn_with_state(app.clone(), request_policy::enforce))
         .with_state(app)
 }
 

@@ -17,12 +17,12 @@ use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
-use super::answer::{self, Frame, NoPage, rendered};
+use super::answer::{self, Frame, HttpError, rendered};
 use super::list::{LabelView, RowView, label_view};
-use super::live::Standing;
+use super::live::RunSnapshot;
 use super::query::{Form, Pairs};
+use super::selection::{Grouped, Way, grouped};
 use super::tables;
-use super::ticked::{Grouped, Way, grouped};
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -65,7 +65,7 @@ struct StandingPart {
     body: String,
 }
 
-fn standing_part(standing: &Standing) -> Result<String, NoPage> {
+fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
     let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
     let body = run_body(
@@ -84,7 +84,7 @@ fn standing_part(standing: &Standing) -> Result<String, NoPage> {
 pub(super) async fn run(
     State(app): State<App>,
     Path(name): Path<String>,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         // An address that is shared must mean the same run tomorrow.
@@ -95,7 +95,7 @@ pub(super) async fn run(
         let title = format!("{} {}", row.name, row.short);
         let labels = &standing.row.labels;
         answer::page(&RunPage {
-            frame: Frame::new(title, "runs", shared.door.is_some()).with_charts(),
+            frame: Frame::new(title, "runs", shared.auth.is_some()).with_charts(),
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
@@ -112,7 +112,7 @@ pub(super) async fn run_live(
     State(app): State<App>,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
@@ -132,8 +132,8 @@ async fn changed(
     app: App,
     name: String,
     form: Pairs,
-    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, NoPage> + Send + 'static,
-) -> Result<Response, NoPage> {
+    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, HttpError> + Send + 'static,
+) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let run = store.find(&name)?;
         let place = change(store, &run, &form)?;
@@ -147,17 +147,17 @@ pub(super) async fn label(
     State(app): State<App>,
     Path(name): Path<String>,
     Form(form): Form,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     changed(app, name, form, |store, run, form| {
         if form.get("remove").or(form.get("label")).is_none() {
-            return Err(NoPage::bad("say label=KEY=VALUE, or remove=KEY"));
+            return Err(HttpError::bad("say label=KEY=VALUE, or remove=KEY"));
         }
         if let Some(key) = form.get("remove") {
             store.unlabel(run, key)?;
         }
         if let Some(label) = form.get("label") {
             let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
-            let no = |why: &str| NoPage::bad(format!("'{label}' is not a label: {why}"));
+            let no = |why: &str| HttpError::bad(format!("'{label}' is not a label: {why}"));
             let whole = pair.filter(|(_, value)| !value.is_empty());
             let (key, value) = whole.ok_or_else(|| no("write key=value"))?;
             if let Some(why) = why_no_label(key, value) {
@@ -175,10 +175,10 @@ pub(super) async fn remove(
     State(app): State<App>,
     Path(name): Path<String>,
     Form(form): Form,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     changed(app, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
-            return Err(NoPage::bad("tick that it is to be removed for good"));
+            return Err(HttpError::bad("tick that it is to be removed for good"));
         }
         store.remove(std::slice::from_ref(run))?;
         Ok("/".to_owned())
@@ -187,10 +187,10 @@ pub(super) async fn remove(
 }
 
 /// How it is judged, as an address says it.
-fn judge(asked: &Pairs) -> Result<Judge, NoPage> {
+fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     // The form asks for a number in %.
     let floor = asked.get("floor").map(|text| format!("{}%", text.trim().trim_end_matches('%')));
-    Judge::asked(asked.get("figure"), floor.as_deref()).map_err(NoPage::bad)
+    Judge::asked(asked.get("figure"), floor.as_deref()).map_err(HttpError::bad)
 }
 
 /// The sides that are named.
@@ -233,7 +233,7 @@ fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
 }
 
 /// The comparison that an address asks for.
-pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, NoPage> {
+pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     held(store, asked, ticked(store, asked).as_ref())
 }
 
@@ -241,13 +241,13 @@ fn held(
     store: &Store,
     asked: &Pairs,
     ticked: Option<&Grouped>,
-) -> Result<ComparisonReport, NoPage> {
+) -> Result<ComparisonReport, HttpError> {
     let sides = sides(asked, ticked).ok_or_else(|| {
-        NoPage::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
+        HttpError::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
     })?;
     let judge = judge(asked)?;
     hold(store, &sides, &judge).map_err(|trouble| match is_unknown(store, &sides) {
-        true => NoPage::unknown(trouble.to_string()),
+        true => HttpError::unknown(trouble.to_string()),
         false => trouble.into(),
     })
 }
@@ -266,14 +266,14 @@ fn is_unknown(store: &Store, sides: &Asked) -> bool {
 }
 
 /// The history that an address asks for.
-pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, NoPage> {
+pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     let by = asked.get("by").unwrap_or("build");
     let order = match asked.get("order") {
         None => None,
         Some("version") => Some(Order::Version),
         Some("time") => Some(Order::Time),
         Some(other) => {
-            return Err(NoPage::bad(format!("order {other}: choose version or time")));
+            return Err(HttpError::bad(format!("order {other}: choose version or time")));
         }
     };
     let baseline = asked.get("baseline").map(str::to_owned);
@@ -296,7 +296,7 @@ struct ComparePage {
     floor: String,
     figures: [&'static str; 5],
     body: String,
-    trouble: Option<NoPage>,
+    trouble: Option<HttpError>,
     csv: String,
     json: String,
 }
@@ -313,7 +313,7 @@ struct HistoryPage {
     figures: [&'static str; 5],
     keys: Vec<String>,
     body: String,
-    trouble: Option<NoPage>,
+    trouble: Option<HttpError>,
     csv: String,
     json: String,
 }
@@ -322,9 +322,9 @@ const FIGURES: [&str; 5] = ["nopm", "tps", "p50", "p95", "p99"];
 
 /// A body, or why there is none: what was asked wrongly can be mended on the same page.
 fn body_or_why<T>(
-    report: Result<T, NoPage>,
+    report: Result<T, HttpError>,
     body: impl FnOnce(&T) -> String,
-) -> Result<(String, Option<NoPage>), NoPage> {
+) -> Result<(String, Option<HttpError>), HttpError> {
     match report {
         Ok(report) => Ok((body(&report), None)),
         Err(no) if no.status.is_client_error() => Ok((String::new(), Some(no))),
@@ -344,7 +344,7 @@ fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
 pub(super) async fn compare(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
@@ -366,7 +366,7 @@ pub(super) async fn compare(
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
-                frame: Frame::new("Compare", "compare", shared.door.is_some()).with_charts(),
+                frame: Frame::new("Compare", "compare", shared.auth.is_some()).with_charts(),
                 ways: ways(&asked, ticked),
                 is_begun,
                 group: text("group"),
@@ -389,7 +389,7 @@ pub(super) async fn compare(
 pub(super) async fn history(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
@@ -405,7 +405,7 @@ pub(super) async fn history(
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
-                frame: Frame::new("History", "history", shared.door.is_some()).with_charts(),
+                frame: Frame::new("History", "history", shared.auth.is_some()).with_charts(),
                 by: asked.get("by").unwrap_or("build").to_owned(),
                 order: text("order"),
                 baseline: text("baseline"),

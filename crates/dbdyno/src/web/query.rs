@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use form_urlencoded::{Serializer, parse};
 
-use super::answer::NoPage;
+use super::answer::HttpError;
 
 /// What a form says that was sent as one.
 pub(super) struct Form(pub(super) Pairs);
@@ -13,17 +13,17 @@ pub(super) struct Form(pub(super) Pairs);
 const FORM: &str = "application/x-www-form-urlencoded";
 
 impl<S: Send + Sync> FromRequest<S> for Form {
-    type Rejection = NoPage;
+    type Rejection = HttpError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Form, NoPage> {
+    async fn from_request(request: Request, state: &S) -> Result<Form, HttpError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
         if !kind.eq_ignore_ascii_case(FORM) {
             let text = format!("send it as a form ({FORM}), not as '{kind}'");
-            return Err(NoPage::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+            return Err(HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         let read = String::from_request(request, state).await;
-        let text = read.map_err(|refused| NoPage::new(refused.status(), refused.body_text()))?;
+        let text = read.map_err(|refused| HttpError::new(refused.status(), refused.body_text()))?;
         Ok(Form(Pairs::of(&text)))
     }
 }

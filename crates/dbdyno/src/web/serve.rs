@@ -1,7 +1,8 @@
 //! Listening: connections, TLS, and how many there may be for how long.
 //!
 //! Everything runs on one thread beside those that read the store, and gives way to others: a run
-//! may be measured on the same machine. Not here: what is answered (routes), and to whom (guard).
+//! may be measured on the same machine. Not here: what is answered (routes), and to whom
+//! (request_policy).
 
 use std::future::pending;
 use std::io::ErrorKind;
@@ -20,10 +21,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-use super::crowd::{Crowd, Guest};
-use super::door::Door;
-use super::live::Lives;
-use super::presence::Presence;
+use super::auth::Auth;
+use super::connection_limiter::{ConnectionLimiter, Guest};
+use super::live::LiveRuns;
+use super::pidfile::PidFile;
 use super::tls::{self, Identity};
 use super::{App, Options, Shared, make_store, routes};
 
@@ -59,7 +60,7 @@ pub(crate) struct Serving {
     listener: std::net::TcpListener,
     app: App,
     identity: Option<Identity>,
-    presence: Presence,
+    pidfile: PidFile,
 }
 
 /// Listens, so that from now on nobody is refused a connection.
@@ -73,16 +74,16 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         )));
     }
     make_store(&options)?;
-    if let Some(presence) = Presence::of(&options.store) {
+    if let Some(pidfile) = PidFile::of(&options.store) {
         return Err(Error::Failed(format!(
             "{} shows this store already (process {}): open that, or end it with '{}'",
-            presence.address,
-            presence.pid(),
+            pidfile.address,
+            pidfile.pid(),
             options.stop
         )));
     }
-    let door = options.password.as_deref().map(Door::new).transpose()?;
-    let identity = match (&door, &options.certificate) {
+    let auth = options.password.as_deref().map(Auth::new).transpose()?;
+    let identity = match (&auth, &options.certificate) {
         (None, None) => None,
         (None, Some(_)) => {
             let why = "--tls-cert: TLS is spoken where a password is asked for: set one";
@@ -94,11 +95,11 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let listener = std::net::TcpListener::bind(listen).map_err(|error| taken(listen, &error))?;
     let failed = |error: std::io::Error| Error::Failed(format!("--listen {listen}: {error}"));
     listener.set_nonblocking(true).map_err(failed)?;
-    let scheme = if door.is_some() { "https" } else { "http" };
+    let scheme = if auth.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
-    let presence = Presence::announce(&options.store, &address)?;
-    let shared = Shared { store: options.store, is_loopback, door, lives: Lives::default() };
-    Ok(Serving { listener, app: App(Arc::new(shared)), identity, presence })
+    let pidfile = PidFile::announce(&options.store, &address)?;
+    let shared = Shared { store: options.store, is_loopback, auth, lives: LiveRuns::default() };
+    Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })
 }
 
 fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
@@ -132,7 +133,7 @@ fn shown(listens: SocketAddr) -> String {
 impl Serving {
     /// Where its pages begin.
     pub(crate) fn address(&self) -> &str {
-        &self.presence.address
+        &self.pidfile.address
     }
 
     /// What whoever starts it must know.
@@ -162,7 +163,7 @@ impl Serving {
             .max_blocking_threads(READERS_MAX)
             .build()
             .map_err(|error| Error::Failed(format!("no event loop can be made: {error}")))?;
-        let Serving { listener, app, identity, presence } = self;
+        let Serving { listener, app, identity, pidfile } = self;
         let store = app.0.store.clone();
         let served = runtime.block_on(async {
             let listener = TcpListener::from_std(listener)
@@ -174,13 +175,14 @@ impl Serving {
             Ok(())
         });
         runtime.shutdown_timeout(END_MAX);
-        presence.withdraw(&store);
+        pidfile.withdraw(&store);
         served
     }
 }
 
 async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: Router) {
-    let (room, crowd) = (Arc::new(Semaphore::new(CONNECTIONS_MAX)), Arc::new(Crowd::default()));
+    let (room, limiter) =
+        (Arc::new(Semaphore::new(CONNECTIONS_MAX)), Arc::new(ConnectionLimiter::default()));
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -191,11 +193,11 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
             }
         };
         if room.available_permits() == 0 {
-            crowd.give_way();
+            limiter.give_way();
         }
         // Where all are being answered, it waits for one of them.
         let permit = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
-        let guest = Arc::new(crowd.enter(peer.ip()));
+        let guest = Arc::new(limiter.enter(peer.ip()));
         let acceptor = identity.as_ref().map(|identity| identity.acceptor.clone());
         let routes = routes.clone().layer(Extension(Peer(peer.ip())));
         let routes = routes.layer(Extension(Arc::clone(&guest)));

@@ -14,7 +14,7 @@ use model::RunId;
 use render::{Sheet, seconds_csv, sheets};
 use store::Store;
 
-use super::answer::{self, Frame, NoPage, csv};
+use super::answer::{self, Frame, HttpError, csv};
 use super::query::Pairs;
 use super::{App, Shared};
 
@@ -41,7 +41,7 @@ fn sheet_of(
     run: &RunId,
     table: &str,
     asked: &Pairs,
-) -> Result<Sheet, NoPage> {
+) -> Result<Sheet, HttpError> {
     let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
     Ok(match table {
         "latency" => sheets::latency(&report()?),
@@ -63,16 +63,16 @@ fn sheet_of(
 }
 
 /// The length of stretches of the transaction counter that is asked for, in seconds.
-fn counter_every(asked: &Pairs) -> Result<u32, NoPage> {
+fn counter_every(asked: &Pairs) -> Result<u32, HttpError> {
     let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
     every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {
-        NoPage::bad(format!("'{every}' is not a number of seconds: write every=10, from 1 on"))
+        HttpError::bad(format!("'{every}' is not a number of seconds: write every=10, from 1 on"))
     })
 }
 
-fn no_table(table: &str) -> NoPage {
+fn no_table(table: &str) -> HttpError {
     let known: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
-    NoPage::unknown(format!("a run has no table '{table}': choose one of {}", known.join(", ")))
+    HttpError::unknown(format!("a run has no table '{table}': choose one of {}", known.join(", ")))
 }
 
 #[derive(Template)]
@@ -93,13 +93,13 @@ pub(super) async fn page(
     State(app): State<App>,
     Path((name, table)): Path<(String, String)>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let run = store.find(&name)?;
         let sheet = sheet_of(store, shared, &run, &table, &asked)?;
         answer::page(&SheetPage {
-            frame: Frame::new(sheet.title.clone(), "runs", shared.door.is_some()),
+            frame: Frame::new(sheet.title.clone(), "runs", shared.auth.is_some()),
             id: run.0,
             html: sheet.html(),
             is_empty: sheet.rows.is_empty(),
@@ -116,7 +116,7 @@ pub(super) async fn data(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let run = store.find(&name)?;
@@ -129,7 +129,7 @@ pub(super) async fn data(
         match kind {
             "csv" => Ok(csv(&of, sheet()?.csv())),
             "json" => Ok(Json(sheet()?.json()).into_response()),
-            _ => Err(NoPage::unknown(format!("write {of}.csv or {of}.json"))),
+            _ => Err(HttpError::unknown(format!("write {of}.csv or {of}.json"))),
         }
     })
     .await

@@ -1,6 +1,6 @@
 //! How often somebody may try a password. Pure: the time comes in.
 //!
-//! Not here: what a password is compared with (door).
+//! Not here: what a password is compared with (auth).
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -19,7 +19,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
 use tokio_rustls::TlsAcceptor;
 
-use super::presence::beside;
+use super::pidfile::beside;
 
 /// A certificate that is ready to be shown.
 pub(super) struct Identity {

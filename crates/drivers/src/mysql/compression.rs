@@ -19,7 +19,7 @@ const DEFLATED_BYTES_MIN: usize = 50;
 pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
 
 /// Packs packets into frames, and takes them out.
-pub(super) struct Press {
+pub(super) struct Compressor {
     deflate: Compress,
     inflate: Decompress,
     /// Packets that were taken out and are not read yet.
@@ -35,12 +35,12 @@ pub(super) struct Press {
     next_packet: Option<u8>,
 }
 
-impl Press {
-    /// A press for packets of at most `packet_bytes_max`.
-    pub(super) fn new(packet_bytes_max: usize) -> Press {
+impl Compressor {
+    /// A compressor for packets of at most `packet_bytes_max`.
+    pub(super) fn new(packet_bytes_max: usize) -> Compressor {
         // A packet's part that has not come as a whole, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
-        Press {
+        Compressor {
             deflate: Compress::new(Compression::default(), true),
             inflate: Decompress::new(true),
             plain: Input::new(part_bytes + FRAME_BYTES_MAX),
@@ -146,22 +146,22 @@ const BYTES_KEPT: usize = 1 << 20;
 /// A signed-in connection: one that speaks, and what its packets go through.
 pub(super) struct Connection {
     speaker: Speaker,
-    press: Option<Box<Press>>,
+    compressor: Option<Box<Compressor>>,
 }
 
 impl Connection {
-    pub(super) fn new(speaker: Speaker, press: Option<Box<Press>>) -> Connection {
-        Connection { speaker, press }
+    pub(super) fn new(speaker: Speaker, compressor: Option<Box<Compressor>>) -> Connection {
+        Connection { speaker, compressor }
     }
 }
 
 impl Protocol for Connection {
     #[inline]
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Connection { speaker, press } = self;
-        match press {
+        let Connection { speaker, compressor } = self;
+        match compressor {
             None => speaker.start(request, out),
-            Some(press) => press.pack(out, false, |_, out| {
+            Some(compressor) => compressor.pack(out, false, |_, out| {
                 speaker.start(request, out).inspect_err(|_| out.clear())
             }),
         }
@@ -174,22 +174,22 @@ impl Protocol for Connection {
         out: &mut Vec<u8>,
         visit: Visit<'_>,
     ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
-        let Connection { speaker, press } = self;
-        let Some(press) = press else { return speaker.advance(input, out, visit) };
+        let Connection { speaker, compressor } = self;
+        let Some(compressor) = compressor else { return speaker.advance(input, out, visit) };
         loop {
-            let step =
-                press.pack(out, false, |plain, out| speaker.advance(plain, out, &mut *visit))?;
-            if !matches!(step, Step::More) || !press.take(input)? {
+            let step = compressor
+                .pack(out, false, |plain, out| speaker.advance(plain, out, &mut *visit))?;
+            if !matches!(step, Step::More) || !compressor.take(input)? {
                 return Ok(step);
             }
         }
     }
 
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Connection { speaker, press } = self;
-        match press {
+        let Connection { speaker, compressor } = self;
+        match compressor {
             None => speaker.start_load(table, out),
-            Some(press) => press.pack(out, false, |_, out| {
+            Some(compressor) => compressor.pack(out, false, |_, out| {
                 speaker.start_load(table, out).inspect_err(|_| out.clear())
             }),
         }
@@ -201,16 +201,16 @@ impl Protocol for Connection {
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
-        let Connection { speaker, press } = self;
-        let Some(press) = press else { return speaker.advance_load(input, out, source) };
+        let Connection { speaker, compressor } = self;
+        let Some(compressor) = compressor else { return speaker.advance_load(input, out, source) };
         loop {
             // A chunk at a time is on its way.
             if speaker.is_sending() && !out.is_empty() {
                 return Ok(Step::Send);
             }
-            let step =
-                press.pack(out, true, |plain, out| speaker.advance_load(plain, out, source))?;
-            if !matches!(step, Step::More) || !press.take(input)? {
+            let step = compressor
+                .pack(out, true, |plain, out| speaker.advance_load(plain, out, source))?;
+            if !matches!(step, Step::More) || !compressor.take(input)? {
                 return Ok(step);
             }
         }
@@ -235,10 +235,10 @@ impl Protocol for Connection {
     }
 
     fn say_goodbye(&mut self, out: &mut Vec<u8>) {
-        let Connection { speaker, press } = self;
-        match press {
+        let Connection { speaker, compressor } = self;
+        match compressor {
             None => speaker.say_goodbye(out),
-            Some(press) => press.pack(out, false, |_, out| speaker.say_goodbye(out)),
+            Some(compressor) => compressor.pack(out, false, |_, out| speaker.say_goodbye(out)),
         }
     }
 }
@@ -248,9 +248,9 @@ mod tests {
     use super::super::packets::put_packet;
     use super::*;
 
-    /// What one press packs, another one takes out, whatever the pieces in which it comes.
+    /// What one compressor packs, another one takes out, whatever the pieces in which it comes.
     fn through(payloads: &[Vec<u8>], n_piece: usize) -> Vec<u8> {
-        let (mut from, mut to) = (Press::new(1 << 30), Press::new(1 << 30));
+        let (mut from, mut to) = (Compressor::new(1 << 30), Compressor::new(1 << 30));
         let (mut packed, mut input) = (Vec::new(), Input::new(FRAME_BYTES_MAX));
         from.pack(&mut packed, false, |_, out| {
             payloads.iter().for_each(|payload| put_packet(out, 0, |out| out.extend(payload)));
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_command_begins_an_exchange_and_rows_go_on() {
-        let mut press = Press::new(1 << 20);
+        let mut compressor = Compressor::new(1 << 20);
         let numbers = |out: &[u8]| {
             let (mut rest, mut numbers) = (out, Vec::new());
             while let [a, 0, 0, number, 0, 0, 0, others @ ..] = rest {
@@ -299,14 +299,14 @@ mod tests {
             }
         };
         let mut out = Vec::new();
-        press.pack(&mut out, false, put(0, b"LOAD"));
+        compressor.pack(&mut out, false, put(0, b"LOAD"));
         let mut input = Input::new(1 << 20);
         input.push(&[5, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0xfb]).expect("room");
-        assert_eq!(press.take(&mut input), Ok(true));
-        (2..=255).for_each(|sequence| press.pack(&mut out, true, put(sequence, b"row")));
-        press.pack(&mut out, true, put(0, b"row"));
-        press.pack(&mut out, true, put(1, b""));
-        press.pack(&mut out, true, put(0, b"SHOW WARNINGS"));
+        assert_eq!(compressor.take(&mut input), Ok(true));
+        (2..=255).for_each(|sequence| compressor.pack(&mut out, true, put(sequence, b"row")));
+        compressor.pack(&mut out, true, put(0, b"row"));
+        compressor.pack(&mut out, true, put(1, b""));
+        compressor.pack(&mut out, true, put(0, b"SHOW WARNINGS"));
         let expect: Vec<u8> = [0].into_iter().chain(2..=255).chain([0, 1, 0]).collect();
         assert_eq!(numbers(&out), expect);
     }
@@ -316,10 +316,10 @@ mod tests {
         let taken = |bytes: &[u8]| {
             let mut input = Input::new(FRAME_BYTES_MAX);
             input.push(bytes).expect("room");
-            Press::new(1 << 16).take(&mut input)
+            Compressor::new(1 << 16).take(&mut input)
         };
         let mut packed = Vec::new();
-        Press::new(1 << 16).pack(&mut packed, false, |_, out| {
+        Compressor::new(1 << 16).pack(&mut packed, false, |_, out| {
             put_packet(out, 0, |out| out.extend([7; 1_000]));
         });
         assert_eq!(taken(&packed), Ok(true));

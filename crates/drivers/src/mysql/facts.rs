@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::{Fact, Refusal, Row, Value};
 
 use super::server::MysqlServer;
-use crate::net::{Connector, WireSession};
+use crate::net::{Connector, NetSession};
 
 /// What decides whether a commit is kept, and what transactions see of each other.
 const MODES: &[&str] = &[
@@ -71,7 +71,7 @@ const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
 
 /// The facts of an opened database.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
-    let mut session = WireSession::connect_desk(server)?;
+    let mut session = NetSession::connect_desk(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
     let status = pairs(&mut session, STATUS)?;
     let product = if server.is_mariadb() { "MariaDB" } else { "MySQL" };
@@ -119,7 +119,7 @@ fn connection(
 
 /// Names (in small letters) and values of a SHOW.
 fn pairs(
-    session: &mut WireSession<MysqlServer>,
+    session: &mut NetSession<MysqlServer>,
     sql: &str,
 ) -> Result<BTreeMap<String, String>, Refusal> {
     let mut found = BTreeMap::new();

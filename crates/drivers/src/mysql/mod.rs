@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 
 use model::{BadParameter, Parameter, ParameterKind, Refusal, Settings, Target};
 
-use crate::net::{self, WireSession};
+use crate::net::{self, NetSession};
 use crate::{Entry, Opened, Opening};
 use server::MysqlServer;
 
@@ -118,7 +118,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
 fn make_database(target: &Target) -> Result<(), Refusal> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
-    let mut session = WireSession::connect_desk(&Arc::new(server))?;
+    let mut session = NetSession::connect_desk(&Arc::new(server))?;
     let sql = format!("CREATE DATABASE IF NOT EXISTS `{}`", name.replace('`', "``"));
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
@@ -153,8 +153,9 @@ pub(crate) fn fuzz_protocol(
     };
     let as_text = options & 32 != 0;
     let speaker = protocol::Speaker::new(agreed, as_text, packet_bytes_max, &statements);
-    let press = (options & 64 != 0).then(|| Box::new(compression::Press::new(packet_bytes_max)));
-    compression::Connection::new(speaker, press)
+    let compressor =
+        (options & 64 != 0).then(|| Box::new(compression::Compressor::new(packet_bytes_max)));
+    compression::Connection::new(speaker, compressor)
 }
 
 /// What a server has said, for fuzzing.

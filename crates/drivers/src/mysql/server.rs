@@ -8,7 +8,7 @@ use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
 use super::sign_in::MysqlSignIn;
 use super::{dialect, facts};
-use crate::net::{CancelKey, Connector, Server, WireSession};
+use crate::net::{CancelKey, Connector, NetSession, Server};
 
 /// A server, and how one signs in to it.
 pub(super) struct MysqlServer {
@@ -101,7 +101,7 @@ impl Server for MysqlServer {
     }
 
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]) {
-        let Ok(mut session) = WireSession::connect_here(self, place) else { return };
+        let Ok(mut session) = NetSession::connect_here(self, place) else { return };
         for key in keys {
             if let CancelKey::KillQuery(id) = key {
                 // One that has ended by itself is unknown to the server.

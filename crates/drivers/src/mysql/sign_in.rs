@@ -15,7 +15,7 @@ use mysql_common::packets::{
 };
 use mysql_common::proto::MySerialize;
 
-use super::compression::{Connection, Press};
+use super::compression::{Compressor, Connection};
 use super::key;
 use super::packets::{
     END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
@@ -43,7 +43,7 @@ pub(super) struct MysqlSignIn {
     state: State,
     n_steps: u32,
     /// Once the password is proven, where packets go deflated from there on.
-    press: Option<Box<Press>>,
+    compressor: Option<Box<Compressor>>,
 }
 
 enum State {
@@ -105,14 +105,21 @@ impl Context for Known<'_> {
 impl MysqlSignIn {
     pub(super) fn new(server: Arc<MysqlServer>, statements: Arc<[Statement]>) -> MysqlSignIn {
         let framer = Framer::new(server.packet_bytes_max);
-        MysqlSignIn { server, statements, framer, state: State::Greeting, n_steps: 0, press: None }
+        MysqlSignIn {
+            server,
+            statements,
+            framer,
+            state: State::Greeting,
+            n_steps: 0,
+            compressor: None,
+        }
     }
 
     /// The next packet's payload and number, once it is there as a whole.
     fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, Refusal> {
         loop {
-            let plain = match &mut self.press {
-                Some(press) => press.plain(),
+            let plain = match &mut self.compressor {
+                Some(compressor) => compressor.plain(),
                 None => &mut *input,
             };
             if let Some(framed) = self.framer.next(plain)? {
@@ -121,8 +128,8 @@ impl MysqlSignIn {
                 framed.consume(plain);
                 return Ok(Some((payload, framed.sequence)));
             }
-            let Some(press) = &mut self.press else { return Ok(None) };
-            if !press.take(input)? {
+            let Some(compressor) = &mut self.compressor else { return Ok(None) };
+            if !compressor.take(input)? {
                 return Ok(None);
             }
         }
@@ -155,7 +162,7 @@ impl MysqlSignIn {
                 agreed.status = done.ok_or_else(|| broken("no OK"))?.status;
                 let MysqlServer { as_text, packet_bytes_max, .. } = *self.server;
                 let speaker = Speaker::new(agreed, as_text, packet_bytes_max, &self.statements);
-                Ok(Step::Done(Connection::new(speaker, self.press.take())))
+                Ok(Step::Done(Connection::new(speaker, self.compressor.take())))
             }
         }
     }
@@ -258,9 +265,9 @@ impl MysqlSignIn {
         if !self.server.compress {
             return put(out);
         }
-        let mut press = Box::new(Press::new(self.server.packet_bytes_max));
-        press.pack(out, false, |_, out| put(out));
-        self.press = Some(press);
+        let mut compressor = Box::new(Compressor::new(self.server.packet_bytes_max));
+        compressor.pack(out, false, |_, out| put(out));
+        self.compressor = Some(compressor);
     }
 
     fn prove(

@@ -25,7 +25,7 @@ pub(super) struct Handle<S> {
     /// Whether the server works for it.
     busy: Arc<AtomicBool>,
     held: Mutex<Held>,
-    sweeper: Option<Arc<Sweeper<S>>>,
+    canceller: Option<Arc<Canceller<S>>>,
 }
 
 #[derive(Default)]
@@ -36,12 +36,12 @@ struct Held {
 }
 
 impl<S: Server> Handle<S> {
-    pub(super) fn new(sweeper: Option<Arc<Sweeper<S>>>) -> Handle<S> {
+    pub(super) fn new(canceller: Option<Arc<Canceller<S>>>) -> Handle<S> {
         Handle {
             cancelled: AtomicBool::new(false),
             busy: Arc::default(),
             held: Mutex::default(),
-            sweeper,
+            canceller,
         }
     }
 
@@ -102,10 +102,10 @@ impl<S: Server> Cancel for Handle<S> {
         self.cancelled.store(true, Ordering::SeqCst);
         let mut held = lock(&self.held);
         let Some(socket) = held.socket.take() else { return };
-        match (held.key.take(), &self.sweeper) {
-            (Some((place, key)), Some(sweeper)) if self.busy.load(Ordering::Acquire) => {
+        match (held.key.take(), &self.canceller) {
+            (Some((place, key)), Some(canceller)) if self.busy.load(Ordering::Acquire) => {
                 let busy = Arc::clone(&self.busy);
-                sweeper.sweep(place, Cancelled { key, busy, socket });
+                canceller.cancel(place, Cancelled { key, busy, socket });
             }
             _ => shut_down(&socket),
         }
@@ -113,7 +113,7 @@ impl<S: Server> Cancel for Handle<S> {
 }
 
 /// Tells servers to stop what cancelled sessions had under way.
-pub(super) struct Sweeper<S> {
+pub(super) struct Canceller<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
     is_done: Condvar,
@@ -138,21 +138,21 @@ struct Cancelled {
     socket: Arc<OwnedFd>,
 }
 
-impl<S: Server> Sweeper<S> {
-    pub(super) fn new(server: Arc<S>) -> Sweeper<S> {
-        Sweeper { server, waiting: Mutex::default(), is_done: Condvar::new() }
+impl<S: Server> Canceller<S> {
+    pub(super) fn new(server: Arc<S>) -> Canceller<S> {
+        Canceller { server, waiting: Mutex::default(), is_done: Condvar::new() }
     }
 
-    fn sweep(self: &Arc<Self>, place: usize, cancelled: Cancelled) {
+    fn cancel(self: &Arc<Self>, place: usize, cancelled: Cancelled) {
         let mut waiting = lock(&self.waiting);
         waiting.cancelled.entry(place).or_default().push(cancelled);
         if waiting.is_swept {
             return;
         }
-        let sweeper = Arc::clone(self);
+        let canceller = Arc::clone(self);
         let spawned = thread::Builder::new().name("cancel".to_owned()).spawn(move || {
-            while let Some((place, cancelled)) = sweeper.next() {
-                sweeper.end(place, &cancelled);
+            while let Some((place, cancelled)) = canceller.next() {
+                canceller.end(place, &cancelled);
             }
         });
         waiting.is_swept = spawned.is_ok();
@@ -207,7 +207,7 @@ fn shut_all_down(cancelled: &[Cancelled]) {
     cancelled.iter().for_each(|one| shut_down(&one.socket));
 }
 
-impl<S> Sweeper<S> {
+impl<S> Canceller<S> {
     /// Waits until the servers are told, but not for ever.
     pub(super) fn wait(&self) {
         let waiting = lock(&self.waiting);

@@ -27,61 +27,61 @@ const CROWDED_NS: u64 = NS_PER_MS;
 
 /// Where a session lives.
 #[derive(Clone)]
-pub(super) enum Home {
+pub(super) enum ExecContext {
     /// A thread of its own: it blocks.
     Thread,
     /// An event loop, with its clock.
     Loop(Rc<dyn Clock>),
 }
 
-impl Home {
-    pub(super) fn of(place: &Place) -> Home {
+impl ExecContext {
+    pub(super) fn of(place: &Place) -> ExecContext {
         match place.placement {
-            Placement::Loop => Home::Loop(Rc::clone(&place.clock)),
-            Placement::Thread | Placement::Simulated => Home::Thread,
+            Placement::Loop => ExecContext::Loop(Rc::clone(&place.clock)),
+            Placement::Thread | Placement::Simulated => ExecContext::Thread,
         }
     }
 }
 
 /// What a connection is made from.
-pub(super) struct Recipe<S> {
+pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
     pub(super) place: usize,
     /// Whose place that is; none for who builds, checks or asks.
     pub(super) client: Option<u32>,
-    pub(super) home: Home,
+    pub(super) exec: ExecContext,
     pub(super) statements: Arc<[Statement]>,
     pub(super) handle: Arc<Handle<S>>,
 }
 
-impl<S: Server> Recipe<S> {
+impl<S: Server> ConnectSpec<S> {
     /// Of a session on this thread that knows no statements; nobody can cancel it.
-    pub(super) fn here(server: &Arc<S>, place: usize) -> Recipe<S> {
-        Recipe {
+    pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
+        ConnectSpec {
             server: Arc::clone(server),
             place,
             client: None,
-            home: Home::Thread,
+            exec: ExecContext::Thread,
             statements: Arc::from([]),
             handle: Arc::new(Handle::new(None)),
         }
     }
 }
 
-impl<S: Server> Recipe<S> {
+impl<S: Server> ConnectSpec<S> {
     /// Goes to another place, since nobody is at this one.
     pub(super) fn go_on(&mut self) {
         self.place = self.server.connector().place_after(self.place, self.client);
     }
 }
 
-impl<S> Clone for Recipe<S> {
-    fn clone(&self) -> Recipe<S> {
-        Recipe {
+impl<S> Clone for ConnectSpec<S> {
+    fn clone(&self) -> ConnectSpec<S> {
+        ConnectSpec {
             server: Arc::clone(&self.server),
             place: self.place,
             client: self.client,
-            home: self.home.clone(),
+            exec: self.exec.clone(),
             statements: Arc::clone(&self.statements),
             handle: Arc::clone(&self.handle),
         }
@@ -91,16 +91,18 @@ impl<S> Clone for Recipe<S> {
 type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 
 /// Connects and signs in.
-pub(super) async fn connect<S: Server>(recipe: Recipe<S>) -> Result<Line<ProtocolOf<S>>, Refusal> {
-    let connector = recipe.server.connector();
-    let (place, handle) = (recipe.place, &recipe.handle);
+pub(super) async fn connect<S: Server>(
+    spec: ConnectSpec<S>,
+) -> Result<Line<ProtocolOf<S>>, Refusal> {
+    let connector = spec.server.connector();
+    let (place, handle) = (spec.place, &spec.handle);
     let made = async {
-        let stream = open(&recipe).await?;
-        sign_in(&recipe, stream).await
+        let stream = open(&spec).await?;
+        sign_in(&spec, stream).await
     };
-    let limited = match &recipe.home {
-        Home::Thread => made.await,
-        Home::Loop(clock) => within(clock.as_ref(), connector.timeout, made).await,
+    let limited = match &spec.exec {
+        ExecContext::Thread => made.await,
+        ExecContext::Loop(clock) => within(clock.as_ref(), connector.timeout, made).await,
     };
     match limited {
         Ok(line) => {
@@ -133,58 +135,58 @@ async fn within<T>(
 }
 
 /// A connected stream.
-async fn open<S: Server>(recipe: &Recipe<S>) -> Result<Stream, Refusal> {
-    let connector = recipe.server.connector();
-    let socket = match connector.address(recipe.place) {
+async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, Refusal> {
+    let connector = spec.server.connector();
+    let socket = match connector.address(spec.place) {
         Address::Socket(path) => {
             let socket = Socket::unix().map_err(no_socket)?;
-            recipe.handle.watch(socket.descriptor());
-            open_unix(recipe, socket, path).await.map_err(unreachable)
+            spec.handle.watch(socket.descriptor());
+            open_unix(spec, socket, path).await.map_err(unreachable)
         }
         Address::Host(..) => {
             let mut found = Err(unreachable(io::ErrorKind::AddrNotAvailable.into()));
-            let addresses = match &recipe.home {
-                Home::Thread => connector.resolve(recipe.place)?,
-                Home::Loop(_) => connector.resolved(recipe.place)?,
+            let addresses = match &spec.exec {
+                ExecContext::Thread => connector.resolve(spec.place)?,
+                ExecContext::Loop(_) => connector.resolved(spec.place)?,
             };
             for address in addresses {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
-                recipe.handle.watch(socket.descriptor());
-                let made = open_tcp(recipe, socket, &address).await;
+                spec.handle.watch(socket.descriptor());
+                let made = open_tcp(spec, socket, &address).await;
                 found = made.map_err(unreachable);
-                if found.is_ok() || recipe.handle.is_cancelled() {
+                if found.is_ok() || spec.handle.is_cancelled() {
                     break;
                 }
             }
-            found.inspect_err(|_| connector.doubt(recipe.place))
+            found.inspect_err(|_| connector.doubt(spec.place))
         }
     };
     let mut stream = Stream::new(socket?);
-    stream.set_patience(Some(connector.timeout)).map_err(no_socket)?;
+    stream.set_receive_timeout(Some(connector.timeout)).map_err(no_socket)?;
     Ok(stream)
 }
 
 async fn open_tcp<S: Server>(
-    recipe: &Recipe<S>,
+    spec: &ConnectSpec<S>,
     mut socket: Socket,
     address: &std::net::SocketAddr,
 ) -> io::Result<Socket> {
     socket.connect_tcp(address)?;
-    if let Home::Loop(_) = recipe.home {
+    if let ExecContext::Loop(_) = spec.exec {
         socket.watch()?;
     }
-    let timeout = recipe.server.connector().timeout;
+    let timeout = spec.server.connector().timeout;
     poll_fn(|context| socket.poll_connected(context, timeout)).await?;
     Ok(socket)
 }
 
 async fn open_unix<S: Server>(
-    recipe: &Recipe<S>,
+    spec: &ConnectSpec<S>,
     mut socket: Socket,
     path: &std::path::Path,
 ) -> io::Result<Socket> {
-    let Home::Loop(clock) = &recipe.home else {
-        socket.set_patience_to_connect(recipe.server.connector().timeout)?;
+    let ExecContext::Loop(clock) = &spec.exec else {
+        socket.set_connect_timeout(spec.server.connector().timeout)?;
         socket.connect_unix(path)?;
         return Ok(socket);
     };
@@ -200,7 +202,7 @@ async fn open_unix<S: Server>(
                 return Ok(socket);
             }
         }
-        if recipe.handle.is_cancelled() {
+        if spec.handle.is_cancelled() {
             return Err(io::ErrorKind::Interrupted.into());
         }
     }
@@ -228,14 +230,14 @@ fn no_socket(error: io::Error) -> Refusal {
 }
 
 async fn sign_in<S: Server>(
-    recipe: &Recipe<S>,
+    spec: &ConnectSpec<S>,
     stream: Stream,
 ) -> Result<Line<ProtocolOf<S>>, Refusal> {
-    let connector = recipe.server.connector();
-    let address = connector.address(recipe.place);
+    let connector = spec.server.connector();
+    let address = connector.address(spec.place);
     let mut channel = channel(connector, address);
-    let sign_in = recipe.server.sign_in(Arc::clone(&recipe.statements));
-    let input = Input::new(recipe.server.message_bytes_max());
+    let sign_in = spec.server.sign_in(Arc::clone(&spec.statements));
+    let input = Input::new(spec.server.message_bytes_max());
     let mut line = Line::new(sign_in, stream, input, Vec::new());
     let mut waits = 0;
     loop {
@@ -244,7 +246,7 @@ async fn sign_in<S: Server>(
         poll_fn(|context| line.poll_send(context)).await?;
         match step {
             Step::Done(protocol) => {
-                watch_over(recipe, &mut line)?;
+                watch_over(spec, &mut line)?;
                 return Ok(line.with(protocol));
             }
             Step::StartTls => {
@@ -276,34 +278,34 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
 /// A client waits until its run is cut off. Whoever builds, checks or asks for facts knows no
 /// statements beforehand, and nobody cuts it off: an index may take an hour, but a server that was
 /// stopped would be waited for in vain.
-fn watch_over<S: Server, P>(recipe: &Recipe<S>, line: &mut Line<P>) -> Result<(), Refusal> {
-    if !recipe.statements.is_empty() {
-        return line.stream.set_patience(None).map_err(no_socket);
+fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), Refusal> {
+    if !spec.statements.is_empty() {
+        return line.stream.set_receive_timeout(None).map_err(no_socket);
     }
-    let (server, place) = (Arc::clone(&recipe.server), recipe.place);
+    let (server, place) = (Arc::clone(&spec.server), spec.place);
     let timeout = server.connector().timeout;
-    let patience = timeout * SILENCE_TIMES;
-    line.vigil = Some(Box::new(move || match is_there(&server, place) {
+    let silence = timeout * SILENCE_TIMES;
+    line.read_watchdog = Some(Box::new(move || match is_there(&server, place) {
         true => Ok(()),
         false => {
             let message = format!(
-                "the server has said nothing for {patience:?}, and has not greeted a new \
+                "the server has said nothing for {silence:?}, and has not greeted a new \
                  connection within {timeout:?}: it is stopped or hangs; see its log and its host"
             );
             Err(Refusal::new(RefusalKind::ConnectionLost, message))
         }
     }));
-    line.stream.set_patience(Some(patience)).map_err(no_socket)
+    line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)
 }
 
 /// Whether a server still says anything to somebody new: one that is busy or full does, even if it
 /// is no. Where no connection can be made, that tells nothing of those that there are.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
-    let recipe = Recipe::here(server, place);
+    let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));
     let heard = async {
-        let stream = open(&recipe).await?;
-        let sign_in = server.sign_in(Arc::clone(&recipe.statements));
+        let stream = open(&spec).await?;
+        let sign_in = server.sign_in(Arc::clone(&spec.statements));
         let mut line = Line::new(sign_in, stream, Input::new(1 << 16), Vec::new());
         let Line { protocol, input, out, .. } = &mut line;
         protocol.advance(input, out, &channel(connector, address))?;
@@ -331,9 +333,9 @@ async fn start_tls<T>(
 /// Tells a server something on a connection of its own, on this thread, and waits until it ends
 /// the connection.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
-    let recipe = Recipe::here(server, place);
+    let spec = ConnectSpec::here(server, place);
     let told = async {
-        let stream = open(&recipe).await?;
+        let stream = open(&spec).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
         poll_fn(|context| line.poll_send(context)).await?;
         // The end is what is waited for.

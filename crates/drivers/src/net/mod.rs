@@ -31,7 +31,7 @@ pub(crate) use options::{
     CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, check_clear, connector, open,
     packet_bytes_max,
 };
-pub(crate) use session::{Wire, WireSession};
+pub(crate) use session::{NetDatabase, NetSession};
 pub(crate) use stream::Channel;
 pub(crate) use tls::{Tls, TlsMode};
 

@@ -10,7 +10,7 @@ use model::{
     Places, Refusal, RefusalKind, Settings, Statement, Target,
 };
 
-use super::{Channel, Connector, Server, Tls, TlsMode, Wire, WireSession};
+use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode};
 use crate::{CannotOpen, Opened, Opening};
 
 pub(crate) const TLS: Parameter = Parameter::option(
@@ -96,17 +96,17 @@ pub(crate) fn open<S: Server>(
     opening: Opening,
     make: impl FnOnce() -> Result<(), Refusal>,
 ) -> Opened {
-    let wire = Wire::new(server.map_err(CannotOpen::Bad)?);
-    match WireSession::connect_desk(wire.server()) {
+    let database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
+    match NetSession::connect_desk(database.server()) {
         Ok(_) => {}
         Err(no) if no.kind == RefusalKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
-            connect_to_new(&wire).map_err(CannotOpen::Refused)?;
+            connect_to_new(&database).map_err(CannotOpen::Refused)?;
         }
         Err(no) => return Err(CannotOpen::Refused(no)),
     }
-    wire.server().connector().resolve_all();
-    Ok(Arc::new(wire))
+    database.server().connector().resolve_all();
+    Ok(Arc::new(database))
 }
 
 /// For how long a pooler keeps clients waiting whose database the server did not know a moment ago
@@ -114,27 +114,27 @@ pub(crate) fn open<S: Server>(
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
 /// Connects to a database that was made just now.
-fn connect_to_new<S: Server>(wire: &Wire<S>) -> Result<(), Refusal> {
-    let timeout_ms = wire.server().connector().timeout.as_millis().max(1);
+fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
+    let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
-    let mut connected = WireSession::connect_desk(wire.server());
+    let mut connected = NetSession::connect_desk(database.server());
     for _ in 1..n_attempts {
         match connected {
             Err(no) if no.kind == RefusalKind::ConnectionLost => {}
             _ => break,
         }
-        connected = WireSession::connect_desk(wire.server());
+        connected = NetSession::connect_desk(database.server());
     }
     connected.map(drop)
 }
 
-impl<S: Server> Database for Wire<S> {
+impl<S: Server> Database for NetDatabase<S> {
     fn hosts(&self) -> Option<&dyn Hosts> {
         Some(self)
     }
 
     fn dialect(&self) -> &Dialect {
-        Wire::dialect(self)
+        NetDatabase::dialect(self)
     }
 
     fn places(&self) -> Places {

@@ -15,17 +15,17 @@ use model::{
     Request, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
-use super::cancel::{Handle, Sweeper};
-use super::connect::{Home, Recipe, connect};
+use super::cancel::{Canceller, Handle};
+use super::connect::{ConnectSpec, ExecContext, connect};
 use super::input::Input;
 use super::socket::{Got, Wait};
 use super::stream::{self, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
 /// A target behind a wire; it makes the sessions.
-pub(crate) struct Wire<S> {
+pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
-    sweeper: Arc<Sweeper<S>>,
+    canceller: Arc<Canceller<S>>,
     dialect: Dialect,
     /// How often in a row a client has found nobody; no entry where it was let in.
     n_refused: Mutex<BTreeMap<u32, usize>>,
@@ -33,9 +33,9 @@ pub(crate) struct Wire<S> {
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
-impl<S: Server> Wire<S> {
+impl<S: Server> NetDatabase<S> {
     /// The target that `server` is.
-    pub(crate) fn new(server: S) -> Wire<S> {
+    pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
         let mut dialect = *S::DIALECT;
         if server.connector().n_places() > 1 {
@@ -44,8 +44,14 @@ impl<S: Server> Wire<S> {
             dialect.connection_counter = None;
             dialect.started_ago = None;
         }
-        let sweeper = Arc::new(Sweeper::new(Arc::clone(&server)));
-        Wire { sweeper, server, dialect, n_refused: Mutex::default(), handles: Mutex::default() }
+        let canceller = Arc::new(Canceller::new(Arc::clone(&server)));
+        NetDatabase {
+            canceller,
+            server,
+            dialect,
+            n_refused: Mutex::default(),
+            handles: Mutex::default(),
+        }
     }
 
     /// How it is spelled, and what it can do.
@@ -65,28 +71,28 @@ impl<S: Server> Wire<S> {
         statements: Arc<[Statement]>,
     ) -> Connecting<'_> {
         Box::pin(async move {
-            let home = Home::of(&place);
+            let exec = ExecContext::of(&place);
             let client = place.client;
             // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
             let is_client = !statements.is_empty();
             let connector = self.server.connector();
-            let handle = Arc::new(Handle::new(Some(Arc::clone(&self.sweeper))));
-            let recipe = |place| Recipe {
+            let handle = Arc::new(Handle::new(Some(Arc::clone(&self.canceller))));
+            let spec = |place| ConnectSpec {
                 server: Arc::clone(&self.server),
                 place,
                 client: is_client.then_some(client),
-                home: home.clone(),
+                exec: exec.clone(),
                 statements: Arc::clone(&statements),
                 handle: Arc::clone(&handle),
             };
             if !is_client {
                 let made =
-                    first_of(connector, async |place| WireSession::connect(recipe(place)).await);
+                    first_of(connector, async |place| NetSession::connect(spec(place)).await);
                 return Ok(Box::new(made.await?) as Box<dyn Session>);
             }
             lock(&self.handles).push(Arc::downgrade(&handle));
             let place = connector.place_of(client, self.n_refused(client));
-            let made = WireSession::<S>::connect(recipe(place)).await;
+            let made = NetSession::<S>::connect(spec(place)).await;
             self.note(client, made.as_ref().err());
             Ok(Box::new(made?) as Box<dyn Session>)
         })
@@ -125,7 +131,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: Server> Hosts for Wire<S> {
+impl<S: Server> Hosts for NetDatabase<S> {
     fn list(&self) -> Vec<Host> {
         let connector = self.server.connector();
         connector.hosts(connector.used())
@@ -155,8 +161,8 @@ impl<S: Server> Hosts for Wire<S> {
 /// A session at the first place where somebody is: of several servers one may be down.
 async fn first_of<S: Server>(
     connector: &Connector,
-    connect: impl AsyncFn(usize) -> Result<WireSession<S>, Refusal>,
-) -> Result<WireSession<S>, Refusal> {
+    connect: impl AsyncFn(usize) -> Result<NetSession<S>, Refusal>,
+) -> Result<NetSession<S>, Refusal> {
     let mut first = None;
     for place in connector.desk_places() {
         let made = connect(place).await;
@@ -171,15 +177,15 @@ async fn first_of<S: Server>(
 }
 
 /// What was cancelled is ended on the server before the target is let go.
-impl<S> Drop for Wire<S> {
+impl<S> Drop for NetDatabase<S> {
     fn drop(&mut self) {
-        self.sweeper.wait();
+        self.canceller.wait();
     }
 }
 
 /// One connection of a client.
-pub(crate) struct WireSession<S: Server> {
-    recipe: Recipe<S>,
+pub(crate) struct NetSession<S: Server> {
+    spec: ConnectSpec<S>,
     /// None once it is broken.
     line: Option<Line<Speaker<S>>>,
     /// A connection being made anew.
@@ -203,12 +209,12 @@ enum UnderWay {
     Load,
 }
 
-impl<S: Server> WireSession<S> {
-    async fn connect(recipe: Recipe<S>) -> Result<WireSession<S>, Refusal> {
-        let line = connect(recipe.clone()).await?;
-        Ok(WireSession {
-            n_changes: recipe.server.connector().n_changes(),
-            recipe,
+impl<S: Server> NetSession<S> {
+    async fn connect(spec: ConnectSpec<S>) -> Result<NetSession<S>, Refusal> {
+        let line = connect(spec.clone()).await?;
+        Ok(NetSession {
+            n_changes: spec.server.connector().n_changes(),
+            spec,
             line: Some(line),
             connecting: None,
             under_way: UnderWay::Nothing,
@@ -218,14 +224,14 @@ impl<S: Server> WireSession<S> {
     }
 
     /// A session on this thread, which blocks; nobody can cancel it.
-    pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<WireSession<S>, Refusal> {
-        let recipe = Recipe::here(server, place);
-        here(|context| std::pin::pin!(WireSession::connect(recipe)).poll(context))
+    pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, Refusal> {
+        let spec = ConnectSpec::here(server, place);
+        here(|context| std::pin::pin!(NetSession::connect(spec)).poll(context))
     }
 
     /// The same at the first place where somebody is.
-    pub(crate) fn connect_desk(server: &Arc<S>) -> Result<WireSession<S>, Refusal> {
-        let connect = async |place| WireSession::connect(Recipe::here(server, place)).await;
+    pub(crate) fn connect_desk(server: &Arc<S>) -> Result<NetSession<S>, Refusal> {
+        let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
     }
 
@@ -237,7 +243,7 @@ impl<S: Server> WireSession<S> {
 
     /// What may be said on this connection now.
     fn line(&mut self) -> Result<&mut Line<Speaker<S>>, Refusal> {
-        if self.recipe.handle.is_cancelled() {
+        if self.spec.handle.is_cancelled() {
             return Err(cancelled());
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
@@ -249,12 +255,12 @@ impl<S: Server> WireSession<S> {
 
     fn begin(&mut self, under_way: UnderWay) {
         self.under_way = under_way;
-        self.recipe.handle.set_busy(true);
+        self.spec.handle.set_busy(true);
     }
 
     fn end<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
         self.under_way = UnderWay::Nothing;
-        self.recipe.handle.set_busy(false);
+        self.spec.handle.set_busy(false);
         result.map_err(|no| self.break_off(no))
     }
 
@@ -263,7 +269,7 @@ impl<S: Server> WireSession<S> {
     #[inline]
     fn heed<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
         if result.as_ref().is_err_and(|no| no.kind.breaks_session()) {
-            self.recipe.go_on();
+            self.spec.go_on();
         }
         result
     }
@@ -274,7 +280,7 @@ impl<S: Server> WireSession<S> {
         let is_committing =
             self.line.as_ref().is_some_and(|line| line.protocol.is_committing() && line.has_sent);
         self.hang_up();
-        if self.recipe.handle.is_cancelled() {
+        if self.spec.handle.is_cancelled() {
             no = cancelled();
         }
         if is_committing {
@@ -297,11 +303,11 @@ impl<S: Server> WireSession<S> {
             self.past += line.traffic();
         }
         self.under_way = UnderWay::Nothing;
-        self.recipe.handle.forget();
+        self.spec.handle.forget();
     }
 }
 
-impl<S: Server> Session for WireSession<S> {
+impl<S: Server> Session for NetSession<S> {
     fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
         let line = self.line()?;
         line.begin();
@@ -350,7 +356,7 @@ impl<S: Server> Session for WireSession<S> {
     }
 
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        if self.recipe.handle.is_cancelled() {
+        if self.spec.handle.is_cancelled() {
             return Poll::Ready(Err(cancelled()));
         }
         let connecting = match &mut self.connecting {
@@ -360,7 +366,7 @@ impl<S: Server> Session for WireSession<S> {
                     line.say_goodbye();
                 }
                 self.hang_up();
-                self.connecting.insert(Box::pin(connect(self.recipe.clone())))
+                self.connecting.insert(Box::pin(connect(self.spec.clone())))
             }
         };
         let result = ready!(connecting.as_mut().poll(context));
@@ -369,7 +375,7 @@ impl<S: Server> Session for WireSession<S> {
             Ok(line) => self.take(line),
             Err(no) => {
                 // Where there are several servers, another one may be there.
-                self.recipe.go_on();
+                self.spec.go_on();
                 return Poll::Ready(Err(no));
             }
         }
@@ -377,14 +383,14 @@ impl<S: Server> Session for WireSession<S> {
     }
 
     fn should_move(&mut self) -> bool {
-        let connector = self.recipe.server.connector();
+        let connector = self.spec.server.connector();
         let n_changes = connector.n_changes();
-        let (true, Some(client)) = (n_changes != self.n_changes, self.recipe.client) else {
+        let (true, Some(client)) = (n_changes != self.n_changes, self.spec.client) else {
             return false;
         };
         self.n_changes = n_changes;
         let home = connector.place_of(client, 0);
-        std::mem::replace(&mut self.recipe.place, home) != home
+        std::mem::replace(&mut self.spec.place, home) != home
     }
 
     fn traffic(&self) -> Traffic {
@@ -396,7 +402,7 @@ impl<S: Server> Session for WireSession<S> {
     }
 
     fn canceller(&self) -> Arc<dyn Cancel> {
-        Arc::clone(&self.recipe.handle) as Arc<dyn Cancel>
+        Arc::clone(&self.spec.handle) as Arc<dyn Cancel>
     }
 
     fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
@@ -407,12 +413,12 @@ impl<S: Server> Session for WireSession<S> {
     }
 }
 
-impl<S: Server> Drop for WireSession<S> {
+impl<S: Server> Drop for NetSession<S> {
     fn drop(&mut self) {
         if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
             line.say_goodbye();
         }
-        self.recipe.handle.forget();
+        self.spec.handle.forget();
     }
 }
 
@@ -431,11 +437,11 @@ pub(super) struct Line<P> {
     is_unanswered: bool,
     round_trips: u64,
     /// What looks after the server when nothing has come for long; none where that is the end.
-    pub(super) vigil: Option<Vigil>,
+    pub(super) read_watchdog: Option<ReadWatchdog>,
 }
 
 /// Refuses to wait any longer, or does not.
-pub(super) type Vigil = Box<dyn Fn() -> Result<(), Refusal>>;
+pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), Refusal>>;
 
 impl<P> Line<P> {
     pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
@@ -448,15 +454,25 @@ impl<P> Line<P> {
             has_sent: false,
             is_unanswered: false,
             round_trips: 0,
-            vigil: None,
+            read_watchdog: None,
         }
     }
 
     /// The same connection with another speaker.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
         let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
-        let Line { round_trips, vigil, .. } = self;
-        Line { protocol, stream, input, out, n_sent, has_sent, is_unanswered, round_trips, vigil }
+        let Line { round_trips, read_watchdog, .. } = self;
+        Line {
+            protocol,
+            stream,
+            input,
+            out,
+            n_sent,
+            has_sent,
+            is_unanswered,
+            round_trips,
+            read_watchdog,
+        }
     }
 
     fn begin(&mut self) {
@@ -546,8 +562,8 @@ impl<P> Line<P> {
 
     #[cold]
     fn look_after_it(&self) -> Result<(), Refusal> {
-        match &self.vigil {
-            Some(vigil) => vigil(),
+        match &self.read_watchdog {
+            Some(read_watchdog) => read_watchdog(),
             None => Err(stream::silent()),
         }
     }

@@ -54,7 +54,7 @@ pub(super) struct Socket {
     /// Only on an event loop.
     watched: Option<AsyncFd<Watched>>,
     /// Only on a thread.
-    patience: Option<Duration>,
+    receive_timeout: Option<Duration>,
     /// Only where the lag of replies is measured.
     probe: Option<Probe>,
 }
@@ -100,7 +100,12 @@ impl Socket {
     }
 
     fn of(descriptor: OwnedFd) -> Socket {
-        Socket { descriptor: Arc::new(descriptor), watched: None, patience: None, probe: None }
+        Socket {
+            descriptor: Arc::new(descriptor),
+            watched: None,
+            receive_timeout: None,
+            probe: None,
+        }
     }
 
     /// From now on measures how long replies lie in it; the kernel reports that for TCP alone.
@@ -168,19 +173,19 @@ impl Socket {
     }
 
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
-    pub(super) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
+    pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
-            self.patience = patience;
+            self.receive_timeout = timeout;
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
-            sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, patience)?;
+            sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, timeout)?;
         }
         Ok(())
     }
 
     /// On a thread: how long one may wait until a connection is taken.
-    pub(super) fn set_patience_to_connect(&self, patience: Duration) -> io::Result<()> {
+    pub(super) fn set_connect_timeout(&self, timeout: Duration) -> io::Result<()> {
         rustix::io::ioctl_fionbio(&self.descriptor, false)?;
-        Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(patience))?)
+        Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(timeout))?)
     }
 
     /// Sends what goes without waiting; on an event loop one is woken when more would go.
@@ -248,14 +253,16 @@ impl Socket {
         let flags = match wait {
             Wait::Bytes => RecvFlags::empty(),
             Wait::Nothing => RecvFlags::DONTWAIT,
-            Wait::BytesOrRoom => match self.wait(PollFlags::IN | PollFlags::OUT, self.patience) {
-                Ok(flags) if flags.contains(PollFlags::IN) => RecvFlags::DONTWAIT,
-                Ok(_) => return Ok(Got::Room),
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                    return Ok(Got::Silence);
+            Wait::BytesOrRoom => {
+                match self.wait(PollFlags::IN | PollFlags::OUT, self.receive_timeout) {
+                    Ok(flags) if flags.contains(PollFlags::IN) => RecvFlags::DONTWAIT,
+                    Ok(_) => return Ok(Got::Room),
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                        return Ok(Got::Silence);
+                    }
+                    Err(error) => return Err(error),
                 }
-                Err(error) => return Err(error),
-            },
+            }
         };
         match receive(&self.descriptor, &mut self.probe, room, flags) {
             Ok(n_bytes) => Ok(Got::Bytes(n_bytes)),

@@ -42,8 +42,8 @@ impl Stream {
     }
 
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
-    pub(super) fn set_patience(&mut self, patience: Option<Duration>) -> io::Result<()> {
-        self.socket.set_patience(patience)
+    pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.socket.set_receive_timeout(timeout)
     }
 
     /// From now on measures how long replies lie in the socket before they are read.

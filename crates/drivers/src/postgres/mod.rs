@@ -34,7 +34,7 @@ use model::{
 };
 use postgres_protocol::message::frontend;
 
-use crate::net::{self, CancelKey, Connector, WireSession};
+use crate::net::{self, CancelKey, Connector, NetSession};
 use crate::{Entry, Opened, Opening};
 use scram::KeyCache;
 use sign_in::{Account, PostgresSignIn};
@@ -183,7 +183,7 @@ fn terminate(
          usename = current_user AND application_name = current_setting('application_name')",
         processes.join(", ")
     );
-    let mut session = WireSession::connect_here(server, place)?;
+    let mut session = NetSession::connect_here(server, place)?;
     session.ask_here(&sql, &mut |row: &dyn Row| {
         keys.remove(&row.int(0)?);
         Ok(())
@@ -204,7 +204,7 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     let name = decided(target).account.database.replace('"', "\"\"");
     let connect = |path: &str| {
         let target = Target { path: path.to_owned(), ..target.clone() };
-        WireSession::connect_desk(&Arc::new(decided(&target)))
+        NetSession::connect_desk(&Arc::new(decided(&target)))
     };
     let [usual, last] = ALWAYS_THERE;
     let mut session = match connect(usual) {

@@ -6,7 +6,6 @@ mod cancel;
 mod counters;
 mod dialect;
 mod facts;
-mod gate;
 mod literals;
 mod opening;
 mod queue;
@@ -16,6 +15,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod values;
+mod write_permit;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -18,18 +18,18 @@ use rusqlite::{Batch, Connection};
 use super::cancel::Handle;
 use super::counters::Turns;
 use super::dialect::DIALECT;
-use super::gate::Gate;
 use super::literals::Pieces;
 use super::opening::{Shared, open_connection};
 use super::refusals::{cancelled, refusal};
 use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
+use super::write_permit::WritePermit;
 
 /// A session.
 pub(super) struct SqliteSession {
     // Fields are dropped in this order: a turn is given back when the connection is closed.
     connected: Connected,
-    gate: Gate,
+    permit: WritePermit,
     pub(super) handle: Arc<Handle>,
     shared: Arc<Shared>,
     declared: Arc<[Statement]>,
@@ -95,7 +95,7 @@ impl SqliteSession {
         let handle = Arc::new(Handle::default());
         Ok(SqliteSession {
             connected: connect(&shared, &handle, declared.len())?,
-            gate: Gate::new(Arc::clone(&shared), Arc::clone(&handle)),
+            permit: WritePermit::new(Arc::clone(&shared), Arc::clone(&handle)),
             handle,
             shared,
             declared,
@@ -127,15 +127,15 @@ impl SqliteSession {
     /// Runs the statement whose values are bound: the hot path.
     #[inline]
     fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, Refusal> {
-        let Self { connected, gate, .. } = self;
+        let Self { connected, permit, .. } = self;
         let (kind, result) = connected.with_dependent_mut(|connection, prepared| {
             let ready = prepared.at(index);
-            let passed = gate.pass(connection, ready.writes);
+            let passed = permit.acquire(connection, ready.writes);
             (ready.kind, passed.and_then(|()| ready.run(connection, 0, visit)))
         });
         match result {
             Ok(reply) if kind != StatementKind::Other => {
-                self.gate.settle_statement(self.connected.borrow_owner());
+                self.permit.settle_statement(self.connected.borrow_owner());
                 Ok(reply)
             }
             result => {
@@ -181,14 +181,14 @@ impl SqliteSession {
     }
 
     fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, Refusal> {
-        let Self { connected, gate, declared, late, .. } = self;
+        let Self { connected, permit, declared, late, .. } = self;
         connected.with_dependent_mut(|connection, prepared| match under_way {
             UnderWay::Nothing => panic!("a reply is polled, but no request was started"),
             UnderWay::Calls(calls) => {
-                run_calls(connection, prepared, gate, &calls, (declared, late), visit)
+                run_calls(connection, prepared, permit, &calls, (declared, late), visit)
             }
-            UnderWay::Text { kind, sql } => run_text(connection, gate, kind, &sql, visit),
-            UnderWay::Control(control) => run_control(connection, prepared, gate, control),
+            UnderWay::Text { kind, sql } => run_text(connection, permit, kind, &sql, visit),
+            UnderWay::Control(control) => run_control(connection, prepared, permit, control),
         })
     }
 
@@ -197,7 +197,7 @@ impl SqliteSession {
         if self.handle.is_cancelled() {
             self.roll_back();
         }
-        self.gate.settle(self.connected.borrow_owner());
+        self.permit.settle(self.connected.borrow_owner());
     }
 
     /// Ends whatever transaction is under way; closing would do so too, but later.
@@ -216,12 +216,12 @@ impl SqliteSession {
             let message = format!("a session can know {} statements, no more", 1 << 16);
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         };
-        let Self { connected, gate, .. } = self;
+        let Self { connected, permit, .. } = self;
         connected.with_dependent_mut(|connection, prepared| {
             let ready = match statement.sent {
                 Sent::Text => None,
                 Sent::Prepared => {
-                    gate.pass(connection, false)?;
+                    permit.acquire(connection, false)?;
                     Some(Ready::new(connection, statement.kind, &statement.sql)?)
                 }
             };
@@ -233,9 +233,9 @@ impl SqliteSession {
     }
 
     fn load(&mut self, table: &Table, source: &mut dyn RowSource) -> Result<Reply, Refusal> {
-        let Self { connected, gate, handle, .. } = self;
+        let Self { connected, permit, handle, .. } = self;
         connected.with_dependent_mut(|connection, _| {
-            gate.pass(connection, true)?;
+            permit.acquire(connection, true)?;
             let sql = DIALECT.insert(table);
             let mut insert = Ready::new(connection, StatementKind::Write, &sql)?;
             let mut n_affected = 0;
@@ -267,9 +267,9 @@ impl SqliteSession {
         }
         (self.bound, self.under_way) = (None, UnderWay::Nothing);
         self.roll_back();
-        self.gate.settle(self.connected.borrow_owner());
+        self.permit.settle(self.connected.borrow_owner());
         self.connected = connect(&self.shared, &self.handle, self.declared.len())?;
-        self.gate.settle(self.connected.borrow_owner());
+        self.permit.settle(self.connected.borrow_owner());
         self.late.clear();
         self.pieces.clear();
         Ok(())
@@ -382,7 +382,7 @@ fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> 
 fn run_calls<'c>(
     connection: &'c Connection,
     prepared: &mut Prepared<'c>,
-    gate: &mut Gate,
+    permit: &mut WritePermit,
     calls: &[Copied],
     statements: (&[Statement], &[Statement]),
     visit: Visit<'_>,
@@ -391,7 +391,7 @@ fn run_calls<'c>(
     let mut result_set = 0;
     for call in calls {
         if let What::Control(control) = call.what {
-            run_control(connection, prepared, gate, control)?;
+            run_control(connection, prepared, permit, control)?;
             continue;
         }
         let statement = known(statements.0, statements.1, call.index);
@@ -399,13 +399,13 @@ fn run_calls<'c>(
             let mut compiled;
             let ready = match &call.what {
                 What::Text(sql) => {
-                    gate.pass(connection, false)?;
+                    permit.acquire(connection, false)?;
                     compiled = Ready::once(connection, statement.kind, sql)?;
                     &mut compiled
                 }
                 What::Values(values) => {
                     if prepared.ready[call.index].is_none() {
-                        gate.pass(connection, false)?;
+                        permit.acquire(connection, false)?;
                         let ready = Ready::new(connection, statement.kind, &statement.sql)?;
                         prepared.ready[call.index] = Some(ready);
                     }
@@ -415,7 +415,7 @@ fn run_calls<'c>(
                 }
                 What::Control(_) => unreachable!("it was carried out before"),
             };
-            gate.pass(connection, ready.writes)?;
+            permit.acquire(connection, ready.writes)?;
             let reply = ready.run(connection, result_set, visit)?;
             result_set += usize::from(ready.has_rows);
             Ok(reply)
@@ -430,18 +430,18 @@ fn run_calls<'c>(
 /// Runs statements as text, one after the other. Only those that return rows make result sets.
 fn run_text(
     connection: &Connection,
-    gate: &mut Gate,
+    permit: &mut WritePermit,
     kind: StatementKind,
     sql: &str,
     visit: Visit<'_>,
 ) -> Result<Reply, Refusal> {
-    gate.pass(connection, false)?;
+    permit.acquire(connection, false)?;
     let mut total = Reply::default();
     let mut result_set = 0;
     let mut batch = Batch::new(connection, sql);
     while let Some(statement) = batch.next().map_err(refusal)? {
         let mut ready = Ready::of(statement, kind);
-        gate.pass(connection, ready.writes)?;
+        permit.acquire(connection, ready.writes)?;
         let n_changes = connection.total_changes();
         let reply = ready.run(connection, result_set, visit)?;
         result_set += usize::from(ready.has_rows);
@@ -457,24 +457,24 @@ fn run_text(
 fn run_control(
     connection: &Connection,
     prepared: &mut Prepared<'_>,
-    gate: &mut Gate,
+    permit: &mut WritePermit,
     control: Control,
 ) -> Result<Reply, Refusal> {
     let statement = match control {
         Control::Begin => {
-            gate.pass(connection, true)?;
+            permit.acquire(connection, true)?;
             &mut prepared.begin
         }
         Control::BeginReadOnly => {
-            gate.pass(connection, false)?;
+            permit.acquire(connection, false)?;
             &mut prepared.begin_read_only
         }
         Control::Commit => {
-            gate.pass(connection, false)?;
+            permit.acquire(connection, false)?;
             &mut prepared.commit
         }
         Control::Rollback => {
-            gate.pass(connection, false)?;
+            permit.acquire(connection, false)?;
             if connection.is_autocommit() {
                 // SQLite has rolled back by itself (disk full, interrupt): there is nothing left.
                 return Ok(Reply::default());
@@ -484,8 +484,8 @@ fn run_control(
     };
     statement.raw_execute().map_err(refusal)?;
     match control {
-        Control::Begin => gate.begin(false),
-        Control::BeginReadOnly => gate.begin(true),
+        Control::Begin => permit.begin(false),
+        Control::BeginReadOnly => permit.begin(true),
         Control::Commit | Control::Rollback => {}
     }
     Ok(Reply::default())

@@ -1,7 +1,7 @@
 //! A connection and the statements prepared on it, kept for its life.
 //!
 //! SQLite's own statement is reused without a look-up by text: rusqlite's cache hashes and copies
-//! the text each time. Not here: when a statement may run (the gate).
+//! the text each time. Not here: when a statement may run (write_permit).
 
 use model::{Refusal, RefusalKind, Reply, StatementKind, Visit};
 use rusqlite::{Connection, PrepFlags, ToSql};

@@ -1,7 +1,8 @@
 //! Where clients live: a thread each, event loops, or virtual time.
 //!
-//! Each place connects its clients, waits at the gate until all have, serves, and tells the
-//! conductor. Not here: phases and limits (conduct), and what a client does (seat).
+//! Each place connects its clients, waits at the start barrier until all have, serves, and tells
+//! the coordinator. Not here: phases and limits (coordinator), and what a client does
+//! (client_loop).
 
 pub(crate) mod loops;
 pub(crate) mod simulated;
@@ -15,28 +16,20 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Clock, Connect, Database, NS_PER_MS, NS_PER_S, Place, Placement,
-    Refusal, Statement,
+    Cancel, ClientMoments, Clock, Connect, NS_PER_MS, NS_PER_S, Place, Placement, Refusal,
 };
 use rustix::thread::futex;
 
+use crate::client_loop::{ClientLoop, ClientSpec};
 use crate::clock::{Origin, through};
 use crate::heartbeat::AllHeartbeats;
+use crate::os_sched::Granted;
 use crate::reply_lag::ClientReplyLags;
-use crate::scheduling::Granted;
-use crate::seat::{Seat, Seating};
 use crate::stop::Stop;
 use crate::threads::ClientThreads;
 
-/// A client that has not been brought to its place yet.
-pub(crate) struct Blueprint {
-    pub(crate) seating: Seating,
-    pub(crate) database: Arc<dyn Database>,
-    pub(crate) statements: Arc<[Statement]>,
-}
-
-/// What a place tells the conductor.
-pub(crate) enum Told {
+/// What a place tells the coordinator.
+pub(crate) enum WorkerMessage {
     Connected {
         group: u16,
         took_ns: u64,
@@ -62,15 +55,15 @@ pub(crate) enum Told {
 
 /// What all places of a run share.
 #[derive(Clone)]
-pub(crate) struct Surroundings {
+pub(crate) struct RunContext {
     pub(crate) origin: Origin,
     pub(crate) stop: Arc<Stop>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) start_barrier: Arc<Barrier>,
     /// Where clients wait, still connected, until the run is over.
-    pub(crate) over: Arc<Gate>,
-    pub(crate) tell: Sender<Told>,
+    pub(crate) end_barrier: Arc<Barrier>,
+    pub(crate) tell: Sender<WorkerMessage>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
-    pub(crate) door: Arc<Door>,
+    pub(crate) limiter: Arc<ConnectLimiter>,
     pub(crate) threads: ClientThreads,
     pub(crate) heartbeats: AllHeartbeats,
 }
@@ -79,11 +72,11 @@ pub(crate) struct Surroundings {
 const CONNECT_ATTEMPTS: u32 = 5;
 /// The pause before the second of them; it doubles with each further one.
 const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
-/// How soon one who waits at the door sees that the run is over.
+/// How soon one who waits for its turn sees that the run is over.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where clients wait for their turn to connect.
-pub(crate) struct Door {
+pub(crate) struct ConnectLimiter {
     /// From one client's turn to the next one's; 0 is at once.
     interval_ns: u64,
     first_client: u32,
@@ -94,10 +87,10 @@ pub(crate) struct Door {
     is_shut: AtomicBool,
 }
 
-impl Door {
-    pub(crate) fn new(connect: Connect, first_client: u32) -> Door {
+impl ConnectLimiter {
+    pub(crate) fn new(connect: Connect, first_client: u32) -> ConnectLimiter {
         let interval_ns = connect.rate_per_s.map_or(0, |rate| (NS_PER_S as f64 / rate) as u64);
-        Door {
+        ConnectLimiter {
             interval_ns,
             first_client,
             at_once: connect.at_once,
@@ -124,7 +117,7 @@ impl Door {
 }
 
 /// One who has entered; dropped when connected or refused.
-pub(crate) struct Within<'a>(&'a Door);
+pub(crate) struct Within<'a>(&'a ConnectLimiter);
 
 impl Drop for Within<'_> {
     fn drop(&mut self) {
@@ -137,30 +130,31 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ABANDONED: u32 = 2;
 
-/// Where clients wait until all have connected.
+/// Where clients wait for each other: until all have connected, or until all are done.
 #[derive(Default)]
-pub(crate) struct Gate {
+pub(crate) struct Barrier {
     word: AtomicU32,
     load_start_ns: AtomicU64,
 }
 
-impl Gate {
+impl Barrier {
     pub(crate) fn open(&self, load_start_ns: u64) {
         self.load_start_ns.store(load_start_ns, Ordering::SeqCst);
-        self.turn(OPEN);
+        self.set(OPEN);
     }
 
     pub(crate) fn abandon(&self) {
-        self.turn(ABANDONED);
+        self.set(ABANDONED);
     }
 
-    fn turn(&self, word: u32) {
+    fn set(&self, word: u32) {
         self.word.store(word, Ordering::SeqCst);
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 
-    /// Blocks until the gate is turned; the instant at which the load begins, if it does.
-    pub(crate) fn pass(&self) -> Option<u64> {
+    /// Blocks until the barrier is opened or abandoned; the instant at which the load begins, if it
+    /// does.
+    pub(crate) fn wait(&self) -> Option<u64> {
         loop {
             match self.word.load(Ordering::SeqCst) {
                 CLOSED => {
@@ -178,40 +172,40 @@ impl Gate {
 /// Connects a client when it is its turn, again where that may help. Tells how it went; none if
 /// it was refused.
 pub(crate) async fn connect(
-    blueprint: Blueprint,
+    spec: ClientSpec,
     placement: Placement,
     clock: Rc<dyn Clock>,
-    door: &Door,
-    tell: &dyn Fn(Told),
-) -> Option<Seat> {
-    let Blueprint { seating, database, statements } = blueprint;
-    let group = seating.group;
-    through(clock.as_ref(), door.turn_ns(seating.client)).await;
+    limiter: &ConnectLimiter,
+    tell: &dyn Fn(WorkerMessage),
+) -> Option<ClientLoop> {
+    let group = spec.group;
+    through(clock.as_ref(), limiter.turn_ns(spec.client)).await;
     let began_ns = clock.now();
-    let place = Place { placement, clock: Rc::clone(&clock), client: seating.client };
+    let place = Place { placement, clock: Rc::clone(&clock), client: spec.client };
     let mut attempt = 1;
     loop {
-        let refusal = match database.connect(place.clone(), Arc::clone(&statements)).await {
+        let refusal = match spec.database.connect(place.clone(), Arc::clone(&spec.statements)).await
+        {
             Ok(mut session) => {
                 // In virtual time there are no sockets.
                 if placement != Placement::Simulated {
-                    let (client, common) = (seating.client, Arc::clone(&seating.common));
+                    let (client, common) = (spec.client, Arc::clone(&spec.common));
                     let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
                     session.measure_reply_lag(Rc::new(lags));
                 }
                 let took_ns = clock.now() - began_ns;
-                tell(Told::Connected { group, took_ns, cancel: session.canceller() });
-                return Some(Seat::new(seating, session, clock));
+                tell(WorkerMessage::Connected { group, took_ns, cancel: session.canceller() });
+                return Some(ClientLoop::new(spec, session, clock));
             }
             Err(refusal) => refusal,
         };
-        let is_shut = door.is_shut.load(Ordering::Relaxed);
+        let is_shut = limiter.is_shut.load(Ordering::Relaxed);
         if !refusal.kind.breaks_session() || attempt == CONNECT_ATTEMPTS || is_shut {
-            door.is_shut.store(true, Ordering::Relaxed);
-            tell(Told::Refused { group, refusal });
+            limiter.is_shut.store(true, Ordering::Relaxed);
+            tell(WorkerMessage::Refused { group, refusal });
             return None;
         }
-        tell(Told::Retried { refusal });
+        tell(WorkerMessage::Retried { refusal });
         let pause_ns = CONNECT_PAUSE_NS << (attempt - 1);
         attempt += 1;
         through(clock.as_ref(), clock.now() + pause_ns).await;
@@ -219,12 +213,12 @@ pub(crate) async fn connect(
 }
 
 /// Runs a client's code; its panic is told, never lost.
-pub(crate) fn guarded(tell: &Sender<Told>, work: impl FnOnce()) {
+pub(crate) fn guarded(tell: &Sender<WorkerMessage>, work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         let words = panic.downcast_ref::<String>().map(String::as_str);
         let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
         let why = words.unwrap_or("a client ended without a word").to_owned();
         // Nobody listens any more: the run is over anyway.
-        let _ = tell.send(Told::Lost { why });
+        let _ = tell.send(WorkerMessage::Lost { why });
     }
 }

@@ -9,9 +9,10 @@ use std::task::{Context, Waker};
 
 use model::{Clock, Placement};
 
-use super::{Blueprint, Door, Told, connect};
+use super::{ConnectLimiter, WorkerMessage, connect};
+use crate::client_loop::ClientLoop;
+use crate::client_loop::ClientSpec;
 use crate::clock::{Agenda, SimulatedClock};
-use crate::seat::Seat;
 use crate::stop::Stop;
 
 /// A client's future in virtual time; none once it has ended.
@@ -38,40 +39,40 @@ impl Simulation {
     /// Connects all clients.
     pub(crate) fn connect(
         &self,
-        blueprints: Vec<Blueprint>,
-        door: &Door,
-        tell: &dyn Fn(Told),
-    ) -> Vec<Seat> {
-        let seats = RefCell::new(Vec::new());
+        specs: Vec<ClientSpec>,
+        limiter: &ConnectLimiter,
+        tell: &dyn Fn(WorkerMessage),
+    ) -> Vec<ClientLoop> {
+        let clients = RefCell::new(Vec::new());
         let mut tasks: Vec<Task<'_>> = Vec::new();
-        for blueprint in blueprints {
-            let (seats, clock) = (&seats, Rc::clone(&self.clock));
+        for spec in specs {
+            let (clients, clock) = (&clients, Rc::clone(&self.clock));
             tasks.push(Some(Box::pin(async move {
-                let seat = connect(blueprint, Placement::Simulated, clock, door, tell).await;
-                seats.borrow_mut().extend(seat);
+                let client = connect(spec, Placement::Simulated, clock, limiter, tell).await;
+                clients.borrow_mut().extend(client);
             })));
         }
         self.run(&mut tasks, &mut |_| None);
         drop(tasks);
-        let mut seats = seats.into_inner();
-        seats.sort_by_key(|seat| seat.client);
-        seats
+        let mut clients = clients.into_inner();
+        clients.sort_by_key(|client| client.client);
+        clients
     }
 
     /// Serves all clients. `ahead` is told each instant before time goes there, and says when
     /// what is under way must be cut off.
     pub(crate) fn serve(
         &self,
-        seats: Vec<Seat>,
+        clients: Vec<ClientLoop>,
         load_start_ns: u64,
-        tell: &dyn Fn(Told),
+        tell: &dyn Fn(WorkerMessage),
         ahead: &mut dyn FnMut(u64) -> Option<u64>,
     ) {
         let mut tasks: Vec<Task<'_>> = Vec::new();
-        for mut seat in seats {
+        for mut client in clients {
             tasks.push(Some(Box::pin(async move {
-                seat.serve(load_start_ns, Placement::Simulated).await;
-                tell(Told::Left { group: seat.group, moments: seat.told() });
+                client.serve(load_start_ns, Placement::Simulated).await;
+                tell(WorkerMessage::Left { group: client.group, moments: client.told() });
             })));
         }
         self.run(&mut tasks, ahead);

@@ -9,48 +9,49 @@ use std::thread;
 
 use model::{Clock, Placement};
 
-use super::{Blueprint, Surroundings, Told, connect, guarded};
+use super::{RunContext, WorkerMessage, connect, guarded};
+use crate::client_loop::ClientSpec;
 use crate::clock::{ThreadClock, through};
-use crate::scheduling::prepare_thread;
+use crate::os_sched::prepare_thread;
 
 /// Enough for SQLite's parser and our conversations; untouched pages cost nothing.
 const STACK_BYTES: usize = 1 << 20;
 
 /// Starts a thread for each client.
-pub(crate) fn start(blueprints: Vec<Blueprint>, around: &Surroundings) -> io::Result<()> {
-    for blueprint in blueprints {
-        let around = around.clone();
-        let name = format!("client-{}", blueprint.seating.client);
+pub(crate) fn start(specs: Vec<ClientSpec>, context: &RunContext) -> io::Result<()> {
+    for spec in specs {
+        let context = context.clone();
+        let name = format!("client-{}", spec.client);
         let builder = thread::Builder::new().name(name).stack_size(STACK_BYTES);
         builder.spawn(move || {
-            let tell = around.tell.clone();
-            guarded(&tell, move || live(blueprint, &around));
+            let tell = context.tell.clone();
+            guarded(&tell, move || live(spec, &context));
         })?;
     }
     Ok(())
 }
 
-fn live(blueprint: Blueprint, around: &Surroundings) {
-    around.threads.enter(None);
-    let granted = prepare_thread(blueprint.seating.pacer.keeps_time());
-    around.granted.get_or_init(|| granted);
-    let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(around.origin, around.stop.clone()));
-    let tell = |told| drop(around.tell.send(told));
-    // Whoever stood at the door before its turn would keep out those whose turn it is.
-    let turn_ns = around.door.turn_ns(blueprint.seating.client);
+fn live(spec: ClientSpec, context: &RunContext) {
+    context.threads.enter(None);
+    let granted = prepare_thread(spec.pacer.keeps_time());
+    context.granted.get_or_init(|| granted);
+    let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(context.origin, context.stop.clone()));
+    let tell = |told| drop(context.tell.send(told));
+    // Whoever queued before its turn would keep out those whose turn it is.
+    let turn_ns = context.limiter.turn_ns(spec.client);
     block_on(through(clock.as_ref(), turn_ns));
-    let within = around.door.enter(&around.stop);
-    let connecting = connect(blueprint, Placement::Thread, clock, &around.door, &tell);
-    let seat = block_on(connecting);
+    let within = context.limiter.enter(&context.stop);
+    let connecting = connect(spec, Placement::Thread, clock, &context.limiter, &tell);
+    let client = block_on(connecting);
     drop(within);
-    let Some(mut seat) = seat else { return };
-    if let Some(load_start_ns) = around.gate.pass() {
-        block_on(seat.serve(load_start_ns, Placement::Thread));
+    let Some(mut client) = client else { return };
+    if let Some(load_start_ns) = context.start_barrier.wait() {
+        block_on(client.serve(load_start_ns, Placement::Thread));
     }
-    let group = seat.group;
-    tell(Told::Left { group, moments: seat.told() });
+    let group = client.group;
+    tell(WorkerMessage::Left { group, moments: client.told() });
     // It stays connected until nobody of the run has anything to do.
-    around.over.pass();
+    context.end_barrier.wait();
 }
 
 /// Polls once: on a thread everything blocks instead of waiting. Pending is our mistake.

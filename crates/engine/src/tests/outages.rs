@@ -83,10 +83,10 @@ fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
 fn watch(mut job: Job) -> (Vec<Done>, Vec<Sample>, Counts, u64) {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let tap: Tap = Arc::new(move |sample: &Sample| {
+    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
         kept.lock().expect("no panics here").push(*sample);
     });
-    job.tap = Some(tap);
+    job.sample_hook = Some(sample_hook);
     let (mut counts, mut oldest_ns) = (Counts::default(), 0);
     let ran = run(job, &Arc::new(Stop::default()), &mut |now_ns| now_ns, &mut |event| {
         let Event::Second(second) = event else { return };

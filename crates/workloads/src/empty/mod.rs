@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Number,
-    Parameter, ParameterKind, Placeholder, Places, Statement, StatementId, StatementKind, Value,
-    Workload, World, execute,
+    Parameter, ParameterKind, Placeholder, Places, Statement, StatementId, StatementKind,
+    TxContext, Value, Workload, execute,
 };
 
 use crate::{Entry, Make};
@@ -116,9 +116,9 @@ impl Client for User {
         0
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let session = world.session();
+            let session = context.session();
             for _ in 0..self.n_statements {
                 execute(session, ASK, &[Value::Int(self.nth)]).await?;
             }

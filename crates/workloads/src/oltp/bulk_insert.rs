@@ -10,7 +10,7 @@ use model::{
     BadParameter, Check, Client, Column, ColumnType, Conversation, Dialect, Done, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal,
     RefusalKind, Request, Row, RowSource, Session, Statement, StatementId, StatementKind, Table,
-    Workload, World, query,
+    TxContext, Workload, query,
 };
 
 use super::TRANSACTION;
@@ -245,11 +245,11 @@ impl Client for User {
         0
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
             let n_rows = self.bulk_rows as u64;
-            self.insert(world.session()).await?;
-            world.measured.push((ROWS, n_rows));
+            self.insert(context.session()).await?;
+            context.measured.push((ROWS, n_rows));
             Ok(Done::Committed)
         })
     }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use model::{
     Client, Conversation, Dice, Done, KindIndex, Number, Refusal, RefusalKind, Request, Row,
-    Session, StatementId, Value, World, execute, query,
+    Session, StatementId, TxContext, Value, execute, query,
 };
 
 use super::Oltp;
 use super::digits::{C, PAD, fill};
 use super::distribution::Sampler;
-use super::script::{Ask, Begin, Turn};
-use crate::frame::{control, end};
+use super::script::{Begin, Step, Stmt};
+use crate::tx_control::{control, end};
 
 /// The ids that a client gives to its new rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl OwnIds {
 }
 
 /// A statement and its values, drawn.
-struct Step {
+struct DrawnCall {
     statement: StatementId,
     values: Drawn,
 }
@@ -80,7 +80,7 @@ pub(super) struct User {
     own_last: Vec<Option<i64>>,
     /// Where its values are drawn from.
     rows: Sampler,
-    steps: Vec<Step>,
+    calls: Vec<DrawnCall>,
     list: Vec<Value<'static>>,
     text: Vec<u8>,
 }
@@ -90,12 +90,12 @@ impl User {
         let own_ids = OwnIds::of(client, shared.data.is_ours);
         let rows = shared.rows_of(client);
         let own_last = vec![None; shared.data.tables];
-        let (steps, list, text) = Default::default();
-        User { shared, own_ids, own_last, rows, steps, list, text }
+        let (calls, list, text) = Default::default();
+        User { shared, own_ids, own_last, rows, calls, list, text }
     }
 
-    /// Draws one turn: a table, then its queries.
-    fn draw(&mut self, dice: &mut Dice, turn: Turn, first: u16) {
+    /// Draws one step: a table, then its queries.
+    fn draw(&mut self, dice: &mut Dice, step: Step, first: u16) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {
             1 => 0,
@@ -103,24 +103,24 @@ impl User {
         };
         let statement = StatementId(first + table as u16);
         let second = StatementId(statement.0 + n_tables as u16);
-        for _ in 0..turn.times {
-            let values = match turn.ask {
-                Ask::Point | Ask::UpdateIndex | Ask::Delete => Drawn::Id(self.rows.draw(dice)),
-                Ask::SimpleRange | Ask::SumRange | Ask::OrderRange | Ask::DistinctRange => {
+        for _ in 0..step.times {
+            let values = match step.stmt {
+                Stmt::Point | Stmt::UpdateIndex | Stmt::Delete => Drawn::Id(self.rows.draw(dice)),
+                Stmt::SimpleRange | Stmt::SumRange | Stmt::OrderRange | Stmt::DistinctRange => {
                     let low = self.rows.draw(dice);
                     Drawn::Range(low, low + self.shared.range_size - 1)
                 }
-                Ask::UpdateNonIndex => {
+                Stmt::UpdateNonIndex => {
                     Drawn::SetC { c: self.draw_text(dice, C), id: self.rows.draw(dice) }
                 }
-                Ask::DeleteInsert => {
+                Stmt::DeleteInsert => {
                     let (id, k) = (self.rows.draw(dice), self.rows.draw(dice));
-                    self.steps.push(Step { statement, values: Drawn::Id(id) });
+                    self.calls.push(DrawnCall { statement, values: Drawn::Id(id) });
                     let values = Drawn::Again { id, k, text: self.draw_text(dice, C + PAD) };
-                    self.steps.push(Step { statement: second, values });
+                    self.calls.push(DrawnCall { statement: second, values });
                     continue;
                 }
-                Ask::Insert => {
+                Stmt::Insert => {
                     let k = self.rows.draw(dice);
                     let text = self.draw_text(dice, C + PAD);
                     match self.shared.data.auto_inc {
@@ -128,12 +128,12 @@ impl User {
                         false => Drawn::Own { table, k, text },
                     }
                 }
-                Ask::RandomPoints { n } => {
+                Stmt::RandomPoints { n } => {
                     let start = self.list.len();
                     self.list.extend((0..n).map(|_| Value::Int(self.rows.draw(dice))));
                     Drawn::List(start..self.list.len())
                 }
-                Ask::RandomRanges { n, delta } => {
+                Stmt::RandomRanges { n, delta } => {
                     let start = self.list.len();
                     for _ in 0..n {
                         let low = self.rows.draw(dice);
@@ -142,7 +142,7 @@ impl User {
                     Drawn::List(start..self.list.len())
                 }
             };
-            self.steps.push(Step { statement, values });
+            self.calls.push(DrawnCall { statement, values });
         }
     }
 
@@ -157,14 +157,14 @@ impl User {
     }
 
     async fn ask_all(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
-        for step in &self.steps {
-            let statement = step.statement;
+        for call in &self.calls {
+            let statement = call.statement;
             let text = |range: Range<usize>| -> Value<'_> {
                 let text = std::str::from_utf8(&self.text[range]);
                 Value::Text(text.expect("only ASCII is ever put here"))
             };
             let (c, pad) = (|at| text(at..at + C), |at| text(at + C..at + C + PAD));
-            match step.values {
+            match call.values {
                 Drawn::Id(id) => execute(session, statement, &[id.into()]).await?,
                 Drawn::Range(low, high) => {
                     execute(session, statement, &[low.into(), high.into()]).await?
@@ -240,21 +240,21 @@ fn overtaken(mut refusal: Refusal) -> Refusal {
 impl Client for User {
     fn inputs(&mut self, number: Number) -> KindIndex {
         let mut dice = number.dice(self.shared.seed);
-        self.steps.clear();
+        self.calls.clear();
         self.list.clear();
         self.text.clear();
         let mut first = 0;
-        for place in 0..self.shared.script.turns.len() {
-            let turn = self.shared.script.turns[place];
-            self.draw(&mut dice, turn, first);
-            first += (turn.ask.n_statements() * self.shared.data.tables) as u16;
+        for place in 0..self.shared.script.steps.len() {
+            let step = self.shared.script.steps[place];
+            self.draw(&mut dice, step, first);
+            first += (step.stmt.n_statements() * self.shared.data.tables) as u16;
         }
         0
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let session = world.session();
+            let session = context.session();
             let begin = match self.shared.script.begin {
                 None => return self.ask_all(session).await.map(|()| Done::Committed),
                 Some(Begin::Plain) => Request::BeginPlain,

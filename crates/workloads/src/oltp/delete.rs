@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, SHARED, join};
-use super::script::{Ask, Script};
+use super::script::{Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -20,5 +20,5 @@ pub(crate) static ENTRY: Entry = Entry {
 static PARAMETERS: [Parameter; 11] = join(&[&SHARED]);
 
 fn script(_settings: &Settings) -> Script {
-    Script::new(None, &[(Ask::Delete, 1)])
+    Script::new(None, &[(Stmt::Delete, 1)])
 }

@@ -33,7 +33,7 @@ use model::{
 use crate::Make;
 use distribution::{Sampler, Shape};
 use parameters::Data;
-use script::{Ask, Script};
+use script::{Script, Stmt};
 
 /// The only kind of a member.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
@@ -69,7 +69,7 @@ fn make(
     let settings = make.settings;
     let data = Data::new(make)?;
     let script = script(settings);
-    if script.turns.is_empty() {
+    if script.steps.is_empty() {
         let words = "a transaction asks nothing: set one of the numbers of queries above zero";
         return Err(BadParameter(words.to_owned()));
     }
@@ -150,7 +150,7 @@ impl Workload for Member {
 
     fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
         let tables = self.oltp.data.tables;
-        let counts = self.oltp.script.asks(Ask::Insert) && tables <= CROSSCHECK_TABLES_MAX;
+        let counts = self.oltp.script.asks(Stmt::Insert) && tables <= CROSSCHECK_TABLES_MAX;
         let count = |number| format!("(SELECT COUNT(*) FROM sbtest{number})");
         let all = || (1..=tables).map(count).collect::<Vec<String>>().join(" + ");
         counts.then(|| (format!("SELECT {}", all()), 0))

@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, RANDOM_POINTS, SHARED, join};
-use super::script::{Ask, Script};
+use super::script::{Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -21,5 +21,5 @@ static PARAMETERS: [Parameter; 13] = join(&[&SHARED, &RANDOM_POINTS]);
 
 fn script(settings: &Settings) -> Script {
     let n = settings.count("random_points") as usize;
-    Script::new(None, &[(Ask::RandomPoints { n }, 1)])
+    Script::new(None, &[(Stmt::RandomPoints { n }, 1)])
 }

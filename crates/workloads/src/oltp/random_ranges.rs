@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, RANDOM_RANGES, SHARED, join};
-use super::script::{Ask, Script};
+use super::script::{Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -22,5 +22,5 @@ static PARAMETERS: [Parameter; 14] = join(&[&SHARED, &RANDOM_RANGES]);
 fn script(settings: &Settings) -> Script {
     let n = settings.count("number_of_ranges") as usize;
     let delta = settings.count("delta") as i64;
-    Script::new(None, &[(Ask::RandomRanges { n, delta }, 1)])
+    Script::new(None, &[(Stmt::RandomRanges { n, delta }, 1)])
 }

@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, RANGE_SIZE, READS, SHARED, SKIP_TRX, join};
-use super::script::{Ask, Begin, Script};
+use super::script::{Begin, Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -19,15 +19,15 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 19] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
-/// The turns of a transaction that read; the range queries have a switch of their own.
-pub(super) fn reads(settings: &Settings) -> [(Ask, u64); 5] {
+/// The steps of a transaction that read; the range queries have a switch of their own.
+pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {
     let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
     [
-        (Ask::Point, settings.count("point_selects")),
-        (Ask::SimpleRange, ranges("simple_ranges")),
-        (Ask::SumRange, ranges("sum_ranges")),
-        (Ask::OrderRange, ranges("order_ranges")),
-        (Ask::DistinctRange, ranges("distinct_ranges")),
+        (Stmt::Point, settings.count("point_selects")),
+        (Stmt::SimpleRange, ranges("simple_ranges")),
+        (Stmt::SumRange, ranges("sum_ranges")),
+        (Stmt::OrderRange, ranges("order_ranges")),
+        (Stmt::DistinctRange, ranges("distinct_ranges")),
     ]
 }
 

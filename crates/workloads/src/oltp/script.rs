@@ -1,6 +1,6 @@
 //! What a member asks in a transaction, in order, and in which words.
 //!
-//! One list serves drawing (client) and declaring: a turn is a kind of query, asked so many times
+//! One list serves drawing (client) and declaring: a step is a kind of query, asked so many times
 //! of one table. Not here: values.
 
 use model::{Dialect, Serial, Statement, StatementKind};
@@ -18,7 +18,7 @@ pub(super) enum Begin {
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ask {
+pub(super) enum Stmt {
     /// `c` of one id.
     Point,
     /// `c` of a range of ids.
@@ -55,9 +55,9 @@ pub(super) enum Ask {
 
 /// One kind of query, asked so many times of one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct Step {
     /// What is asked.
-    pub(super) ask: Ask,
+    pub(super) stmt: Stmt,
     /// How often.
     pub(super) times: u64,
 }
@@ -67,36 +67,36 @@ pub(super) struct Turn {
 pub(super) struct Script {
     /// How it begins; nothing where each statement stands for itself.
     pub(super) begin: Option<Begin>,
-    /// Its turns, in order; none is asked zero times.
-    pub(super) turns: Vec<Turn>,
+    /// Its steps, in order; none is asked zero times.
+    pub(super) steps: Vec<Step>,
 }
 
 impl Script {
-    /// A script of these turns; those asked zero times are left out.
-    pub(super) fn new(begin: Option<Begin>, turns: &[(Ask, u64)]) -> Script {
-        let turns = turns.iter().filter(|(_, times)| *times > 0);
-        Script { begin, turns: turns.map(|&(ask, times)| Turn { ask, times }).collect() }
+    /// A script of these steps; those asked zero times are left out.
+    pub(super) fn new(begin: Option<Begin>, steps: &[(Stmt, u64)]) -> Script {
+        let steps = steps.iter().filter(|(_, times)| *times > 0);
+        Script { begin, steps: steps.map(|&(stmt, times)| Step { stmt, times }).collect() }
     }
 
     /// Whether it asks this.
-    pub(super) fn asks(&self, ask: Ask) -> bool {
-        self.turns.iter().any(|turn| turn.ask == ask)
+    pub(super) fn asks(&self, stmt: Stmt) -> bool {
+        self.steps.iter().any(|step| step.stmt == stmt)
     }
 
     /// Whether rows that were loaded can be gone after it: deleted, or left deleted by a load that
     /// was cut off between two statements.
     pub(super) fn loses_rows(&self) -> bool {
-        self.asks(Ask::Delete) || self.begin.is_none() && self.asks(Ask::DeleteInsert)
+        self.asks(Stmt::Delete) || self.begin.is_none() && self.asks(Stmt::DeleteInsert)
     }
 
-    /// All statements: turn by turn, first and second wording, table by table.
+    /// All statements: step by step, first and second wording, table by table.
     pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
         let mut statements = Vec::new();
-        for turn in &self.turns {
-            for nth in 0..turn.ask.n_statements() {
+        for step in &self.steps {
+            for nth in 0..step.stmt.n_statements() {
                 for number in 1..=data.tables {
                     let words = Words { table: format!("sbtest{number}"), data, dialect };
-                    let (name, kind, sql) = words.of(turn.ask, nth);
+                    let (name, kind, sql) = words.of(step.stmt, nth);
                     statements.push(Statement::new(name, kind, dialect.sql(&sql)));
                 }
             }
@@ -105,11 +105,11 @@ impl Script {
     }
 }
 
-impl Ask {
+impl Stmt {
     /// How many statements it takes for one table.
     pub(super) fn n_statements(self) -> usize {
         match self {
-            Ask::DeleteInsert | Ask::Insert => 2,
+            Stmt::DeleteInsert | Stmt::Insert => 2,
             _ => 1,
         }
     }
@@ -124,46 +124,46 @@ struct Words<'a> {
 
 impl Words<'_> {
     /// Name, kind and text of statement `nth` of a query.
-    fn of(&self, ask: Ask, nth: usize) -> (&'static str, StatementKind, String) {
+    fn of(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
         use StatementKind::{Read, Write};
         let table = &self.table;
         let range = "WHERE id BETWEEN ? AND ?";
-        match ask {
-            Ask::Point => ("point select", Read, format!("SELECT c FROM {table} WHERE id=?")),
-            Ask::SimpleRange => ("simple range", Read, format!("SELECT c FROM {table} {range}")),
-            Ask::SumRange => {
+        match stmt {
+            Stmt::Point => ("point select", Read, format!("SELECT c FROM {table} WHERE id=?")),
+            Stmt::SimpleRange => ("simple range", Read, format!("SELECT c FROM {table} {range}")),
+            Stmt::SumRange => {
                 ("sum of a range", Read, format!("SELECT SUM(k) FROM {table} {range}"))
             }
-            Ask::OrderRange => {
+            Stmt::OrderRange => {
                 ("ordered range", Read, format!("SELECT c FROM {table} {range} ORDER BY c"))
             }
-            Ask::DistinctRange => {
+            Stmt::DistinctRange => {
                 let sql = format!("SELECT DISTINCT c FROM {table} {range} ORDER BY c");
                 ("distinct range", Read, sql)
             }
-            Ask::UpdateIndex => {
+            Stmt::UpdateIndex => {
                 ("update of k", Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
             }
-            Ask::UpdateNonIndex => {
+            Stmt::UpdateNonIndex => {
                 ("update of c", Write, format!("UPDATE {table} SET c=? WHERE id=?"))
             }
-            Ask::DeleteInsert if nth == 1 => {
+            Stmt::DeleteInsert if nth == 1 => {
                 ("insert of the deleted", Write, self.insert_with_id())
             }
-            Ask::Delete | Ask::DeleteInsert => {
+            Stmt::Delete | Stmt::DeleteInsert => {
                 ("delete", Write, format!("DELETE FROM {table} WHERE id=?"))
             }
-            Ask::Insert if nth == 1 => {
+            Stmt::Insert if nth == 1 => {
                 let sql = format!("SELECT MAX(id) FROM {table} WHERE id BETWEEN ? AND ?");
                 ("last id of a client", Read, sql)
             }
-            Ask::Insert => ("insert", Write, self.insert()),
-            Ask::RandomPoints { n } => {
+            Stmt::Insert => ("insert", Write, self.insert()),
+            Stmt::RandomPoints { n } => {
                 let marks = vec!["?"; n].join(", ");
                 let sql = format!("SELECT id, k, c, pad FROM {table} WHERE k IN ({marks})");
                 ("random points", Read, sql)
             }
-            Ask::RandomRanges { n, .. } => {
+            Stmt::RandomRanges { n, .. } => {
                 let ranges = vec!["k BETWEEN ? AND ?"; n].join(" OR ");
                 ("random ranges", Read, format!("SELECT count(k) FROM {table} WHERE {ranges}"))
             }

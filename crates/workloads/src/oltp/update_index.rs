@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, INDEX_UPDATES, SHARED, join};
-use super::script::{Ask, Script};
+use super::script::{Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -20,5 +20,5 @@ pub(crate) static ENTRY: Entry = Entry {
 static PARAMETERS: [Parameter; 12] = join(&[&SHARED, &INDEX_UPDATES]);
 
 fn script(settings: &Settings) -> Script {
-    Script::new(None, &[(Ask::UpdateIndex, settings.count("index_updates"))])
+    Script::new(None, &[(Stmt::UpdateIndex, settings.count("index_updates"))])
 }

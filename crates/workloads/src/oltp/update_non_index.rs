@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, NON_INDEX_UPDATES, SHARED, join};
-use super::script::{Ask, Script};
+use super::script::{Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -20,5 +20,5 @@ pub(crate) static ENTRY: Entry = Entry {
 static PARAMETERS: [Parameter; 12] = join(&[&SHARED, &NON_INDEX_UPDATES]);
 
 fn script(settings: &Settings) -> Script {
-    Script::new(None, &[(Ask::UpdateNonIndex, settings.count("non_index_updates"))])
+    Script::new(None, &[(Stmt::UpdateNonIndex, settings.count("non_index_updates"))])
 }

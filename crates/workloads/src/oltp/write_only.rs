@@ -5,7 +5,7 @@
 use model::{Parameter, Settings};
 
 use super::parameters::{DATA, SHARED, SKIP_TRX, WRITES, join};
-use super::script::{Ask, Begin, Script};
+use super::script::{Begin, Script, Stmt};
 use crate::Entry;
 
 /// The workload in the list.
@@ -19,12 +19,12 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 15] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
 
-/// The turns of a transaction that write.
-pub(super) fn writes(settings: &Settings) -> [(Ask, u64); 3] {
+/// The steps of a transaction that write.
+pub(super) fn writes(settings: &Settings) -> [(Stmt, u64); 3] {
     [
-        (Ask::UpdateIndex, settings.count("index_updates")),
-        (Ask::UpdateNonIndex, settings.count("non_index_updates")),
-        (Ask::DeleteInsert, settings.count("delete_inserts")),
+        (Stmt::UpdateIndex, settings.count("index_updates")),
+        (Stmt::UpdateNonIndex, settings.count("non_index_updates")),
+        (Stmt::DeleteInsert, settings.count("delete_inserts")),
     ]
 }
 

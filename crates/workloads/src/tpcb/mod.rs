@@ -12,10 +12,10 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Conversation, Dialect, Dice, Done, Identity, Kind, KindIndex,
     Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Session, Statement,
-    StatementId, StatementKind, Value, Workload, World, execute,
+    StatementId, StatementKind, TxContext, Value, Workload, execute,
 };
 
-use crate::frame::{control, end};
+use crate::tx_control::{control, end};
 use crate::{Entry, Make};
 
 /// The workload in the list.
@@ -185,9 +185,9 @@ impl Client for User {
         0
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let session = world.session();
+            let session = context.session();
             control(session, Request::Begin).await?;
             let said = transact(session, self.inputs).await;
             end(session, said.map(|()| Done::Committed)).await

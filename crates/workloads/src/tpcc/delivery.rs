@@ -7,28 +7,28 @@ use model::{Done, Refusal, RefusalKind, Value};
 
 use super::inputs::Delivery;
 use super::schema::DISTRICTS;
-use super::statements::Ask;
-use super::talk::Talk;
+use super::statements::Stmt;
+use super::tx::Tx;
 use super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 
 /// The profile of clause 2.7.4.2. Districts are visited in order, so that two deliveries of one
 /// warehouse cannot wait for each other.
-pub(super) async fn converse(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
     let mut n_delivered = 0;
     for district in 1..=DISTRICTS {
-        n_delivered += u64::from(deliver(talk, delivery, district).await?);
+        n_delivered += u64::from(deliver(tx, delivery, district).await?);
     }
     let n_skipped = DISTRICTS as u64 - n_delivered;
-    talk.measured.push((ORDERS_DELIVERED, n_delivered));
-    talk.measured.push((DELIVERIES_SKIPPED, n_skipped));
+    tx.measured.push((ORDERS_DELIVERED, n_delivered));
+    tx.measured.push((DELIVERIES_SKIPPED, n_skipped));
     Ok(Done::Committed)
 }
 
 /// Delivers one order; false if the district has none, which is skipped and counted.
-async fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: i64) -> Result<bool, Refusal> {
+async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<bool, Refusal> {
     let (w_id, d_id) = (Value::Int(delivery.warehouse), Value::Int(district));
     let mut oldest = None;
-    talk.visit(Ask::OldestNewOrder.id(), &[w_id, d_id], &mut |row| {
+    tx.visit(Stmt::OldestNewOrder.id(), &[w_id, d_id], &mut |row| {
         oldest = Some(row.int(0)?);
         Ok(())
     })
@@ -37,7 +37,7 @@ async fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: i64) -> Res
         return Ok(false);
     };
     let order = [w_id, d_id, oldest.into()];
-    let deleted = talk.ask(Ask::NewOrderDelete.id(), &order).await?;
+    let deleted = tx.ask(Stmt::NewOrderDelete.id(), &order).await?;
     if deleted.n_affected == 0 {
         return Err(Refusal::new(
             RefusalKind::Serialization,
@@ -45,22 +45,22 @@ async fn deliver(talk: &mut Talk<'_>, delivery: &Delivery, district: i64) -> Res
         ));
     }
     let mut c_id = 0;
-    talk.one("order", Ask::OrderCustomer.id(), &order, &mut |row| {
+    tx.one("order", Stmt::OrderCustomer.id(), &order, &mut |row| {
         c_id = row.int(0)?;
         Ok(())
     })
     .await?;
     let [_, _, o_id] = order;
     let carrier = delivery.carrier.into();
-    talk.ask(Ask::OrderCarrier.id(), &[carrier, w_id, d_id, o_id]).await?;
-    talk.ask(Ask::LinesDelivered.id(), &[talk.date(), w_id, d_id, o_id]).await?;
+    tx.ask(Stmt::OrderCarrier.id(), &[carrier, w_id, d_id, o_id]).await?;
+    tx.ask(Stmt::LinesDelivered.id(), &[tx.date(), w_id, d_id, o_id]).await?;
     let mut amount = 0;
-    talk.one("amount of an order", Ask::LinesAmount.id(), &order, &mut |row| {
+    tx.one("amount of an order", Stmt::LinesAmount.id(), &order, &mut |row| {
         amount = row.cents(0)?;
         Ok(())
     })
     .await?;
     let received = [Value::cents(amount), w_id, d_id, c_id.into()];
-    talk.ask(Ask::CustomerReceives.id(), &received).await?;
+    tx.ask(Stmt::CustomerReceives.id(), &received).await?;
     Ok(true)
 }

@@ -20,21 +20,21 @@ mod requirements;
 mod schema;
 mod statements;
 mod stock_level;
-mod talk;
+mod tx;
 
 use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
-    Settings, Standard, Statement, Workload, World,
+    Settings, Standard, Statement, TxContext, Workload,
 };
 
-use crate::frame::{control, end};
+use crate::tx_control::{control, end};
 use crate::{Entry, Make};
 use inputs::{Deck, Inputs};
 use parameters::{Decided, Mode};
-use talk::{Talk, Words};
+use tx::{Tx, Words};
 
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
@@ -270,13 +270,13 @@ impl Client for Terminal {
         kind
     }
 
-    fn converse<'a>(&'a mut self, world: &'a mut World<'_>) -> Conversation<'a> {
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         // A future for each way: one for all would be as large as the largest, in each of ten
         // thousand clients.
         match self.decided.mode {
-            Mode::Procedures => Box::pin(self.have(world, procedures::transact)),
-            Mode::Batched => Box::pin(self.have(world, batched::transact)),
-            Mode::Prepared | Mode::Text => Box::pin(self.have(world, transact)),
+            Mode::Procedures => Box::pin(self.have(context, procedures::transact)),
+            Mode::Batched => Box::pin(self.have(context, batched::transact)),
+            Mode::Prepared | Mode::Text => Box::pin(self.have(context, transact)),
         }
     }
 }
@@ -285,22 +285,22 @@ impl Terminal {
     /// Has the conversation that `transact` is.
     async fn have(
         &mut self,
-        world: &mut World<'_>,
-        transact: impl AsyncFnOnce(&mut Talk<'_>, &Inputs) -> Result<Done, Refusal>,
+        context: &mut TxContext<'_>,
+        transact: impl AsyncFnOnce(&mut Tx<'_>, &Inputs) -> Result<Done, Refusal>,
     ) -> Result<Done, Refusal> {
         let inputs = self.inputs.as_ref().expect("the engine decides inputs first");
-        let date_us = self.decided.data.loaded_at_us + run_time_us(world.clock);
-        let measured_before = world.measured.len();
-        let mut talk = Talk {
-            session: world.sessions[0].as_mut(),
+        let date_us = self.decided.data.loaded_at_us + run_time_us(context.clock);
+        let measured_before = context.measured.len();
+        let mut tx = Tx {
+            session: context.sessions[0].as_mut(),
             date_us,
             words: &mut self.words,
-            measured: world.measured,
+            measured: context.measured,
         };
-        let said = transact(&mut talk, inputs).await;
+        let said = transact(&mut tx, inputs).await;
         match said {
-            Ok(_) => count_inputs(inputs, talk.measured),
-            Err(_) => talk.measured.truncate(measured_before),
+            Ok(_) => count_inputs(inputs, tx.measured),
+            Err(_) => tx.measured.truncate(measured_before),
         }
         said
     }
@@ -337,20 +337,20 @@ fn run_time_us(clock: &dyn Clock) -> i64 {
 }
 
 /// From BEGIN to COMMIT or ROLLBACK.
-async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
     let begin = match inputs {
         Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,
         _ => Request::Begin,
     };
-    control(talk.session, begin).await?;
+    control(tx.session, begin).await?;
     let said = match inputs {
-        Inputs::NewOrder(order) => new_order::converse(talk, order).await,
-        Inputs::Payment(payment) => payment::converse(talk, payment).await,
-        Inputs::OrderStatus(asked) => order_status::converse(talk, asked).await,
-        Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
-        Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
+        Inputs::NewOrder(order) => new_order::converse(tx, order).await,
+        Inputs::Payment(payment) => payment::converse(tx, payment).await,
+        Inputs::OrderStatus(asked) => order_status::converse(tx, asked).await,
+        Inputs::Delivery(delivery) => delivery::converse(tx, delivery).await,
+        Inputs::StockLevel(asked) => stock_level::converse(tx, asked).await,
     };
-    end(talk.session, said).await
+    end(tx.session, said).await
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use model::{Done, Refusal, Value, execute};
 
 use super::inputs::{Line, NewOrder, UNUSED_ITEM};
 use super::random::ORIGINAL;
-use super::statements::{Ask, stock_of};
-use super::talk::{Talk, wrong_count};
+use super::statements::{Stmt, stock_of};
+use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 
 /// The profile of clause 2.4.2.2.
@@ -16,54 +16,54 @@ use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 /// it is what orders of one district queue for, and a database that compares a row to the
 /// transaction's snapshot would turn every wait for it into a refusal if the snapshot, which the
 /// first plain read takes, were older than the wait.
-pub(super) async fn converse(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let c_id = Value::Int(order.customer);
     let (mut d_tax, mut o_id) = (0, 0);
-    talk.ask(Ask::DistrictTakesOrder.id(), &[w_id, d_id]).await?;
-    talk.one("district", Ask::DistrictOfOrder.id(), &[w_id, d_id], &mut |row| {
+    tx.ask(Stmt::DistrictTakesOrder.id(), &[w_id, d_id]).await?;
+    tx.one("district", Stmt::DistrictOfOrder.id(), &[w_id, d_id], &mut |row| {
         d_tax = row.decimal(0, 4)?;
         o_id = row.int(1)? - 1;
         Ok(())
     })
     .await?;
     let mut discount = 0;
-    talk.one("customer", Ask::CustomerOfOrder.id(), &[w_id, d_id, c_id], &mut |row| {
+    tx.one("customer", Stmt::CustomerOfOrder.id(), &[w_id, d_id, c_id], &mut |row| {
         discount = row.decimal(0, 4)?;
         row.text(1)?;
         row.text(2).map(|_| ())
     })
     .await?;
     let mut w_tax = 0;
-    talk.one("warehouse", Ask::WarehouseTax.id(), &[w_id], &mut |row| {
+    tx.one("warehouse", Stmt::WarehouseTax.id(), &[w_id], &mut |row| {
         w_tax = row.decimal(0, 4)?;
         Ok(())
     })
     .await?;
     let o_id = Value::Int(o_id);
     let (n_lines, all_local) = (order.n_lines as i64, i64::from(order.is_local()));
-    let head = [o_id, d_id, w_id, c_id, talk.date(), n_lines.into(), all_local.into()];
-    talk.ask(Ask::OrderInsert.id(), &head).await?;
-    talk.ask(Ask::NewOrderInsert.id(), &[o_id, d_id, w_id]).await?;
+    let head = [o_id, d_id, w_id, c_id, tx.date(), n_lines.into(), all_local.into()];
+    tx.ask(Stmt::OrderInsert.id(), &head).await?;
+    tx.ask(Stmt::NewOrderInsert.id(), &[o_id, d_id, w_id]).await?;
     let (mut sum, mut n_brand) = (0, 0);
     for (number, line) in (1..).zip(order.lines()) {
-        let Some((amount, brand)) = order_line(talk, order, o_id, number, line).await? else {
+        let Some((amount, brand)) = order_line(tx, order, o_id, number, line).await? else {
             return Ok(Done::RolledBack);
         };
         sum += amount;
         n_brand += u64::from(brand);
     }
     let total = total(sum, discount, w_tax + d_tax);
-    talk.measured.push((ORDER_LINES, order.n_lines as u64));
-    talk.measured.push((BRAND_LINES, n_brand));
-    talk.measured.push((ORDER_TOTAL, total as u64));
+    tx.measured.push((ORDER_LINES, order.n_lines as u64));
+    tx.measured.push((BRAND_LINES, n_brand));
+    tx.measured.push((ORDER_TOTAL, total as u64));
     Ok(Done::Committed)
 }
 
 /// One line: its amount in cents, and whether it is of a brand. Nothing if the item is not
 /// there, as the last one of a hundredth of all orders is not (clause 2.4.2.3).
 async fn order_line(
-    talk: &mut Talk<'_>,
+    tx: &mut Tx<'_>,
     order: &NewOrder,
     o_id: Value<'_>,
     number: i64,
@@ -71,7 +71,7 @@ async fn order_line(
 ) -> Result<Option<(i64, bool)>, Refusal> {
     let item = [Value::Int(line.item)];
     let mut found = None;
-    talk.visit(Ask::Item.id(), &item, &mut |row| {
+    tx.visit(Stmt::Item.id(), &item, &mut |row| {
         row.text(1)?;
         found = Some((row.cents(0)?, row.text(2)?.contains(ORIGINAL)));
         Ok(())
@@ -82,7 +82,7 @@ async fn order_line(
         None if line.item == UNUSED_ITEM => return Ok(None),
         None => return Err(wrong_count("item", &item, 0)),
     };
-    let stock_original = take_stock(talk, order, line).await?;
+    let stock_original = take_stock(tx, order, line).await?;
     let amount = line.quantity * price;
     let values = [
         o_id,
@@ -93,19 +93,19 @@ async fn order_line(
         line.supply_warehouse.into(),
         line.quantity.into(),
         Value::cents(amount),
-        Value::Text(&talk.words.short),
+        Value::Text(&tx.words.short),
     ];
-    execute(talk.session, Ask::OrderLineInsert.id(), &values).await?;
+    execute(tx.session, Stmt::OrderLineInsert.id(), &values).await?;
     Ok(Some((amount, item_original && stock_original)))
 }
 
 /// Reads and updates the stock of a line, leaves the district's information in `words.short`,
 /// and tells whether its data say "ORIGINAL".
-async fn take_stock(talk: &mut Talk<'_>, order: &NewOrder, line: &Line) -> Result<bool, Refusal> {
+async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, Refusal> {
     let key = [line.supply_warehouse.into(), line.item.into()];
     let (mut quantity, mut original) = (0, false);
-    let mut info = std::mem::take(&mut talk.words.short);
-    talk.one("stock", stock_of(order.district), &key, &mut |row| {
+    let mut info = std::mem::take(&mut tx.words.short);
+    tx.one("stock", stock_of(order.district), &key, &mut |row| {
         quantity = row.int(0)?;
         info.clear();
         info.push_str(row.text(1)?);
@@ -113,12 +113,12 @@ async fn take_stock(talk: &mut Talk<'_>, order: &NewOrder, line: &Line) -> Resul
         Ok(())
     })
     .await?;
-    talk.words.short = info;
+    tx.words.short = info;
     let remote = i64::from(line.supply_warehouse != order.warehouse);
     let left = quantity_left(quantity, line.quantity);
     let [supply, item] = key;
     let values = [left.into(), line.quantity.into(), remote.into(), supply, item];
-    talk.ask(Ask::StockUpdate.id(), &values).await?;
+    tx.ask(Stmt::StockUpdate.id(), &values).await?;
     Ok(original)
 }
 

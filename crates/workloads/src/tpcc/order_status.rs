@@ -5,15 +5,15 @@
 use model::{Done, Refusal, RefusalKind, Value};
 
 use super::inputs::{OrderStatus, Who, last_name};
-use super::statements::Ask;
-use super::talk::{Talk, middle, wrong_count};
+use super::statements::Stmt;
+use super::tx::{Tx, middle, wrong_count};
 
 /// The profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
-pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
-    let c_id = Value::Int(customer(talk, asked).await?);
+    let c_id = Value::Int(customer(tx, asked).await?);
     let mut o_id = 0;
-    talk.one("last order", Ask::LastOrder.id(), &[w_id, d_id, c_id], &mut |row| {
+    tx.one("last order", Stmt::LastOrder.id(), &[w_id, d_id, c_id], &mut |row| {
         o_id = row.int(0)?;
         row.value(1);
         row.optional_int(2).map(|_| ())
@@ -21,7 +21,7 @@ pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result
     .await?;
     let key = [w_id, d_id, o_id.into()];
     let mut n_lines = 0;
-    talk.visit(Ask::OrderLines.id(), &key, &mut |row| {
+    tx.visit(Stmt::OrderLines.id(), &key, &mut |row| {
         n_lines += 1;
         (0..3).try_for_each(|column| row.int(column).map(|_| ()))?;
         row.cents(3)?;
@@ -37,9 +37,9 @@ pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result
 }
 
 /// The customer's number; by last name, that of the middle one by first name.
-async fn customer(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<i64, Refusal> {
+async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, Refusal> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
-    let mut found = std::mem::take(&mut talk.words.namesakes);
+    let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();
     let mut visit = |row: &dyn model::Row| {
         found.push((row.int(0)?, row.cents(1)?));
@@ -48,15 +48,15 @@ async fn customer(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<i64, Refus
     match asked.who {
         Who::Id(id) => {
             let values = [w_id, d_id, id.into()];
-            talk.one("customer", Ask::StatusById.id(), &values, &mut visit).await?;
+            tx.one("customer", Stmt::StatusById.id(), &values, &mut visit).await?;
         }
         Who::LastName(number) => {
             let name = last_name(number);
             let values = [w_id, d_id, Value::Text(name.text())];
-            talk.visit(Ask::StatusByName.id(), &values, &mut visit).await?;
+            tx.visit(Stmt::StatusByName.id(), &values, &mut visit).await?;
         }
     }
     let chosen = middle(found.len()).map(|place| found[place].0);
-    talk.words.namesakes = found;
+    tx.words.namesakes = found;
     chosen.ok_or_else(|| wrong_count("customer by last name", &[w_id, d_id], 0))
 }

@@ -7,58 +7,58 @@ use std::fmt::Write as _;
 use model::{Done, Refusal, Value, execute};
 
 use super::inputs::{Payment, Who, last_name};
-use super::statements::Ask;
-use super::talk::{Talk, middle, wrong_count};
+use super::statements::Stmt;
+use super::tx::{Tx, middle, wrong_count};
 
 /// The most characters of C_DATA.
 pub(super) const DATA_MAX: usize = 500;
 
 /// The profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
 /// read, for the reason told at New-Order.
-pub(super) async fn converse(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
-    talk.ask(Ask::WarehousePaid.id(), &[amount, w_id]).await?;
-    talk.ask(Ask::DistrictPaid.id(), &[amount, w_id, d_id]).await?;
-    read_places(talk, w_id, d_id).await?;
-    let c_id = customer_id(talk, payment).await?;
-    pay(talk, payment, c_id).await?;
+    tx.ask(Stmt::WarehousePaid.id(), &[amount, w_id]).await?;
+    tx.ask(Stmt::DistrictPaid.id(), &[amount, w_id, d_id]).await?;
+    read_places(tx, w_id, d_id).await?;
+    let c_id = customer_id(tx, payment).await?;
+    pay(tx, payment, c_id).await?;
     let values = [
         c_id.into(),
         payment.customer_district.into(),
         payment.customer_warehouse.into(),
         d_id,
         w_id,
-        talk.date(),
+        tx.date(),
         amount,
-        Value::Text(&talk.words.short),
+        Value::Text(&tx.words.short),
     ];
-    execute(talk.session, Ask::HistoryInsert.id(), &values).await?;
+    execute(tx.session, Stmt::HistoryInsert.id(), &values).await?;
     Ok(Done::Committed)
 }
 
 /// Reads the addresses of warehouse and district, and leaves H_DATA in `words.short`: both names
 /// with four blanks between.
-async fn read_places(talk: &mut Talk<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), Refusal> {
-    let mut names = std::mem::take(&mut talk.words.short);
+async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), Refusal> {
+    let mut names = std::mem::take(&mut tx.words.short);
     names.clear();
-    talk.one("warehouse", Ask::WarehouseOfPayment.id(), &[w_id], &mut |row| {
+    tx.one("warehouse", Stmt::WarehouseOfPayment.id(), &[w_id], &mut |row| {
         names.push_str(row.text(0)?);
         (1..6).try_for_each(|column| row.text(column).map(|_| ()))
     })
     .await?;
     names.push_str("    ");
-    talk.one("district", Ask::DistrictOfPayment.id(), &[w_id, d_id], &mut |row| {
+    tx.one("district", Stmt::DistrictOfPayment.id(), &[w_id, d_id], &mut |row| {
         names.push_str(row.text(0)?);
         (1..6).try_for_each(|column| row.text(column).map(|_| ()))
     })
     .await?;
-    talk.words.short = names;
+    tx.words.short = names;
     Ok(())
 }
 
 /// The customer's number; by last name, that of the middle one by first name.
-async fn customer_id(talk: &mut Talk<'_>, payment: &Payment) -> Result<i64, Refusal> {
+async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, Refusal> {
     let number = match payment.who {
         Who::Id(id) => return Ok(id),
         Who::LastName(number) => number,
@@ -69,24 +69,24 @@ async fn customer_id(talk: &mut Talk<'_>, payment: &Payment) -> Result<i64, Refu
         payment.customer_district.into(),
         Value::Text(name.text()),
     ];
-    let mut namesakes = std::mem::take(&mut talk.words.namesakes);
+    let mut namesakes = std::mem::take(&mut tx.words.namesakes);
     namesakes.clear();
-    talk.visit(Ask::CustomersByName.id(), &values, &mut |row| {
+    tx.visit(Stmt::CustomersByName.id(), &values, &mut |row| {
         namesakes.push((row.int(0)?, 0));
         Ok(())
     })
     .await?;
     let chosen = middle(namesakes.len()).map(|place| namesakes[place].0);
-    talk.words.namesakes = namesakes;
+    tx.words.namesakes = namesakes;
     chosen.ok_or_else(|| wrong_count("customer", &values, 0))
 }
 
 /// Reads the customer, whose row is locked from here on, and books the payment.
-async fn pay(talk: &mut Talk<'_>, payment: &Payment, c_id: i64) -> Result<(), Refusal> {
+async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), Refusal> {
     let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
     let key = [w_id, d_id, c_id.into()];
     let mut bad_credit = false;
-    talk.one("customer", Ask::CustomerOfPayment.id(), &key, &mut |row| {
+    tx.one("customer", Stmt::CustomerOfPayment.id(), &key, &mut |row| {
         (0..9).try_for_each(|column| row.text(column).map(|_| ()))?;
         bad_credit = row.text(10)? == "BC";
         row.cents(11)?;
@@ -97,19 +97,19 @@ async fn pay(talk: &mut Talk<'_>, payment: &Payment, c_id: i64) -> Result<(), Re
     let amount = Value::cents(payment.cents);
     if !bad_credit {
         let values = [amount, amount, w_id, d_id, c_id.into()];
-        return talk.ask(Ask::CustomerPays.id(), &values).await.map(|_| ());
+        return tx.ask(Stmt::CustomerPays.id(), &values).await.map(|_| ());
     }
-    let mut data = std::mem::take(&mut talk.words.data);
+    let mut data = std::mem::take(&mut tx.words.data);
     begin_data(&mut data, payment, c_id);
-    talk.one("data of the customer", Ask::CustomerData.id(), &key, &mut |row| {
+    tx.one("data of the customer", Stmt::CustomerData.id(), &key, &mut |row| {
         data.push_str(row.text(0)?);
         Ok(())
     })
     .await?;
     data.truncate(data.floor_char_boundary(DATA_MAX));
     let values = [amount, amount, Value::Text(&data), w_id, d_id, c_id.into()];
-    talk.ask(Ask::CustomerPaysWithData.id(), &values).await?;
-    talk.words.data = data;
+    tx.ask(Stmt::CustomerPaysWithData.id(), &values).await?;
+    tx.words.data = data;
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 use model::{Dice, Population, RowSource, Stream, Table, Value};
 
 use super::parameters::Data;
-use super::random::{LastName, Scrap, nurand};
+use super::random::{FixedBuf, LastName, nurand};
 use super::schema::{
     CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, FIRST_UNDELIVERED, HISTORY, ITEM, ITEMS, LINES_MAX,
     LINES_MIN, NEW_ORDER, ORDER_LINE, ORDERS, ORDERS_LOADED, STOCK, WAREHOUSE, tables,
@@ -143,11 +143,11 @@ fn rate(ten_thousandths: i64) -> Value<'static> {
 /// Street, city, state and ZIP code of warehouses, districts and customers.
 #[derive(Default)]
 struct Address {
-    street_1: Scrap<20>,
-    street_2: Scrap<20>,
-    city: Scrap<20>,
-    state: Scrap<2>,
-    zip: Scrap<9>,
+    street_1: FixedBuf<20>,
+    street_2: FixedBuf<20>,
+    city: FixedBuf<20>,
+    state: FixedBuf<2>,
+    zip: FixedBuf<9>,
 }
 
 impl Address {
@@ -171,7 +171,7 @@ impl Address {
 }
 
 fn items(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
-    let (mut name, mut data) = (Scrap::<24>::default(), Scrap::<50>::default());
+    let (mut name, mut data) = (FixedBuf::<24>::default(), FixedBuf::<50>::default());
     let first = chunk * CHUNK_ROWS + 1;
     source(dice, first, first + CHUNK_ROWS - 1, move |dice, i_id, emit| {
         let image = dice.uniform(1, 10_000);
@@ -189,7 +189,7 @@ fn items(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
 }
 
 fn warehouses(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
-    let (mut name, mut address) = (Scrap::<10>::default(), Address::default());
+    let (mut name, mut address) = (FixedBuf::<10>::default(), Address::default());
     let first = chunk * CHUNK_ROWS + 1;
     let last = data.warehouses.min(first + CHUNK_ROWS - 1);
     source(dice, first, last, move |dice, w_id, emit| {
@@ -212,7 +212,7 @@ fn warehouses(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
 }
 
 fn districts(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
-    let (mut name, mut address) = (Scrap::<10>::default(), Address::default());
+    let (mut name, mut address) = (FixedBuf::<10>::default(), Address::default());
     let first = chunk * CHUNK_ROWS;
     let last = (data.warehouses * DISTRICTS).min(first + CHUNK_ROWS) - 1;
     source(dice, first, last, move |dice, nth, emit| {
@@ -241,9 +241,9 @@ fn districts(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
 /// are drawn (clause 4.3.3.1).
 fn customers(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
-    let (mut first, mut last) = (Scrap::<16>::default(), LastName::default());
-    let (mut address, mut phone) = (Address::default(), Scrap::<16>::default());
-    let mut text = Scrap::<500>::default();
+    let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
+    let (mut address, mut phone) = (Address::default(), FixedBuf::<16>::default());
+    let mut text = FixedBuf::<500>::default();
     source(dice, 1, CUSTOMERS, move |dice, c_id, emit| {
         last.last_name(match c_id {
             1..=1000 => c_id - 1,
@@ -284,7 +284,7 @@ fn customers(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
 
 fn histories(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let w_id = chunk + 1;
-    let mut text = Scrap::<24>::default();
+    let mut text = FixedBuf::<24>::default();
     source(dice, 0, DISTRICTS * CUSTOMERS - 1, move |dice, nth, emit| {
         let (d_id, c_id) = (nth / CUSTOMERS + 1, nth % CUSTOMERS + 1);
         text.a_string(dice, 12);
@@ -305,8 +305,8 @@ fn stocks(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
     let chunks_a_warehouse = ITEMS / CHUNK_ROWS;
     let w_id = chunk / chunks_a_warehouse + 1;
     let first = chunk % chunks_a_warehouse * CHUNK_ROWS + 1;
-    let mut dist: [Scrap<24>; 10] = Default::default();
-    let mut text = Scrap::<50>::default();
+    let mut dist: [FixedBuf<24>; 10] = Default::default();
+    let mut text = FixedBuf::<50>::default();
     source(dice, first, first + CHUNK_ROWS - 1, move |dice, i_id, emit| {
         let quantity = dice.uniform(10, 100);
         dist.iter_mut().for_each(|info| info.letters(dice));
@@ -380,7 +380,7 @@ fn order_lines(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> 
     let lines = Heads::draw(data.seed, chunk).lines;
     let n_lines: i64 = lines.iter().map(|n| i64::from(*n)).sum();
     let (mut o_id, mut number) = (1, 0);
-    let mut info = Scrap::<24>::default();
+    let mut info = FixedBuf::<24>::default();
     source(dice, 1, n_lines, move |dice, _, emit| {
         if number == lines[o_id as usize - 1] {
             (o_id, number) = (o_id + 1, 0);

@@ -45,18 +45,18 @@ pub(super) fn is_allowed(c_load: i64, c_run: i64) -> bool {
 
 /// Characters in a buffer that is used again for every row: at most `N` of them.
 #[derive(Clone)]
-pub(super) struct Scrap<const N: usize> {
+pub(super) struct FixedBuf<const N: usize> {
     bytes: [u8; N],
     n_bytes: usize,
 }
 
-impl<const N: usize> Default for Scrap<N> {
+impl<const N: usize> Default for FixedBuf<N> {
     fn default() -> Self {
-        Scrap { bytes: [0; N], n_bytes: 0 }
+        FixedBuf { bytes: [0; N], n_bytes: 0 }
     }
 }
 
-impl<const N: usize> Scrap<N> {
+impl<const N: usize> FixedBuf<N> {
     /// What it holds.
     pub(super) fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes[..self.n_bytes]).expect("only ASCII is ever put here")
@@ -101,17 +101,17 @@ impl<const N: usize> Scrap<N> {
     }
 }
 
-impl Scrap<9> {
+impl FixedBuf<9> {
     /// A ZIP code: four random digits and "11111" (clause 4.3.2.7).
     pub(super) fn zip(&mut self, dice: &mut Dice) {
-        let mut head = Scrap::<4>::default();
+        let mut head = FixedBuf::<4>::default();
         head.n_string(dice);
         self.set(&[head.text(), "11111"]);
     }
 }
 
 /// The longest last name: three syllables of five letters.
-pub(super) type LastName = Scrap<15>;
+pub(super) type LastName = FixedBuf<15>;
 
 impl LastName {
     /// The last name of number 0..=999 (clause 4.3.2.3).
@@ -203,12 +203,12 @@ mod tests {
         let (mut shortest, mut longest) = (usize::MAX, 0);
         let mut characters = std::collections::BTreeSet::new();
         for _ in 0..2000 {
-            let mut text = Scrap::<16>::default();
+            let mut text = FixedBuf::<16>::default();
             text.a_string(&mut dice, 8);
             shortest = shortest.min(text.text().len());
             longest = longest.max(text.text().len());
             characters.extend(text.text().bytes());
-            let mut zip = Scrap::<9>::default();
+            let mut zip = FixedBuf::<9>::default();
             zip.zip(&mut dice);
             assert!(zip.text().ends_with("11111") && zip.text().len() == 9);
             assert!(zip.text().bytes().all(|byte| byte.is_ascii_digit()));

@@ -11,7 +11,7 @@ use StatementKind::{Read, Write};
 /// A statement of the list below, by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub(super) enum Ask {
+pub(super) enum Stmt {
     DistrictTakesOrder,
     DistrictOfOrder,
     WarehouseTax,
@@ -48,7 +48,7 @@ pub(super) enum Ask {
     Stock,
 }
 
-impl Ask {
+impl Stmt {
     /// Its place in the declared list.
     pub(super) fn id(self) -> StatementId {
         StatementId(self as u16)
@@ -57,16 +57,16 @@ impl Ask {
 
 /// The statement that reads stock for an order of `district` (1..=10).
 pub(super) fn stock_of(district: i64) -> StatementId {
-    StatementId(Ask::Stock as u16 + district as u16 - 1)
+    StatementId(Stmt::Stock as u16 + district as u16 - 1)
 }
 
 /// How many statements there are row by row.
-pub(super) const N_ASKS: u16 = Ask::Stock as u16 + 10;
+pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
 /// The list in the words of `dialect`, sent in one way.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let lock = dialect.for_update;
-    let one = |(_, name, kind, text): &(Ask, &'static str, StatementKind, &str)| {
+    let one = |(_, name, kind, text): &(Stmt, &'static str, StatementKind, &str)| {
         Statement::new(name, *kind, dialect.sql(&text.replace(FOR_UPDATE, lock)))
     };
     let stock = STOCK_NAMES.iter().zip(1..).map(|(name, district)| {
@@ -96,51 +96,56 @@ static STOCK_NAMES: [&str; 10] = [
     "stock for district 10",
 ];
 
-static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
+static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
     // New-Order, clause 2.4.2.2.
     (
-        Ask::DistrictTakesOrder,
+        Stmt::DistrictTakesOrder,
         "district takes an order",
         Write,
         "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?",
     ),
     (
-        Ask::DistrictOfOrder,
+        Stmt::DistrictOfOrder,
         "district of the order",
         Read,
         "SELECT d_tax, d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
     ),
-    (Ask::WarehouseTax, "tax of the warehouse", Read, "SELECT w_tax FROM warehouse WHERE w_id = ?"),
     (
-        Ask::CustomerOfOrder,
+        Stmt::WarehouseTax,
+        "tax of the warehouse",
+        Read,
+        "SELECT w_tax FROM warehouse WHERE w_id = ?",
+    ),
+    (
+        Stmt::CustomerOfOrder,
         "customer of the order",
         Read,
         "SELECT c_discount, c_last, c_credit FROM customer \
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
-        Ask::OrderInsert,
+        Stmt::OrderInsert,
         "order is entered",
         Write,
         "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_carrier_id, o_ol_cnt, \
          o_all_local) VALUES (?, ?, ?, ?, ?, NULL, ?, ?)",
     ),
     (
-        Ask::NewOrderInsert,
+        Stmt::NewOrderInsert,
         "order is queued",
         Write,
         "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)",
     ),
-    (Ask::Item, "item", Read, "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
+    (Stmt::Item, "item", Read, "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
     (
-        Ask::StockUpdate,
+        Stmt::StockUpdate,
         "stock is taken",
         Write,
         "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, \
          s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
     ),
     (
-        Ask::OrderLineInsert,
+        Stmt::OrderLineInsert,
         "order line is entered",
         Write,
         "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, \
@@ -149,40 +154,40 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
     ),
     // Payment, clause 2.5.2.2.
     (
-        Ask::WarehousePaid,
+        Stmt::WarehousePaid,
         "warehouse is paid",
         Write,
         "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?",
     ),
     (
-        Ask::DistrictPaid,
+        Stmt::DistrictPaid,
         "district is paid",
         Write,
         "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?",
     ),
     (
-        Ask::WarehouseOfPayment,
+        Stmt::WarehouseOfPayment,
         "warehouse of the payment",
         Read,
         "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
          WHERE w_id = ?",
     ),
     (
-        Ask::DistrictOfPayment,
+        Stmt::DistrictOfPayment,
         "district of the payment",
         Read,
         "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
          WHERE d_w_id = ? AND d_id = ?",
     ),
     (
-        Ask::CustomersByName,
+        Stmt::CustomersByName,
         "customers by name",
         Read,
         "SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? \
          ORDER BY c_first",
     ),
     (
-        Ask::CustomerOfPayment,
+        Stmt::CustomerOfPayment,
         "customer of the payment",
         Read,
         "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
@@ -190,20 +195,20 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
     ),
     (
-        Ask::CustomerData,
+        Stmt::CustomerData,
         "data of a customer of bad credit",
         Read,
         "SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{for update}",
     ),
     (
-        Ask::CustomerPays,
+        Stmt::CustomerPays,
         "customer pays",
         Write,
         "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
          c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
-        Ask::CustomerPaysWithData,
+        Stmt::CustomerPaysWithData,
         "customer of bad credit pays",
         Write,
         "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, \
@@ -211,7 +216,7 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
-        Ask::HistoryInsert,
+        Stmt::HistoryInsert,
         "payment is noted",
         Write,
         "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, h_amount, \
@@ -219,28 +224,28 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
     ),
     // Order-Status, clause 2.6.2.2.
     (
-        Ask::StatusByName,
+        Stmt::StatusByName,
         "customers by name, with balance",
         Read,
         "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
          WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first",
     ),
     (
-        Ask::StatusById,
+        Stmt::StatusById,
         "customer, with balance",
         Read,
         "SELECT c_id, c_balance, c_first, c_middle, c_last FROM customer \
          WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
-        Ask::LastOrder,
+        Stmt::LastOrder,
         "last order of a customer",
         Read,
         "SELECT o_id, o_entry_d, o_carrier_id FROM orders \
          WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
     ),
     (
-        Ask::OrderLines,
+        Stmt::OrderLines,
         "lines of an order",
         Read,
         "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line \
@@ -248,46 +253,46 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
     ),
     // Delivery, clause 2.7.4.2.
     (
-        Ask::OldestNewOrder,
+        Stmt::OldestNewOrder,
         "oldest undelivered order",
         Read,
         "SELECT no_o_id FROM new_order WHERE no_w_id = ? AND no_d_id = ? \
          ORDER BY no_o_id LIMIT 1{for update}",
     ),
     (
-        Ask::NewOrderDelete,
+        Stmt::NewOrderDelete,
         "order leaves the queue",
         Write,
         "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?",
     ),
     (
-        Ask::OrderCustomer,
+        Stmt::OrderCustomer,
         "customer of a delivered order",
         Read,
         "SELECT o_c_id FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",
     ),
     (
-        Ask::OrderCarrier,
+        Stmt::OrderCarrier,
         "order gets its carrier",
         Write,
         "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",
     ),
     (
-        Ask::LinesDelivered,
+        Stmt::LinesDelivered,
         "lines are delivered",
         Write,
         "UPDATE order_line SET ol_delivery_d = ? \
          WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
     ),
     (
-        Ask::LinesAmount,
+        Stmt::LinesAmount,
         "amount of an order",
         Read,
         "SELECT SUM(ol_amount) FROM order_line \
          WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
     ),
     (
-        Ask::CustomerReceives,
+        Stmt::CustomerReceives,
         "customer receives",
         Write,
         "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 \
@@ -295,13 +300,13 @@ static LIST: [(Ask, &str, StatementKind, &str); Ask::Stock as usize] = [
     ),
     // Stock-Level, clause 2.8.2.2.
     (
-        Ask::DistrictNextOrder,
+        Stmt::DistrictNextOrder,
         "next order of a district",
         Read,
         "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
     ),
     (
-        Ask::LowStock,
+        Stmt::LowStock,
         "items of low stock",
         Read,
         "SELECT COUNT(DISTINCT s_i_id) FROM order_line \
@@ -347,6 +352,6 @@ mod tests {
             .collect();
         assert_eq!(locks.len(), 3 + 10, "{locks:?}");
         assert!(declared.iter().all(|statement| !statement.sql.contains(['?', '{'])));
-        assert!(declared[Ask::HistoryInsert as usize].sql.ends_with("$7, $8)"));
+        assert!(declared[Stmt::HistoryInsert as usize].sql.ends_with("$7, $8)"));
     }
 }

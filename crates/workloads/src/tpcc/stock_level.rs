@@ -5,23 +5,23 @@
 use model::{Done, Refusal, Value};
 
 use super::inputs::StockLevel;
-use super::statements::Ask;
-use super::talk::Talk;
+use super::statements::Stmt;
+use super::tx::Tx;
 
 /// How many of the last orders are looked at.
 const ORDERS_BACK: i64 = 20;
 
 /// The profile of clause 2.8.2.2.
-pub(super) async fn converse(talk: &mut Talk<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut next = 0;
-    talk.one("district", Ask::DistrictNextOrder.id(), &[w_id, d_id], &mut |row| {
+    tx.one("district", Stmt::DistrictNextOrder.id(), &[w_id, d_id], &mut |row| {
         next = row.int(0)?;
         Ok(())
     })
     .await?;
     let values = [w_id, d_id, next.into(), (next - ORDERS_BACK).into(), asked.threshold.into()];
-    talk.one("count of low stock", Ask::LowStock.id(), &values, &mut |row| row.int(0).map(|_| ()))
+    tx.one("count of low stock", Stmt::LowStock.id(), &values, &mut |row| row.int(0).map(|_| ()))
         .await?;
     Ok(Done::Committed)
 }

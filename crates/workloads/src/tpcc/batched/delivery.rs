@@ -7,8 +7,8 @@ use model::{Done, Refusal, RefusalKind, Row, StatementId, Value};
 
 use super::super::inputs::Delivery;
 use super::super::schema::DISTRICTS;
-use super::super::statements::Ask;
-use super::super::talk::Talk;
+use super::super::statements::Stmt;
+use super::super::tx::Tx;
 use super::super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 use super::flight::Flight;
 use super::statements::{
@@ -28,33 +28,33 @@ struct Order {
 }
 
 /// The profile of clause 2.7.4.2.
-pub(super) async fn converse(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
     let mut flight = Flight::of(BEGIN, &[]);
-    (1..=DISTRICTS).for_each(|d_id| flight.call(Ask::OldestNewOrder.id(), &[w_id, d_id.into()]));
+    (1..=DISTRICTS).for_each(|d_id| flight.call(Stmt::OldestNewOrder.id(), &[w_id, d_id.into()]));
     let mut see = |row: &dyn Row| {
         orders[row.result_set().min(TEN - 1)].o_id = Some(row.int(0)?);
         Ok(())
     };
-    flight.ask(talk, &mut see).await?;
+    flight.ask(tx, &mut see).await?;
     let n_delivered = orders.iter().filter(|order| order.o_id.is_some()).count();
     let last = match n_delivered {
         0 => Flight::of(COMMIT, &[]),
         _ => {
-            deliver(talk, delivery, &mut orders).await?;
+            deliver(tx, delivery, &mut orders).await?;
             paying(w_id, &orders)?
         }
     };
-    last.ask(talk, &mut |_| Ok(())).await?;
-    talk.measured.push((ORDERS_DELIVERED, n_delivered as u64));
-    talk.measured.push((DELIVERIES_SKIPPED, (TEN - n_delivered) as u64));
+    last.ask(tx, &mut |_| Ok(())).await?;
+    tx.measured.push((ORDERS_DELIVERED, n_delivered as u64));
+    tx.measured.push((DELIVERIES_SKIPPED, (TEN - n_delivered) as u64));
     Ok(Done::Committed)
 }
 
 /// Delivers the orders, and reads their customers and amounts.
 async fn deliver(
-    talk: &mut Talk<'_>,
+    tx: &mut Tx<'_>,
     delivery: &Delivery,
     orders: &mut [Order; TEN],
 ) -> Result<(), Refusal> {
@@ -68,7 +68,7 @@ async fn deliver(
     call(NEW_ORDERS_DELETE, &[w_id]);
     call(ORDERS_CARRIER, &[delivery.carrier.into(), w_id]);
     call(CUSTOMERS_OF_ORDERS, &[w_id]);
-    call(LINES_DELIVERED, &[talk.date(), w_id]);
+    call(LINES_DELIVERED, &[tx.date(), w_id]);
     call(LINES_AMOUNTS, &[w_id]);
     let mut see = |row: &dyn Row| {
         let district = usize::try_from(row.int(0)? - 1).unwrap_or(TEN);
@@ -82,7 +82,7 @@ async fn deliver(
         }
         Ok(())
     };
-    let n_changed = flight.ask(talk, &mut see).await?.n_affected;
+    let n_changed = flight.ask(tx, &mut see).await?.n_affected;
     // Each order leaves the queue, gets its carrier, and all its lines their date.
     let delivered = orders.iter().filter(|order| order.o_id.is_some());
     if n_changed == delivered.map(|order| 2 + order.n_lines).sum() {
@@ -111,7 +111,7 @@ fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>
         let c_id = order.c_id.ok_or_else(|| strange("a delivered order without a customer"))?;
         let cents = order.cents.ok_or_else(|| strange("a delivered order without lines"))?;
         let values = [Value::cents(cents), w_id, d_id.into(), c_id.into()];
-        flight.call(Ask::CustomerReceives.id(), &values);
+        flight.call(Stmt::CustomerReceives.id(), &values);
     }
     flight.call(COMMIT, &[]);
     Ok(flight)

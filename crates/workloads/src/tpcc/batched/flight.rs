@@ -2,7 +2,7 @@
 
 use model::{Call, Refusal, Reply, Request, StatementId, Value, Visit, query};
 
-use super::super::talk::Talk;
+use super::super::tx::Tx;
 
 /// The most calls of a flight: an order's head, fifteen stocks, and the ends.
 const CALLS_MAX: usize = 24;
@@ -57,7 +57,7 @@ impl<'v> Flight<'v> {
     /// Starts it; the future visits the rows, and does not hold the flight.
     pub(super) fn ask<'s>(
         &self,
-        talk: &'s mut Talk<'_>,
+        tx: &'s mut Tx<'_>,
         visit: Visit<'s>,
     ) -> impl Future<Output = Result<Reply, Refusal>> + use<'s> {
         let mut calls = [Call::control(StatementId::COMMIT); CALLS_MAX];
@@ -66,6 +66,6 @@ impl<'v> Flight<'v> {
             *call = Call { statement: *statement, values: &self.values[start..*end] };
             start = *end;
         }
-        query(talk.session, Request::Batch(&calls[..self.n_calls]), visit)
+        query(tx.session, Request::Batch(&calls[..self.n_calls]), visit)
     }
 }

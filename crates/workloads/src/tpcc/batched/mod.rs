@@ -16,25 +16,25 @@ mod stock_level;
 use model::{Done, Refusal, Request, StatementId};
 
 use super::inputs::Inputs;
-use super::talk::Talk;
-use crate::frame::{control, taken_back};
+use super::tx::Tx;
+use crate::tx_control::{control, taken_back};
 
 pub(super) use statements::declare;
 
 /// A whole transaction.
-pub(super) async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
     let said = match inputs {
-        Inputs::NewOrder(order) => new_order::converse(talk, order).await,
-        Inputs::Payment(payment) => payment::converse(talk, payment).await,
-        Inputs::OrderStatus(asked) => order_status::converse(talk, asked).await,
-        Inputs::Delivery(delivery) => delivery::converse(talk, delivery).await,
-        Inputs::StockLevel(asked) => stock_level::converse(talk, asked).await,
+        Inputs::NewOrder(order) => new_order::converse(tx, order).await,
+        Inputs::Payment(payment) => payment::converse(tx, payment).await,
+        Inputs::OrderStatus(asked) => order_status::converse(tx, asked).await,
+        Inputs::Delivery(delivery) => delivery::converse(tx, delivery).await,
+        Inputs::StockLevel(asked) => stock_level::converse(tx, asked).await,
     };
     let ended = match said {
-        Ok(Done::RolledBack) => control(talk.session, Request::Rollback).await.and(said),
+        Ok(Done::RolledBack) => control(tx.session, Request::Rollback).await.and(said),
         said => said,
     };
-    taken_back(talk.session, ended).await
+    taken_back(tx.session, ended).await
 }
 
 const BEGIN: StatementId = StatementId::BEGIN;

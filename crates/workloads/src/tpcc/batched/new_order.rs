@@ -10,8 +10,8 @@ use super::super::inputs::{Line, NewOrder, UNUSED_ITEM};
 use super::super::new_order::{quantity_left, total};
 use super::super::random::ORIGINAL;
 use super::super::schema::LINES_MAX;
-use super::super::statements::Ask;
-use super::super::talk::{Talk, wrong_count};
+use super::super::statements::Stmt;
+use super::super::tx::{Tx, wrong_count};
 use super::super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 use super::flight::Flight;
 use super::statements::{items, lines, stocks};
@@ -53,28 +53,28 @@ struct Head {
 type Picks = [Pick; LINES_MAX as usize];
 
 /// The profile of clause 2.4.2.2.
-pub(super) async fn converse(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
     for (pick, (number, line)) in places.take(order.n_lines) {
         *pick = Pick { number, line, ..Pick::default() };
     }
     let picks = &mut picks[..order.n_lines];
-    let mut infos = std::mem::take(&mut talk.words.data);
+    let mut infos = std::mem::take(&mut tx.words.data);
     infos.clear();
-    let head = read(talk, order, picks, &mut infos).await?;
+    let head = read(tx, order, picks, &mut infos).await?;
     let rolls_back = picks.iter().any(Pick::is_unused);
     take(picks)?;
     let mut nothing = |_: &dyn Row| Ok(());
     let asked = {
-        let mut flight = writing(talk, order, &head, picks, &infos);
+        let mut flight = writing(tx, order, &head, picks, &infos);
         if !rolls_back {
             flight.call(COMMIT, &[]);
         }
-        flight.ask(talk, &mut nothing)
+        flight.ask(tx, &mut nothing)
     };
     asked.await?;
-    talk.words.data = infos;
+    tx.words.data = infos;
     if rolls_back {
         return Ok(Done::RolledBack);
     }
@@ -84,16 +84,16 @@ pub(super) async fn converse(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Do
             && pick.stock.as_ref().is_some_and(|stock| stock.2)
     };
     let total = total(sum, head.discount, head.w_tax + head.d_tax);
-    talk.measured.push((ORDER_LINES, order.n_lines as u64));
-    talk.measured.push((BRAND_LINES, picks.iter().filter(is_brand).count() as u64));
-    talk.measured.push((ORDER_TOTAL, total as u64));
+    tx.measured.push((ORDER_LINES, order.n_lines as u64));
+    tx.measured.push((BRAND_LINES, picks.iter().filter(is_brand).count() as u64));
+    tx.measured.push((ORDER_TOTAL, total as u64));
     Ok(Done::Committed)
 }
 
 /// Takes the district's next number, locks the stocks, and reads everything. What the districts
 /// say of a line is put into `infos`.
 async fn read(
-    talk: &mut Talk<'_>,
+    tx: &mut Tx<'_>,
     order: &NewOrder,
     picks: &mut [Pick],
     infos: &mut String,
@@ -121,7 +121,7 @@ async fn read(
         head.n_rows += 1;
         Ok(())
     };
-    flight.ask(talk, &mut visit).await?;
+    flight.ask(tx, &mut visit).await?;
     match head.n_rows {
         3 => Ok(head),
         n => Err(wrong_count("district, customer and warehouse of an order", &[], n as u64)),
@@ -132,7 +132,7 @@ async fn read(
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::of(BEGIN, &[]);
-    flight.call(Ask::DistrictTakesOrder.id(), &[w_id, d_id]);
+    flight.call(Stmt::DistrictTakesOrder.id(), &[w_id, d_id]);
     let mut n_lists = 0;
     let in_use = picks.iter().filter(|pick| !pick.is_unused()).count();
     for list in
@@ -151,9 +151,9 @@ fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
         flight.end(stocks(n));
         n_lists += 1;
     }
-    flight.call(Ask::DistrictOfOrder.id(), &[w_id, d_id]);
-    flight.call(Ask::CustomerOfOrder.id(), &[w_id, d_id, order.customer.into()]);
-    flight.call(Ask::WarehouseTax.id(), &[w_id]);
+    flight.call(Stmt::DistrictOfOrder.id(), &[w_id, d_id]);
+    flight.call(Stmt::CustomerOfOrder.id(), &[w_id, d_id, order.customer.into()]);
+    flight.call(Stmt::WarehouseTax.id(), &[w_id]);
     picks.iter().for_each(|pick| flight.value(pick.line.item.into()));
     flight.end(items(picks.len()));
     (flight, n_lists)
@@ -207,7 +207,7 @@ fn take(picks: &mut [Pick]) -> Result<(), Refusal> {
 
 /// The second flight, without its end.
 fn writing<'v>(
-    talk: &Talk<'_>,
+    tx: &Tx<'_>,
     order: &NewOrder,
     head: &Head,
     picks: &[Pick],
@@ -217,15 +217,15 @@ fn writing<'v>(
     let o_id = Value::Int(head.o_id);
     let (n_lines, all_local) = (order.n_lines as i64, i64::from(order.is_local()));
     let values =
-        [o_id, d_id, w_id, order.customer.into(), talk.date(), n_lines.into(), all_local.into()];
-    let mut flight = Flight::of(Ask::OrderInsert.id(), &values);
-    flight.call(Ask::NewOrderInsert.id(), &[o_id, d_id, w_id]);
+        [o_id, d_id, w_id, order.customer.into(), tx.date(), n_lines.into(), all_local.into()];
+    let mut flight = Flight::of(Stmt::OrderInsert.id(), &values);
+    flight.call(Stmt::NewOrderInsert.id(), &[o_id, d_id, w_id]);
     let taken = || picks.iter().filter_map(|pick| Some((pick, pick.stock.as_ref()?)));
     for (pick, (left, _, _)) in taken() {
         let Line { item, supply_warehouse, quantity } = pick.line;
         let remote = i64::from(supply_warehouse != order.warehouse);
         let values = [*left, quantity, remote, supply_warehouse, item].map(Value::Int);
-        flight.call(Ask::StockUpdate.id(), &values);
+        flight.call(Stmt::StockUpdate.id(), &values);
     }
     for (pick, (_, info, _)) in taken() {
         let Line { item, supply_warehouse, quantity } = pick.line;

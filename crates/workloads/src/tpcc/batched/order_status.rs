@@ -5,8 +5,8 @@
 use model::{Done, Refusal, RefusalKind, Row, Value};
 
 use super::super::inputs::{OrderStatus, Who, last_name};
-use super::super::statements::Ask;
-use super::super::talk::{Talk, middle, wrong_count};
+use super::super::statements::Stmt;
+use super::super::tx::{Tx, middle, wrong_count};
 use super::flight::Flight;
 use super::statements::LAST_WITH_LINES;
 use super::{BEGIN_READ_ONLY, COMMIT};
@@ -14,20 +14,20 @@ use super::{BEGIN_READ_ONLY, COMMIT};
 /// The profile of clause 2.6.2.2. The order and its lines are one statement: between two of them
 /// the customer may have ordered again, where a database looks anew for each (3.4.1 wants an
 /// Order-Status to be as if it were alone).
-pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut flight = Flight::empty();
     let (c_id, n_customers) = match asked.who {
         Who::Id(id) => {
             flight.call(BEGIN_READ_ONLY, &[]);
-            flight.call(Ask::StatusById.id(), &[w_id, d_id, id.into()]);
+            flight.call(Stmt::StatusById.id(), &[w_id, d_id, id.into()]);
             (id, 1)
         }
         Who::LastName(number) => {
             let name = last_name(number);
             let mut by_name = Flight::of(BEGIN_READ_ONLY, &[]);
-            by_name.call(Ask::StatusByName.id(), &[w_id, d_id, Value::Text(name.text())]);
-            (namesake(talk, by_name).await?, 0)
+            by_name.call(Stmt::StatusByName.id(), &[w_id, d_id, Value::Text(name.text())]);
+            (namesake(tx, by_name).await?, 0)
         }
     };
     let c_id = Value::Int(c_id);
@@ -44,7 +44,7 @@ pub(super) async fn converse(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result
             see_line(row)
         }
     };
-    flight.ask(talk, &mut see).await?;
+    flight.ask(tx, &mut see).await?;
     if n_customers_seen != n_customers {
         return Err(wrong_count("customer", &[w_id, d_id, c_id], n_customers_seen));
     }
@@ -73,15 +73,15 @@ fn see_customer(row: &dyn Row) -> Result<(i64, i64), Refusal> {
 }
 
 /// The number of the middle one of a name.
-async fn namesake(talk: &mut Talk<'_>, flight: Flight<'_>) -> Result<i64, Refusal> {
-    let mut found = std::mem::take(&mut talk.words.namesakes);
+async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, Refusal> {
+    let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();
     let mut see = |row: &dyn Row| {
         found.push(see_customer(row)?);
         Ok(())
     };
-    flight.ask(talk, &mut see).await?;
+    flight.ask(tx, &mut see).await?;
     let chosen = middle(found.len()).map(|at| found[at].0);
-    talk.words.namesakes = found;
+    tx.words.namesakes = found;
     chosen.ok_or_else(|| wrong_count("customer by last name", &[], 0))
 }

@@ -6,50 +6,50 @@ use model::{Done, Refusal, Row, Value};
 
 use super::super::inputs::{Payment, Who, last_name};
 use super::super::payment::{DATA_MAX, begin_data};
-use super::super::statements::Ask;
-use super::super::talk::{Talk, middle, wrong_count};
+use super::super::statements::Stmt;
+use super::super::tx::{Tx, middle, wrong_count};
 use super::flight::Flight;
 use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
 /// The profile of clause 2.5.2.2.
-pub(super) async fn converse(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
-    let mut names = std::mem::take(&mut talk.words.short);
-    let mut data = std::mem::take(&mut talk.words.data);
+pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
+    let mut names = std::mem::take(&mut tx.words.short);
+    let mut data = std::mem::take(&mut tx.words.data);
     data.clear();
-    let (mut c_id, mut bad_credit) = open(talk, payment, &mut names, &mut data).await?;
+    let (mut c_id, mut bad_credit) = open(tx, payment, &mut names, &mut data).await?;
     if let Who::LastName(number) = payment.who {
-        let found = middle(talk.words.namesakes.len()).map(|at| talk.words.namesakes[at].0);
+        let found = middle(tx.words.namesakes.len()).map(|at| tx.words.namesakes[at].0);
         c_id = found.ok_or_else(|| wrong_count("customer by last name", &[number.into()], 0))?;
         let mut see = |row: &dyn Row| see_customer(row, &mut data, &mut bad_credit);
         let flight = Flight::of(CUSTOMER_PAID, &key(payment, c_id));
-        flight.ask(talk, &mut see).await?;
+        flight.ask(tx, &mut see).await?;
     }
     let Some(bad_credit) = bad_credit else {
         return Err(wrong_count("customer", &key(payment, c_id), 0));
     };
     if bad_credit {
-        let was = std::mem::take(&mut talk.words.was);
+        let was = std::mem::take(&mut tx.words.was);
         let was = std::mem::replace(&mut data, was);
         begin_data(&mut data, payment, c_id);
         data.push_str(&was);
         data.truncate(data.floor_char_boundary(DATA_MAX));
-        talk.words.was = was;
+        tx.words.was = was;
     }
     let mut nothing = |_: &dyn Row| Ok(());
     let asked = {
-        let flight = writing(talk, payment, c_id, bad_credit.then_some(data.as_str()), &names);
-        flight.ask(talk, &mut nothing)
+        let flight = writing(tx, payment, c_id, bad_credit.then_some(data.as_str()), &names);
+        flight.ask(tx, &mut nothing)
     };
     asked.await?;
-    (talk.words.short, talk.words.data) = (names, data);
+    (tx.words.short, tx.words.data) = (names, data);
     Ok(Done::Committed)
 }
 
 /// Warehouse and district are paid and read; the customer is read, or those of its name. Leaves
 /// H_DATA in `names`, the customer's data in `data`, and returns number and bad credit.
 async fn open(
-    talk: &mut Talk<'_>,
+    tx: &mut Tx<'_>,
     payment: &Payment,
     names: &mut String,
     data: &mut String,
@@ -57,8 +57,8 @@ async fn open(
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
     let mut flight = Flight::of(BEGIN, &[]);
-    flight.call(Ask::WarehousePaid.id(), &[amount, w_id]);
-    flight.call(Ask::DistrictPaid.id(), &[amount, w_id, d_id]);
+    flight.call(Stmt::WarehousePaid.id(), &[amount, w_id]);
+    flight.call(Stmt::DistrictPaid.id(), &[amount, w_id, d_id]);
     let said = match payment.who {
         Who::LastName(number) => last_name(number),
         Who::Id(_) => last_name(0),
@@ -71,15 +71,15 @@ async fn open(
         }
         Who::LastName(_) => {
             let values = [c_w_id, c_d_id, Value::Text(said.text())];
-            flight.call(Ask::CustomersByName.id(), &values);
+            flight.call(Stmt::CustomersByName.id(), &values);
             0
         }
     };
-    flight.call(Ask::WarehouseOfPayment.id(), &[w_id]);
-    flight.call(Ask::DistrictOfPayment.id(), &[w_id, d_id]);
+    flight.call(Stmt::WarehouseOfPayment.id(), &[w_id]);
+    flight.call(Stmt::DistrictOfPayment.id(), &[w_id, d_id]);
     names.clear();
     let (mut bad_credit, mut n_places) = (None, 0);
-    let mut namesakes = std::mem::take(&mut talk.words.namesakes);
+    let mut namesakes = std::mem::take(&mut tx.words.namesakes);
     namesakes.clear();
     let mut see = |row: &dyn Row| match row.result_set() {
         0 if c_id != 0 => see_customer(row, data, &mut bad_credit),
@@ -94,8 +94,8 @@ async fn open(
             (1..6).try_for_each(|column| row.text(column).map(|_| ()))
         }
     };
-    flight.ask(talk, &mut see).await?;
-    talk.words.namesakes = namesakes;
+    flight.ask(tx, &mut see).await?;
+    tx.words.namesakes = namesakes;
     match n_places {
         2 => Ok((c_id, bad_credit)),
         n => Err(wrong_count("warehouse and district of a payment", &[w_id, d_id], n)),
@@ -123,7 +123,7 @@ fn see_customer(
 
 /// The last flight; `data` is what a customer of bad credit gets.
 fn writing<'v>(
-    talk: &Talk<'_>,
+    tx: &Tx<'_>,
     payment: &Payment,
     c_id: i64,
     data: Option<&'v str>,
@@ -132,16 +132,16 @@ fn writing<'v>(
     let amount = Value::cents(payment.cents);
     let [c_w_id, c_d_id, c_id] = key(payment, c_id);
     let mut flight = match data {
-        None => Flight::of(Ask::CustomerPays.id(), &[amount, amount, c_w_id, c_d_id, c_id]),
+        None => Flight::of(Stmt::CustomerPays.id(), &[amount, amount, c_w_id, c_d_id, c_id]),
         Some(data) => {
             let values = [amount, amount, Value::Text(data), c_w_id, c_d_id, c_id];
-            Flight::of(Ask::CustomerPaysWithData.id(), &values)
+            Flight::of(Stmt::CustomerPaysWithData.id(), &values)
         }
     };
     let (w_id, d_id) = (payment.warehouse.into(), payment.district.into());
-    let date = talk.date();
+    let date = tx.date();
     let values = [c_id, c_d_id, c_w_id, d_id, w_id, date, amount, Value::Text(names)];
-    flight.call(Ask::HistoryInsert.id(), &values);
+    flight.call(Stmt::HistoryInsert.id(), &values);
     flight.call(COMMIT, &[]);
     flight
 }

@@ -7,7 +7,7 @@
 use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use super::super::schema::{DISTRICTS, LINES_MAX};
-use super::super::statements::{self, FOR_UPDATE, N_ASKS};
+use super::super::statements::{self, FOR_UPDATE, N_STMTS};
 
 use StatementKind::{Read, Write};
 
@@ -15,20 +15,20 @@ const LINES: u16 = LINES_MAX as u16;
 
 /// Items by a list of numbers; `n` is its length.
 pub(super) fn items(n: usize) -> StatementId {
-    StatementId(N_ASKS + n as u16 - 1)
+    StatementId(N_STMTS + n as u16 - 1)
 }
 
 /// Stocks of a warehouse by a list of items; `n` is its length.
 pub(super) fn stocks(n: usize) -> StatementId {
-    StatementId(N_ASKS + LINES + n as u16 - 1)
+    StatementId(N_STMTS + LINES + n as u16 - 1)
 }
 
 /// So many lines are entered.
 pub(super) fn lines(n: usize) -> StatementId {
-    StatementId(N_ASKS + 2 * LINES + n as u16 - 1)
+    StatementId(N_STMTS + 2 * LINES + n as u16 - 1)
 }
 
-const OTHERS: u16 = N_ASKS + 3 * LINES;
+const OTHERS: u16 = N_STMTS + 3 * LINES;
 pub(super) const CUSTOMER_PAID: StatementId = StatementId(OTHERS);
 pub(super) const LAST_WITH_LINES: StatementId = StatementId(OTHERS + 1);
 pub(super) const LOW_STOCK: StatementId = StatementId(OTHERS + 2);
@@ -41,7 +41,7 @@ pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 /// All of them, behind those that go row by row.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
-    assert_eq!(all.len(), usize::from(N_ASKS), "the numbers above begin there");
+    assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
     let mut add = |name, kind, sql: &str| {
         let sql = dialect.sql(&sql.replace(FOR_UPDATE, dialect.for_update));
         all.push(Statement::new(name, kind, sql));

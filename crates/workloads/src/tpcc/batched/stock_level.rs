@@ -3,13 +3,13 @@
 use model::{Done, Refusal, Row};
 
 use super::super::inputs::StockLevel;
-use super::super::talk::{Talk, wrong_count};
+use super::super::tx::{Tx, wrong_count};
 use super::flight::Flight;
 use super::statements::LOW_STOCK;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
 /// The profile of clause 2.8.2.2.
-pub(super) async fn converse(talk: &mut Talk<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     let mut flight = Flight::empty();
     flight.call(BEGIN_READ_ONLY, &[]);
@@ -20,7 +20,7 @@ pub(super) async fn converse(talk: &mut Talk<'_>, asked: &StockLevel) -> Result<
         n_rows += 1;
         row.int(0).map(|_| ())
     };
-    flight.ask(talk, &mut see).await?;
+    flight.ask(tx, &mut see).await?;
     match n_rows {
         1 => Ok(Done::Committed),
         n => Err(wrong_count("count of low stock", &values, n)),

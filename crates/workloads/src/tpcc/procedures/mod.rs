@@ -15,7 +15,7 @@ use model::{
 
 use super::inputs::{Delivery, Inputs, Line, NewOrder, OrderStatus, Payment, StockLevel, Who};
 use super::inputs::{UNUSED_ITEM, last_name};
-use super::talk::{Talk, wrong_count};
+use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DELIVERED};
 
 /// The SQLSTATE by which a function says that it rolled back because of an unused item.
@@ -71,29 +71,29 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
 }
 
 /// A whole transaction: one call.
-pub(super) async fn transact(talk: &mut Talk<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
     match inputs {
-        Inputs::NewOrder(order) => new_order(talk, order).await,
-        Inputs::Payment(payment) => pay(talk, payment).await,
-        Inputs::OrderStatus(asked) => order_status(talk, asked).await,
-        Inputs::Delivery(delivery) => deliver(talk, delivery).await,
-        Inputs::StockLevel(asked) => stock_level(talk, asked).await,
+        Inputs::NewOrder(order) => new_order(tx, order).await,
+        Inputs::Payment(payment) => pay(tx, payment).await,
+        Inputs::OrderStatus(asked) => order_status(tx, asked).await,
+        Inputs::Delivery(delivery) => deliver(tx, delivery).await,
+        Inputs::StockLevel(asked) => stock_level(tx, asked).await,
     }
 }
 
-async fn new_order(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusal> {
-    let mut lines = std::mem::take(&mut talk.words.data);
+async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+    let mut lines = std::mem::take(&mut tx.words.data);
     put_lines(&mut lines, order);
     let values = [
         order.warehouse.into(),
         order.district.into(),
         order.customer.into(),
-        talk.date(),
+        tx.date(),
         i64::from(order.is_local()).into(),
         Value::Text(&lines),
     ];
     let (mut is_committed, mut n_brand, mut total) = (false, 0, 0);
-    let asked = talk
+    let asked = tx
         .one("new order", NEW_ORDER, &values, &mut |row| {
             is_committed = row.int(0)? == 1;
             row.int(1)?;
@@ -104,7 +104,7 @@ async fn new_order(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusa
             row.text(9).map(|_| ())
         })
         .await;
-    talk.words.data = lines;
+    tx.words.data = lines;
     match asked {
         Err(no) if no.sqlstate == ROLLED_BACK => is_committed = false,
         asked => asked?,
@@ -116,9 +116,9 @@ async fn new_order(talk: &mut Talk<'_>, order: &NewOrder) -> Result<Done, Refusa
             false => Err(wrong_count("item of an order", &[], 0)),
         };
     }
-    talk.measured.push((ORDER_LINES, order.n_lines as u64));
-    talk.measured.push((BRAND_LINES, n_brand as u64));
-    talk.measured.push((ORDER_TOTAL, total as u64));
+    tx.measured.push((ORDER_LINES, order.n_lines as u64));
+    tx.measured.push((BRAND_LINES, n_brand as u64));
+    tx.measured.push((ORDER_TOTAL, total as u64));
     Ok(Done::Committed)
 }
 
@@ -132,7 +132,7 @@ fn put_lines(text: &mut String, order: &NewOrder) {
     }
 }
 
-async fn pay(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
+async fn pay(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
     let name = name_of(payment.who);
     let values = [
         payment.warehouse.into(),
@@ -142,9 +142,9 @@ async fn pay(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
         id_of(payment.who).into(),
         Value::Text(name.text()),
         Value::cents(payment.cents),
-        talk.date(),
+        tx.date(),
     ];
-    talk.one("payment", PAYMENT, &values, &mut |row| {
+    tx.one("payment", PAYMENT, &values, &mut |row| {
         row.int(0)?;
         (1..22).try_for_each(|column| row.text(column).map(|_| ()))?;
         row.value(22);
@@ -158,7 +158,7 @@ async fn pay(talk: &mut Talk<'_>, payment: &Payment) -> Result<Done, Refusal> {
     Ok(Done::Committed)
 }
 
-async fn order_status(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+async fn order_status(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
     let name = name_of(asked.who);
     let values = [
         asked.warehouse.into(),
@@ -167,7 +167,7 @@ async fn order_status(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, 
         Value::Text(name.text()),
     ];
     let mut n_lines = 0;
-    talk.visit(ORDER_STATUS, &values, &mut |row| {
+    tx.visit(ORDER_STATUS, &values, &mut |row| {
         n_lines += 1;
         row.int(0)?;
         row.cents(1)?;
@@ -187,22 +187,22 @@ async fn order_status(talk: &mut Talk<'_>, asked: &OrderStatus) -> Result<Done, 
     }
 }
 
-async fn deliver(talk: &mut Talk<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
-    let values = [delivery.warehouse.into(), delivery.carrier.into(), talk.date()];
+async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+    let values = [delivery.warehouse.into(), delivery.carrier.into(), tx.date()];
     let (mut n_delivered, mut n_skipped) = (0, 0);
-    talk.one("delivery", DELIVERY, &values, &mut |row| {
+    tx.one("delivery", DELIVERY, &values, &mut |row| {
         (n_delivered, n_skipped) = (row.int(0)?, row.int(1)?);
         row.text(2).map(|_| ())
     })
     .await?;
-    talk.measured.push((ORDERS_DELIVERED, n_delivered as u64));
-    talk.measured.push((DELIVERIES_SKIPPED, n_skipped as u64));
+    tx.measured.push((ORDERS_DELIVERED, n_delivered as u64));
+    tx.measured.push((DELIVERIES_SKIPPED, n_skipped as u64));
     Ok(Done::Committed)
 }
 
-async fn stock_level(talk: &mut Talk<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
-    talk.one("stock level", STOCK_LEVEL, &values, &mut |row| row.int(0).map(|_| ())).await?;
+    tx.one("stock level", STOCK_LEVEL, &values, &mut |row| row.int(0).map(|_| ())).await?;
     Ok(Done::Committed)
 }
 

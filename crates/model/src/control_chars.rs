@@ -4,7 +4,7 @@
 /// Whether a letter is not seen but felt: a control character, one that ends a line or turns the
 /// direction of writing, or another of Unicode's format characters (category Cf) without a shape.
 /// Two names may be alike but for these.
-pub fn is_unseen(letter: char) -> bool {
+pub fn is_control_char(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
@@ -24,8 +24,8 @@ mod tests {
     #[test]
     fn letters_without_a_shape_are_unseen_and_all_others_are_not() {
         let unseen = ['\n', '\u{7}', '\u{200b}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'];
-        assert!(unseen.into_iter().all(is_unseen));
+        assert!(unseen.into_iter().all(is_control_char));
         let seen = [' ', 'a', 'ß', '–', '漢', '🦀', '\u{a0}', '\u{2009}', '\u{2030}', '\u{301}'];
-        assert!(!seen.into_iter().any(is_unseen));
+        assert!(!seen.into_iter().any(is_control_char));
     }
 }

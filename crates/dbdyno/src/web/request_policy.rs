@@ -4,7 +4,7 @@
 //! A page of another site may have a reader's browser send requests to us. It cannot read our
 //! answers, but could change something, or, with a name of its own that points to this machine,
 //! read all. So hosts, origins and the browser's own words on where a request comes from are
-//! checked. Not here: passwords (door).
+//! checked. Not here: passwords (auth).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::App;
-use super::answer::NoPage;
-use super::crowd::Guest;
-use super::door;
+use super::answer::HttpError;
+use super::auth;
+use super::connection_limiter::Guest;
 use super::query;
 use super::serve::Peer;
 use crate::asked_host::asked_host;
@@ -47,7 +47,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
 ];
 
 /// Around every request.
-pub(super) async fn guard(
+pub(super) async fn enforce(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
     Extension(guest): Extension<Arc<Guest>>,
@@ -62,18 +62,20 @@ pub(super) async fn guard(
         Err(refused) => *refused,
         Ok(()) => match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
             Ok(response) => response,
-            Err(_) => NoPage::new(StatusCode::SERVICE_UNAVAILABLE, "it took too long: ask again")
-                .into_response(),
+            Err(_) => {
+                HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "it took too long: ask again")
+                    .into_response()
+            }
         },
     };
-    let mut response = match response.extensions().get::<NoPage>() {
+    let mut response = match response.extensions().get::<HttpError>() {
         Some(no) => {
             if no.status.is_server_error() {
                 say(&format!("dbdyno: {path}: {}", no.text));
             }
-            no.told(is_api, app.0.door.is_some())
+            no.told(is_api, app.0.auth.is_some())
         }
-        None => worded(response, is_api, app.0.door.is_some()),
+        None => worded(response, is_api, app.0.auth.is_some()),
     };
     // Programs are told how to sign in; a browser would ask in a window of its own.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
@@ -103,7 +105,7 @@ fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => "no form of ours is so long",
         _ => "this cannot be understood",
     };
-    let mut told = NoPage::new(status, text).told(is_api, can_leave);
+    let mut told = HttpError::new(status, text).told(is_api, can_leave);
     if let Some(allow) = response.headers().get(header::ALLOW) {
         told.headers_mut().insert(header::ALLOW, allow.clone());
     }
@@ -113,20 +115,20 @@ fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
 /// Refuses what may not be asked.
 fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Response>> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-    let scheme = if app.0.door.is_some() { "https" } else { "http" };
-    let refused = |no: NoPage| Box::new(no.into_response());
+    let scheme = if app.0.auth.is_some() { "https" } else { "http" };
+    let refused = |no: HttpError| Box::new(no.into_response());
     asked_host(uri, headers, app.0.is_loopback)
-        .map_err(|(status, text)| NoPage::new(status, text))
+        .map_err(|(status, text)| HttpError::new(status, text))
         .and_then(|host| is_from_us(method, headers, scheme, host))
         .map_err(refused)?;
-    let Some(door) = &app.0.door else { return Ok(()) };
+    let Some(auth) = &app.0.auth else { return Ok(()) };
     let is_outside = uri.path() == "/login" || uri.path().starts_with("/assets/");
-    if is_outside || door.lets_in(headers, peer, door::now()).map_err(refused)? {
+    if is_outside || auth.lets_in(headers, peer, auth::now()).map_err(refused)? {
         return Ok(());
     }
     if uri.path().starts_with("/api/") || method == Method::POST {
         let text = "a password is needed: sign in first";
-        return Err(refused(NoPage::new(StatusCode::UNAUTHORIZED, text)));
+        return Err(refused(HttpError::new(StatusCode::UNAUTHORIZED, text)));
     }
     let asked = uri.path_and_query().map_or("/", |asked| asked.as_str());
     let login = format!("/login{}", query::query(&[("next", asked)]));
@@ -139,7 +141,7 @@ fn is_from_us(
     headers: &HeaderMap,
     scheme: &str,
     host: &str,
-) -> Result<(), NoPage> {
+) -> Result<(), HttpError> {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let (origin, site) = (text("origin"), text("sec-fetch-site"));
     let is_reading = matches!(*method, Method::GET | Method::HEAD);
@@ -157,7 +159,7 @@ fn is_from_us(
     };
     match is_good {
         true => Ok(()),
-        false => Err(NoPage::new(
+        false => Err(HttpError::new(
             StatusCode::FORBIDDEN,
             "this was asked for by a page of another site, or by a program that does not say \
              'Origin': only dbdyno's own pages may",

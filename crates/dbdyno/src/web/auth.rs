@@ -3,7 +3,7 @@
 //!
 //! The password is compared by its hash, in constant time; whoever fails waits longer each time.
 //! Sessions live in memory and end with the service. Not here: where a password is asked for
-//! (the command line), and which requests need one (guard).
+//! (the command line), and which requests need one (request_policy).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,7 +22,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::App;
-use super::answer::{self, Frame, NoPage};
+use super::answer::{self, Frame, HttpError};
 use super::query::{Form, Pairs};
 use super::serve::Peer;
 use super::throttle::Throttle;
@@ -37,24 +37,24 @@ const SESSIONS_MAX: usize = 256;
 /// Fewer letters are tried out.
 const LETTERS_MIN: usize = 8;
 
-/// A door with a lock.
-pub(super) struct Door {
+/// Who may come in: whoever knows the password.
+pub(super) struct Auth {
     password: [u8; 32],
     /// By the hash of what the cookie holds: when each ends.
     sessions: Mutex<HashMap<[u8; 32], Instant>>,
     throttle: Mutex<Throttle>,
 }
 
-impl Door {
-    /// A door that this password opens.
-    pub(super) fn new(password: &str) -> Result<Door, Error> {
+impl Auth {
+    /// One that this password opens.
+    pub(super) fn new(password: &str) -> Result<Auth, Error> {
         if password.chars().count() < LETTERS_MIN {
             return Err(Error::Usage(format!(
                 "the password of the web pages has fewer than {LETTERS_MIN} letters: choose a \
                  longer one"
             )));
         }
-        Ok(Door {
+        Ok(Auth {
             password: hash(password.as_bytes()),
             sessions: Mutex::default(),
             throttle: Mutex::default(),
@@ -67,7 +67,7 @@ impl Door {
         headers: &HeaderMap,
         peer: IpAddr,
         now: Instant,
-    ) -> Result<bool, NoPage> {
+    ) -> Result<bool, HttpError> {
         if let Some(session) = session_of(headers) {
             let ends = held(&self.sessions).get(&hash(session.as_bytes())).copied();
             if ends.is_some_and(|ends| now < ends) {
@@ -81,13 +81,13 @@ impl Door {
     }
 
     /// Whether this password opens it; trouble if `peer` has tried too often.
-    fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<bool, NoPage> {
+    fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<bool, HttpError> {
         let mut throttle = held(&self.throttle);
         if let Some(wait) = throttle.wait(peer, now) {
             let seconds = wait.as_secs() + 1;
             let text = format!("too many wrong passwords: wait {seconds} s");
-            let no = NoPage::new(StatusCode::TOO_MANY_REQUESTS, text);
-            return Err(NoPage { retry_after_s: Some(seconds), ..no });
+            let no = HttpError::new(StatusCode::TOO_MANY_REQUESTS, text);
+            return Err(HttpError { retry_after_s: Some(seconds), ..no });
         }
         let is_right = verify_slices_are_equal(&hash(password.as_bytes()), &self.password).is_ok();
         match is_right {
@@ -101,10 +101,11 @@ impl Door {
     }
 
     /// Begins a session; what its cookie holds.
-    fn begin(&self, now: Instant) -> Result<String, NoPage> {
+    fn begin(&self, now: Instant) -> Result<String, HttpError> {
         let mut bits = [0; 32];
-        getrandom::fill(&mut bits)
-            .map_err(|error| NoPage::failed(format!("the system gives no random bits: {error}")))?;
+        getrandom::fill(&mut bits).map_err(|error| {
+            HttpError::failed(format!("the system gives no random bits: {error}"))
+        })?;
         let session: String = bits.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut sessions = held(&self.sessions);
         sessions.retain(|_, ends| now < *ends);
@@ -174,9 +175,9 @@ fn next_of(pairs: &Pairs) -> String {
 pub(super) async fn page(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let next = next_of(&Pairs::of(&query.unwrap_or_default()));
-    match app.0.door {
+    match app.0.auth {
         None => Ok(Redirect::to(&next).into_response()),
         Some(_) => {
             answer::page(&LoginPage { frame: Frame::new("Sign in", "", false), next, wrong: false })
@@ -189,16 +190,16 @@ pub(super) async fn enter(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
     Form(form): Form,
-) -> Result<Response, NoPage> {
+) -> Result<Response, HttpError> {
     let next = next_of(&form);
-    let Some(door) = &app.0.door else { return Ok(Redirect::to(&next).into_response()) };
-    if !door.opens(form.exactly("password").unwrap_or(""), peer, now())? {
+    let Some(auth) = &app.0.auth else { return Ok(Redirect::to(&next).into_response()) };
+    if !auth.opens(form.exactly("password").unwrap_or(""), peer, now())? {
         let frame = Frame::new("Sign in", "", false);
         let mut response = answer::page(&LoginPage { frame, next, wrong: true })?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
     }
-    let session = door.begin(now())?;
+    let session = auth.begin(now())?;
     let mut response = Redirect::to(&next).into_response();
     set_cookie(&mut response, &session, SESSION.as_secs());
     Ok(response)
@@ -206,8 +207,8 @@ pub(super) async fn enter(
 
 /// `POST /logout`
 pub(super) async fn leave(State(app): State<App>, headers: HeaderMap) -> Response {
-    if let Some(door) = &app.0.door {
-        door.end(&headers);
+    if let Some(auth) = &app.0.auth {
+        auth.end(&headers);
     }
     let mut response = Redirect::to("/").into_response();
     set_cookie(&mut response, "", 0);
@@ -235,35 +236,35 @@ mod tests {
 
     #[test]
     fn a_session_or_the_password_opens_the_door_and_nothing_else() {
-        let door = Door::new("correct horse").unwrap();
+        let auth = Auth::new("correct horse").unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
-        let lets_in = |headers: &HeaderMap, now| door.lets_in(headers, peer, now).unwrap();
+        let lets_in = |headers: &HeaderMap, now| auth.lets_in(headers, peer, now).unwrap();
         let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
         let authorization = |text: &str| headers(header::AUTHORIZATION, text);
         assert!(!lets_in(&HeaderMap::new(), now));
         assert!(lets_in(&authorization(&basic("anybody:correct horse")), now));
         assert!(!lets_in(&authorization(&basic("correct horse")), now));
         assert!(!lets_in(&authorization("Bearer correct horse"), now));
-        let session = door.begin(now).unwrap();
+        let session = auth.begin(now).unwrap();
         let cookie = |text: &str| headers(header::COOKIE, text);
         let with = cookie(&format!("a=b; {COOKIE}={session}"));
         assert!(lets_in(&with, now));
         assert!(!lets_in(&with, now + SESSION));
         assert!(!lets_in(&cookie(&format!("{COOKIE}=0")), now));
-        door.end(&with);
+        auth.end(&with);
         assert!(!lets_in(&with, now));
     }
 
     #[test]
     fn whoever_guesses_is_not_heard_for_a_while_even_with_the_right_one() {
-        let door = Door::new("correct horse").unwrap();
+        let auth = Auth::new("correct horse").unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
         for _ in 0..3 {
-            assert!(!door.opens("guess", peer, now).unwrap());
+            assert!(!auth.opens("guess", peer, now).unwrap());
         }
-        let no = door.opens("correct horse", peer, now).unwrap_err();
+        let no = auth.opens("correct horse", peer, now).unwrap_err();
         assert_eq!((no.status, no.retry_after_s), (StatusCode::TOO_MANY_REQUESTS, Some(2)));
-        assert!(door.opens("correct horse", peer, now + Duration::from_secs(2)).unwrap());
+        assert!(auth.opens("correct horse", peer, now + Duration::from_secs(2)).unwrap());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::throttle::who;
 
 /// The connections that are open.
 #[derive(Debug, Default)]
-pub(super) struct Crowd(Mutex<Open>);
+pub(super) struct ConnectionLimiter(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
@@ -42,17 +42,17 @@ enum State {
     Asking,
 }
 
-/// A connection's place in the crowd; it is given up when this goes.
+/// A connection's place in the connection_limiter; it is given up when this goes.
 #[derive(Debug)]
 pub(super) struct Guest {
-    crowd: Arc<Crowd>,
+    limiter: Arc<ConnectionLimiter>,
     id: u64,
     gives_way: Arc<Notify>,
 }
 
-impl Crowd {
+impl ConnectionLimiter {
     /// A connection from this address.
-    pub(super) fn enter(self: &Arc<Crowd>, peer: IpAddr) -> Guest {
+    pub(super) fn enter(self: &Arc<ConnectionLimiter>, peer: IpAddr) -> Guest {
         let gives_way = Arc::new(Notify::new());
         let mut open = self.held();
         open.turn += 1;
@@ -64,7 +64,7 @@ impl Crowd {
             gives_way: Arc::clone(&gives_way),
         };
         open.all.insert(id, one);
-        Guest { crowd: Arc::clone(self), id, gives_way }
+        Guest { limiter: Arc::clone(self), id, gives_way }
     }
 
     /// Has one give way, if any is not being answered: of the address with the most connections
@@ -96,7 +96,7 @@ impl Guest {
 
     /// Whether it has ever asked for something.
     pub(super) fn has_asked(&self) -> bool {
-        self.crowd.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
+        self.limiter.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
     }
 
     /// Waits until it is to give way.
@@ -105,7 +105,7 @@ impl Guest {
     }
 
     fn is_now(&self, state: State) {
-        let mut open = self.crowd.held();
+        let mut open = self.limiter.held();
         open.turn += 1;
         let turn = open.turn;
         if let Some(one) = open.all.get_mut(&self.id) {
@@ -116,7 +116,7 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        self.crowd.held().all.remove(&self.id);
+        self.limiter.held().all.remove(&self.id);
     }
 }
 
@@ -133,42 +133,42 @@ impl Drop for Answering<'_> {
 mod tests {
     use super::*;
 
-    fn left(crowd: &Arc<Crowd>, guests: &[Guest]) -> Vec<usize> {
-        let open = crowd.held();
+    fn left(limiter: &Arc<ConnectionLimiter>, guests: &[Guest]) -> Vec<usize> {
+        let open = limiter.held();
         (0..guests.len()).filter(|index| open.all.contains_key(&guests[*index].id)).collect()
     }
 
     #[test]
     fn who_says_nothing_gives_way_first_and_who_is_answered_never() {
-        let crowd = Arc::new(Crowd::default());
+        let limiter = Arc::new(ConnectionLimiter::default());
         let peer: IpAddr = "127.0.0.1".parse().unwrap();
-        let guests: Vec<Guest> = (0..5).map(|_| crowd.enter(peer)).collect();
+        let guests: Vec<Guest> = (0..5).map(|_| limiter.enter(peer)).collect();
         let answering = guests[0].asks();
         drop(guests[3].asks());
         drop(guests[1].asks());
         let mut gone = Vec::new();
         for _ in 0..6 {
-            let before = left(&crowd, &guests);
-            crowd.give_way();
-            let after = left(&crowd, &guests);
+            let before = left(&limiter, &guests);
+            limiter.give_way();
+            let after = left(&limiter, &guests);
             gone.extend(before.into_iter().filter(|index| !after.contains(index)));
         }
         assert_eq!(gone, [2, 4, 3, 1]);
         drop(answering);
-        crowd.give_way();
-        assert_eq!(left(&crowd, &guests), Vec::<usize>::new());
+        limiter.give_way();
+        assert_eq!(left(&limiter, &guests), Vec::<usize>::new());
     }
 
     #[test]
     fn an_address_with_many_connections_takes_none_from_others() {
-        let crowd = Arc::new(Crowd::default());
-        let enter = |peer: &str| crowd.enter(peer.parse().unwrap());
+        let limiter = Arc::new(ConnectionLimiter::default());
+        let enter = |peer: &str| limiter.enter(peer.parse().unwrap());
         let quiet = enter("192.0.2.1");
         let many: Vec<Guest> = (1..=9).map(|n| enter(&format!("2001:db8::{n}"))).collect();
         for _ in 0..8 {
-            crowd.give_way();
+            limiter.give_way();
         }
-        assert_eq!(left(&crowd, &[quiet]), [0]);
-        assert_eq!(left(&crowd, &many), [8]);
+        assert_eq!(left(&limiter, &[quiet]), [0]);
+        assert_eq!(left(&limiter, &many), [8]);
     }
 }

@@ -19,7 +19,7 @@ const END_MAX_S: i64 = 10;
 
 /// A service that is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Presence {
+pub(crate) struct PidFile {
     /// The process that serves.
     process: Process,
     /// Where its pages begin.
@@ -46,31 +46,31 @@ fn is_read_only(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
 }
 
-impl Presence {
+impl PidFile {
     /// The one that serves this store, if one does.
-    pub(crate) fn of(store: &Path) -> Option<Presence> {
+    pub(crate) fn of(store: &Path) -> Option<PidFile> {
         let text = fs::read_to_string(path(store)).ok()?;
-        let presence: Presence = serde_json::from_str(&text).ok()?;
-        (presence.process.fate(&Process::current()) == Fate::Alive).then_some(presence)
+        let pidfile: PidFile = serde_json::from_str(&text).ok()?;
+        (pidfile.process.fate(&Process::current()) == Fate::Alive).then_some(pidfile)
     }
 
     /// This process serves the store from now on.
-    pub(super) fn announce(store: &Path, address: &str) -> Result<Presence, Error> {
-        let presence = Presence { process: Process::current(), address: address.to_owned() };
-        let text = serde_json::to_string(&presence).expect("it is of words and numbers");
+    pub(super) fn announce(store: &Path, address: &str) -> Result<PidFile, Error> {
+        let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
+        let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
         let path = path(store);
         let new = beside(store, &format!("web.json-{}.new", std::process::id()));
         match fs::write(&new, text).and_then(|()| fs::rename(&new, &path)) {
-            Ok(()) => Ok(presence),
+            Ok(()) => Ok(pidfile),
             // Where a store may only be read, it is served, and nobody else can tell.
-            Err(error) if is_read_only(&error) => Ok(presence),
+            Err(error) if is_read_only(&error) => Ok(pidfile),
             Err(error) => Err(Error::Failed(format!("{}: {error}", path.display()))),
         }
     }
 
     /// It does not serve any more. What another has announced meanwhile is his.
     pub(super) fn withdraw(&self, store: &Path) {
-        if Presence::of(store).as_ref() == Some(self) {
+        if PidFile::of(store).as_ref() == Some(self) {
             // Whoever reads it sees that the process is gone.
             let _ = fs::remove_file(path(store));
         }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
-    Client, ClientMoments, Clock, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number,
-    Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, Slot, StopReason, Stream,
-    Workload, World,
+    Client, ClientMoments, Clock, Database, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S,
+    Number, Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, Slot, Statement,
+    StopReason, Stream, TxContext, Workload,
 };
 use stats::Moments;
 
@@ -66,7 +66,7 @@ impl UnderWay {
     }
 }
 
-/// What all seats of a run share.
+/// What all clients of a run share.
 pub(crate) struct Common {
     pub(crate) seed: u64,
     pub(crate) retry: Retry,
@@ -75,7 +75,7 @@ pub(crate) struct Common {
 }
 
 /// One client at its place.
-pub(crate) struct Seat {
+pub(crate) struct ClientLoop {
     pub(crate) client: u32,
     pub(crate) group: u16,
     pub(crate) kinds: Arc<[Kind]>,
@@ -96,8 +96,10 @@ pub(crate) struct Seat {
     reconnect_ns: u64,
 }
 
-/// What a seat is made from.
-pub(crate) struct Seating {
+/// A client that has not been brought to its place yet: what its loop is made from.
+pub(crate) struct ClientSpec {
+    pub(crate) database: Arc<dyn Database>,
+    pub(crate) statements: Arc<[Statement]>,
     pub(crate) client: u32,
     pub(crate) group: u16,
     pub(crate) kinds: Arc<[Kind]>,
@@ -107,10 +109,14 @@ pub(crate) struct Seating {
     pub(crate) under_way: Arc<UnderWay>,
 }
 
-impl Seat {
-    pub(crate) fn new(seating: Seating, session: Box<dyn Session>, clock: Rc<dyn Clock>) -> Seat {
+impl ClientLoop {
+    pub(crate) fn new(
+        seating: ClientSpec,
+        session: Box<dyn Session>,
+        clock: Rc<dyn Clock>,
+    ) -> ClientLoop {
         let n_kinds = seating.kinds.len();
-        Seat {
+        ClientLoop {
             client: seating.client,
             group: seating.group,
             kinds: seating.kinds,
@@ -238,13 +244,13 @@ impl Seat {
         let mut retries = 0;
         loop {
             self.measured.clear();
-            let mut world = World {
+            let mut context = TxContext {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
                 dice: dice.clone(),
                 measured: &mut self.measured,
             };
-            let refusal = match self.user.converse(&mut world).await {
+            let refusal = match self.user.converse(&mut context).await {
                 Ok(done) => {
                     self.hopeless_in_a_row = 0;
                     return (outcome_of(done), retries);

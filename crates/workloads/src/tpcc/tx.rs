@@ -22,7 +22,7 @@ pub(super) struct Words {
 }
 
 /// One side of a conversation within a transaction.
-pub(super) struct Talk<'a> {
+pub(super) struct Tx<'a> {
     /// With whom.
     pub(super) session: &'a mut dyn Session,
     /// The date of the transaction, in microseconds since 1970.
@@ -33,7 +33,7 @@ pub(super) struct Talk<'a> {
     pub(super) measured: &'a mut Vec<(u16, u64)>,
 }
 
-impl Talk<'_> {
+impl Tx<'_> {
     /// Asks, and drops what rows come.
     pub(super) async fn ask(
         &mut self,

@@ -1,6 +1,6 @@
-//! From a job to its events: connect, gate, phases, limits, and the telling of it.
+//! From a job to its events: connect, start together, phases, limits, and the telling of it.
 //!
-//! Not here: what a client does (seat), and what becomes of the events (results).
+//! Not here: what a client does (client_loop), and what becomes of the events (results).
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -13,18 +13,18 @@ use model::{
 };
 use stats::{Histogram, Range};
 
+use crate::client_loop::{ClientSpec, Common, UnderWay};
 use crate::clock::Origin;
 use crate::heartbeat::AllHeartbeats;
 use crate::job::{GroupJob, Job};
+use crate::os_sched::Granted;
 use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
-use crate::place::{Blueprint, Door, Gate, Surroundings, Told, loops, threads};
+use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
-use crate::scheduling::Granted;
-use crate::seat::{Common, Seating, UnderWay};
 use crate::stop::{NEVER, Stop};
 
-/// How soon the conductor looks again whether somebody asked to stop.
+/// How soon the coordinator looks again whether somebody asked to stop.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
 /// A second is taken this long after its end, so that its last samples are in.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
@@ -68,7 +68,7 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// The conductor asks to be woken within [`LOOK_NS`]; if it is so much late, all of the generator
+/// The coordinator asks to be woken within [`LOOK_NS`]; if it is so much late, all of the generator
 /// stood still: suspended, on a host that was paused, or without a CPU.
 const PAUSE_NS: u64 = 250 * NS_PER_MS;
 
@@ -132,7 +132,7 @@ pub fn run(
 }
 
 /// The parts of a run that are the same in every placement.
-struct Stage<'a> {
+struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
     common: Arc<Common>,
@@ -156,8 +156,8 @@ struct Stage<'a> {
     events: &'a mut dyn FnMut(Event),
 }
 
-impl<'a> Stage<'a> {
-    fn new(job: &'a Job, stop: &Arc<Stop>, events: &'a mut dyn FnMut(Event)) -> Stage<'a> {
+impl<'a> Coordinator<'a> {
+    fn new(job: &'a Job, stop: &Arc<Stop>, events: &'a mut dyn FnMut(Event)) -> Coordinator<'a> {
         let shape = |group: &GroupJob| {
             let workload = &group.workload;
             GroupShape::new(workload.kinds().len(), workload.measures(), &group.load)
@@ -165,12 +165,12 @@ impl<'a> Stage<'a> {
         let shapes: Vec<GroupShape> = job.groups.iter().map(shape).collect();
         let n_clients: usize = job.groups.iter().map(|group| group.clients as usize).sum();
         let n_shards = job.workers.min(n_clients);
-        let (recording, tap) = (job.recording, job.tap.clone());
-        let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), tap);
+        let (recording, sample_hook) = (job.recording, job.sample_hook.clone());
+        let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), sample_hook);
         let (seed, retry) = (job.seed, job.retry.clone());
         let common = Arc::new(Common { seed, retry, stop: Arc::clone(stop), recorder });
         let none = || (0, 0, Histogram::new(Range { highest_ns: recording.histogram_max_ns }));
-        Stage {
+        Coordinator {
             job,
             stop: Arc::clone(stop),
             common,
@@ -194,9 +194,9 @@ impl<'a> Stage<'a> {
     }
 
     /// The clients, not yet at their places. Arrivals are counted from the start of the load,
-    /// which is not known yet: their schedules are moved there by [`Stage::begin`].
-    fn blueprints(&mut self) -> Vec<Blueprint> {
-        let mut blueprints = Vec::new();
+    /// which is not known yet: their schedules are moved there by [`Coordinator::begin`].
+    fn specs(&mut self) -> Vec<ClientSpec> {
+        let mut specs = Vec::new();
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
             let seed = self.job.seed;
@@ -215,7 +215,9 @@ impl<'a> Stage<'a> {
                 let pacing = Pacing { load: &group.load, arrivals, seed, budget };
                 let under_way = Arc::new(UnderWay::default());
                 self.under_way.push((index, Arc::clone(&under_way)));
-                let seating = Seating {
+                specs.push(ClientSpec {
+                    database: Arc::clone(&group.database),
+                    statements: Arc::clone(&group.statements),
                     client,
                     group: index,
                     kinds: Arc::clone(&kinds),
@@ -223,43 +225,38 @@ impl<'a> Stage<'a> {
                     pacer: Pacer::new(client, pacing, Arc::clone(&self.stop)),
                     common: Arc::clone(&self.common),
                     under_way,
-                };
-                blueprints.push(Blueprint {
-                    seating,
-                    database: Arc::clone(&group.database),
-                    statements: Arc::clone(&group.statements),
                 });
             }
             self.arrivals.push(arrivals);
         }
-        blueprints
+        specs
     }
 
     fn n_clients(&self) -> u32 {
         self.job.groups.iter().map(|group| group.clients).sum()
     }
 
-    fn hear(&mut self, told: Told) -> Option<Arc<dyn Cancel>> {
+    fn hear(&mut self, told: WorkerMessage) -> Option<Arc<dyn Cancel>> {
         match told {
-            Told::Connected { group, took_ns, cancel } => {
+            WorkerMessage::Connected { group, took_ns, cancel } => {
                 let (connected, _, times) = &mut self.connected[usize::from(group)];
                 *connected += 1;
                 times.record(took_ns);
                 return Some(cancel);
             }
-            Told::Retried { refusal } => {
+            WorkerMessage::Retried { refusal } => {
                 self.n_retried += 1;
                 self.first_retried.get_or_insert(refusal);
             }
-            Told::Refused { group, refusal } => {
+            WorkerMessage::Refused { group, refusal } => {
                 self.connected[usize::from(group)].1 += 1;
                 self.first_refusal.get_or_insert(refusal);
             }
-            Told::Left { group, moments } => {
+            WorkerMessage::Left { group, moments } => {
                 self.n_left += 1;
                 self.moments[usize::from(group)].extend(moments);
             }
-            Told::Lost { why } => {
+            WorkerMessage::Lost { why } => {
                 self.n_left += 1;
                 self.lost.get_or_insert(why);
             }
@@ -490,44 +487,44 @@ fn run_in_time(
     start: &mut dyn FnMut(u64) -> u64,
     events: &mut dyn FnMut(Event),
 ) -> Result<Ran, CannotRun> {
-    let mut stage = Stage::new(&job, stop, events);
-    stage.enter(Phase::Connect, 0);
+    let mut coordinator = Coordinator::new(&job, stop, events);
+    coordinator.enter(Phase::Connect, 0);
     let (tell, hear) = channel();
-    let around = Surroundings {
+    let context = RunContext {
         origin: Origin::now(),
         stop: Arc::clone(stop),
-        gate: Arc::new(Gate::default()),
-        over: Arc::new(Gate::default()),
+        start_barrier: Arc::new(Barrier::default()),
+        end_barrier: Arc::new(Barrier::default()),
         tell,
         granted: Arc::new(OnceLock::new()),
-        door: Arc::new(door_of(&job)),
+        limiter: Arc::new(limiter_of(&job)),
         threads: job.threads.clone(),
         heartbeats: AllHeartbeats::default(),
     };
-    let blueprints = stage.blueprints();
+    let specs = coordinator.specs();
     let started = match job.placement {
-        Placement::Loop => loops::start(blueprints, job.workers, job.pin, &around),
-        _ => threads::start(blueprints, &around),
+        Placement::Loop => loops::start(specs, job.workers, job.pin, &context),
+        _ => threads::start(specs, &context),
     };
-    let admitted = started.map_err(CannotRun::Place).and_then(|()| admit(&mut stage, &hear));
+    let admitted = started.map_err(CannotRun::Place).and_then(|()| admit(&mut coordinator, &hear));
     let cancels = match admitted {
         Ok(cancels) => cancels,
         Err(error) => {
-            around.gate.abandon();
+            context.start_barrier.abandon();
             // Who waits for its turn to connect waits no more.
             stop.abort();
             return Err(error);
         }
     };
-    let load_start_ns = start(around.origin.elapsed_ns());
-    stage.begin(load_start_ns);
-    around.gate.open(load_start_ns);
-    oversee(&mut stage, around.origin, &hear, &cancels);
-    let now_ns = around.origin.elapsed_ns();
-    stage.tell_heartbeats(&around.heartbeats, now_ns);
-    let ran = stage.finish(now_ns, around.granted.get().copied());
-    around.over.open(now_ns);
-    drop(around);
+    let load_start_ns = start(context.origin.elapsed_ns());
+    coordinator.begin(load_start_ns);
+    context.start_barrier.open(load_start_ns);
+    oversee(&mut coordinator, context.origin, &hear, &cancels);
+    let now_ns = context.origin.elapsed_ns();
+    coordinator.tell_heartbeats(&context.heartbeats, now_ns);
+    let ran = coordinator.finish(now_ns, context.granted.get().copied());
+    context.end_barrier.open(now_ns);
+    drop(context);
     if ran.n_left_behind == 0 {
         await_parting(&hear);
     }
@@ -535,75 +532,80 @@ fn run_in_time(
 }
 
 /// Waits until all clients have hung up, so that whoever comes next finds room on the server.
-fn await_parting(hear: &Receiver<Told>) {
+fn await_parting(hear: &Receiver<WorkerMessage>) {
     // What they say now is not new, and the last of them ends the channel.
     while hear.recv_timeout(Duration::from_nanos(PARTING_NS)).is_ok() {}
 }
 
-fn door_of(job: &Job) -> Door {
+fn limiter_of(job: &Job) -> ConnectLimiter {
     let first = job.groups.iter().map(|group| group.first_client).min();
-    Door::new(job.connect, first.unwrap_or(0))
+    ConnectLimiter::new(job.connect, first.unwrap_or(0))
 }
 
 /// Waits until every client has connected.
-fn admit(stage: &mut Stage<'_>, hear: &Receiver<Told>) -> Result<Vec<Arc<dyn Cancel>>, CannotRun> {
+fn admit(
+    coordinator: &mut Coordinator<'_>,
+    hear: &Receiver<WorkerMessage>,
+) -> Result<Vec<Arc<dyn Cancel>>, CannotRun> {
     let mut cancels = Vec::new();
-    while stage.n_answered() < stage.n_clients() && stage.lost.is_none() {
-        if stage.stop.asked() > 0 {
+    while coordinator.n_answered() < coordinator.n_clients() && coordinator.lost.is_none() {
+        if coordinator.stop.asked() > 0 {
             return Err(CannotRun::Interrupted);
         }
         match hear.recv_timeout(Duration::from_nanos(LOOK_NS)) {
-            Ok(told) => cancels.extend(stage.hear(told)),
+            Ok(told) => cancels.extend(coordinator.hear(told)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    if let Some(why) = stage.lost.take() {
+    if let Some(why) = coordinator.lost.take() {
         return Err(CannotRun::Place(std::io::Error::other(why)));
     }
-    stage.tell_connected()?;
+    coordinator.tell_connected()?;
     Ok(cancels)
 }
 
 /// Watches over the load until all clients have left, or must be left behind.
 fn oversee(
-    stage: &mut Stage<'_>,
+    coordinator: &mut Coordinator<'_>,
     origin: Origin,
-    hear: &Receiver<Told>,
+    hear: &Receiver<WorkerMessage>,
     cancels: &[Arc<dyn Cancel>],
 ) {
     let mut asked = 0;
     let mut leave_at_ns = NEVER;
-    let start_ns = stage.stop.measure_start_ns();
+    let start_ns = coordinator.stop.measure_start_ns();
     // What is told of the beginning of the load takes no time worth mentioning.
-    stage.pauses.look(stage.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
-    while stage.n_left < stage.n_clients() || stage.awaits_end(origin.elapsed_ns()) {
+    coordinator.pauses.look(coordinator.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
+    while coordinator.n_left < coordinator.n_clients()
+        || coordinator.awaits_end(origin.elapsed_ns())
+    {
         let now_ns = origin.elapsed_ns();
         let look_ns = (now_ns / LOOK_NS + 1) * LOOK_NS - now_ns;
         let heard = hear.recv_timeout(Duration::from_nanos(look_ns));
-        if stage.phase < Phase::Drain {
-            stage.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);
+        if coordinator.phase < Phase::Drain {
+            coordinator.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);
         }
         match heard {
-            Ok(told) => drop(stage.hear(told)),
+            Ok(told) => drop(coordinator.hear(told)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
         while let Ok(told) = hear.try_recv() {
-            stage.hear(told);
+            coordinator.hear(told);
         }
         let now_ns = origin.elapsed_ns();
-        stage.tick(now_ns);
-        if stage.stop.asked() > asked {
-            asked = stage.stop.asked();
-            stage.stop.drain(now_ns + AHEAD_NS, StopReason::Interrupted);
+        coordinator.tick(now_ns);
+        if coordinator.stop.asked() > asked {
+            asked = coordinator.stop.asked();
+            coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Interrupted);
         }
-        if stage.lost.is_some() {
-            let why = stage.lost.clone().unwrap_or_default();
-            stage.stop.drain(now_ns + AHEAD_NS, StopReason::Failed { why });
+        if coordinator.lost.is_some() {
+            let why = coordinator.lost.clone().unwrap_or_default();
+            coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Failed { why });
         }
-        if leave_at_ns == NEVER && (now_ns >= stage.cut_off_ns() || asked > 1) {
-            stage.stop.abort();
+        if leave_at_ns == NEVER && (now_ns >= coordinator.cut_off_ns() || asked > 1) {
+            coordinator.stop.abort();
             cancels.iter().for_each(|cancel| cancel.cancel());
             leave_at_ns = now_ns + GRACE_NS;
         }
@@ -619,34 +621,34 @@ fn run_simulated(
     start: &mut dyn FnMut(u64) -> u64,
     events: &mut dyn FnMut(Event),
 ) -> Result<Ran, CannotRun> {
-    let mut stage = Stage::new(&job, stop, events);
-    stage.enter(Phase::Connect, 0);
+    let mut coordinator = Coordinator::new(&job, stop, events);
+    coordinator.enter(Phase::Connect, 0);
     let simulation = Simulation::new(Arc::clone(stop));
     let (tell, hear) = channel();
     let tell = |told| drop(tell.send(told));
-    let seats = simulation.connect(stage.blueprints(), &door_of(&job), &tell);
+    let clients = simulation.connect(coordinator.specs(), &limiter_of(&job), &tell);
     for told in hear.try_iter() {
-        stage.hear(told);
+        coordinator.hear(told);
     }
-    stage.tell_connected()?;
-    stage.begin(start(simulation.now_ns()));
-    let load_start_ns = stage.load_start_ns;
+    coordinator.tell_connected()?;
+    coordinator.begin(start(simulation.now_ns()));
+    let load_start_ns = coordinator.load_start_ns;
     let mut next_tick_ns = load_start_ns;
-    simulation.serve(seats, load_start_ns, &tell, &mut |ahead_ns| {
-        if stage.stop.asked() > 0 {
-            stage.stop.drain(simulation.now_ns(), StopReason::Interrupted);
+    simulation.serve(clients, load_start_ns, &tell, &mut |ahead_ns| {
+        if coordinator.stop.asked() > 0 {
+            coordinator.stop.drain(simulation.now_ns(), StopReason::Interrupted);
         }
         if ahead_ns >= next_tick_ns {
-            let to_ns = ahead_ns.min(stage.cut_off_ns());
-            stage.tick(to_ns);
+            let to_ns = ahead_ns.min(coordinator.cut_off_ns());
+            coordinator.tick(to_ns);
             next_tick_ns = to_ns / NS_PER_S * NS_PER_S + NS_PER_S;
         }
-        Some(stage.cut_off_ns())
+        Some(coordinator.cut_off_ns())
     });
     for told in hear.try_iter() {
-        stage.hear(told);
+        coordinator.hear(told);
     }
-    let end_ns = stage.stop.end_ns();
+    let end_ns = coordinator.stop.end_ns();
     let now_ns = simulation.now_ns();
-    Ok(stage.finish(if end_ns == NEVER { now_ns } else { now_ns.max(end_ns) }, None))
+    Ok(coordinator.finish(if end_ns == NEVER { now_ns } else { now_ns.max(end_ns) }, None))
 }

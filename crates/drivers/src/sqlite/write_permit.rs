@@ -13,8 +13,8 @@ use super::opening::{Busy, Shared};
 use super::queue::Turn;
 use super::refusals::cancelled;
 
-/// A session's way in.
-pub(super) struct Gate {
+/// What a session holds while it writes, and asks for before each statement.
+pub(super) struct WritePermit {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
@@ -26,17 +26,17 @@ pub(super) struct Gate {
     read_only: bool,
 }
 
-impl Gate {
-    pub(super) fn new(shared: Arc<Shared>, handle: Arc<Handle>) -> Gate {
+impl WritePermit {
+    pub(super) fn new(shared: Arc<Shared>, handle: Arc<Handle>) -> WritePermit {
         let queues = shared.options.busy == Busy::Queue;
         let reads_freely = !(queues && shared.location.is_memory());
         let (held, in_transaction, read_only) = (None, false, false);
-        Gate { shared, handle, held, reads_freely, in_transaction, read_only }
+        WritePermit { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
     /// Waits until a statement may run.
     #[inline]
-    pub(super) fn pass(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
+    pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
         let is_free = match writes {
             true => self.in_transaction && !self.read_only,
             false => self.in_transaction || self.reads_freely,
@@ -118,7 +118,7 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for WritePermit {
     fn drop(&mut self) {
         self.give_back();
     }

@@ -3,7 +3,7 @@
 /// The name in `names` nearest to `written`, if it is near enough to be a slip of the hand. The
 /// first of those that are equally near. One letter too many, too few, wrong or out of its place is
 /// nearer than anything else.
-pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 0.72;
     names
         .into_iter()
@@ -21,7 +21,7 @@ fn likeness(written: &str, name: &str) -> f64 {
 
 /// ` (did you mean 'x'?)`, or nothing.
 pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    match nearest(written, names) {
+    match suggestion(written, names) {
         Some(name) => format!(" (did you mean '{name}'?)"),
         None => String::new(),
     }
@@ -34,9 +34,9 @@ mod tests {
     #[test]
     fn one_slip_is_nearer_than_a_longer_name_that_begins_the_same() {
         let names = ["socket", "tls_ca", "tls", "statements"];
-        assert_eq!(nearest("tsl", names), Some("tls"));
-        assert_eq!(nearest("tls_c", names), Some("tls_ca"));
-        assert_eq!(nearest("statement", names), Some("statements"));
-        assert_eq!(nearest("colour", names), None);
+        assert_eq!(suggestion("tsl", names), Some("tls"));
+        assert_eq!(suggestion("tls_c", names), Some("tls_ca"));
+        assert_eq!(suggestion("statement", names), Some("statements"));
+        assert_eq!(suggestion("colour", names), None);
     }
 }
