@@ -411,7 +411,7 @@ impl Server {
         let status = self.end_of(&mut child, VERSION_LIMIT)?;
         let told = fs::read(&told).map_err(failed)?;
         if !status.is_some_and(|status| status.success()) {
-            let text = self.with_log(format!("{} does not tell its version", exe.display()));
+            let text = self.with_log(format!("{} does not print its version", exe.display()));
             return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
         }
         let told = String::from_utf8_lossy(&told);
