@@ -64,7 +64,7 @@ fn list_command() -> Command {
             "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
              label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and \
              (p99>20ms or finding=stalled)'\n\nColumns: id, started, status, name, workload, \
-             target, database, clients, duration, tps, nopm, p99, trust, finding, dbdyno, \
+             target, database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, \
              experiment, label.KEY. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' \
              and brackets.",
         )
