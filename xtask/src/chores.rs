@@ -13,8 +13,11 @@ use crate::tidy::check;
 use crate::tree::Tree;
 
 /// The docs that are written by dbdyno itself, and the lists that they are.
-const GENERATED: [(&str, &str); 2] =
-    [("docs/parameters.md", "parameters"), ("docs/findings.md", "findings")];
+const GENERATED: [(&str, &str); 3] = [
+    ("docs/parameters.md", "parameters"),
+    ("docs/findings.md", "findings"),
+    ("docs/figures.md", "figures"),
+];
 
 /// Checks the tree, says what is wrong with it, and answers whether nothing is.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {

@@ -1,4 +1,5 @@
-//! Running all tests: each executable in turn, as wide as its tests allow, each test with its time.
+//! Running all tests: the longest executable beside all others in turn, each as wide as its tests
+//! allow, each test with its time.
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
@@ -17,6 +18,9 @@ use crate::cargo::{self, now, since};
 
 /// Tests that are listed at the end, the slowest first.
 const N_SLOWEST: usize = 30;
+
+/// The executable that takes longest, mostly waiting: all others run beside it.
+const LONGEST: &str = "dbdyno it";
 
 /// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
 const SILENCE_MAX: Duration = Duration::from_secs(300);
@@ -65,22 +69,43 @@ pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
     let begun = now();
     let executables = build(root, which)?;
     println!("tests: {} executables, built in {:.0} s", executables.len(), seconds(begun));
+    let (longest, others): (Vec<_>, Vec<_>) =
+        executables.into_iter().partition(|executable| executable.name == LONGEST);
+    let (longest, others) = thread::scope(|scope| {
+        let longest = scope.spawn(|| run_lane(longest, which));
+        let others = run_lane(others, which);
+        (longest.join().expect("a lane has no panic"), others)
+    });
     let (mut tally, mut is_good) = (Tally::default(), true);
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
-    for executable in executables {
-        let begun = now();
-        println!("\n     Running {}", executable.name);
-        let ran = executable.run(which)?;
+    for (executable, took_s, ran) in longest?.into_iter().chain(others?) {
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
-        let n_tests = ran.tally.passed + ran.tally.failed;
-        groups.push((seconds(begun), executable.name.clone(), n_tests));
-        let named = |(s, name): (f64, String)| (s, format!("{}: {name}", executable.name));
+        groups.push((took_s, executable.clone(), ran.tally.passed + ran.tally.failed));
+        let named = |(s, name): (f64, String)| (s, format!("{executable}: {name}"));
         tests.extend(ran.times.into_iter().map(named));
     }
     println!("\n{}", times(groups, tests));
     Ok((is_good, tally))
+}
+
+/// Runs executables one after the other; each with its seconds.
+fn run_lane(executables: Vec<Executable>, which: Which) -> Result<Vec<(String, f64, Ran)>> {
+    let mut all = Vec::new();
+    for executable in executables {
+        let begun = now();
+        println!("\n     Running {}", executable.name);
+        // Tests are shown as they end; what else an executable says stays together.
+        let mut said = String::new();
+        let ran = executable.run(which, &mut |line| match line.starts_with("test ") {
+            true => println!("{line}"),
+            false => said.extend([line, "\n"]),
+        });
+        print!("{}: {said}", executable.name);
+        all.push((executable.name, seconds(begun), ran?));
+    }
+    Ok(all)
 }
 
 /// Where the time went: the executables, and the slowest tests.
@@ -138,7 +163,8 @@ impl Executable {
         if self.name.contains(' ') { 2 * cores } else { cores }
     }
 
-    fn run(&self, which: Which) -> Result<Ran> {
+    /// `say` gets what it prints, line by line.
+    fn run(&self, which: Which, say: &mut dyn FnMut(&str)) -> Result<Ran> {
         let mut command = Command::new(&self.program);
         if which == Which::Quick {
             command.args(WITH_SERVERS.map(|name| format!("--skip={name}")));
@@ -162,12 +188,12 @@ impl Executable {
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 Err(mpsc::RecvTimeoutError::Timeout) => {
                     let tests = if long.is_empty() { "none known" } else { &long.join(", ") };
-                    println!("{} says nothing and is ended; running: {tests}", self.name);
+                    say(&format!("{} says nothing and is ended; running: {tests}", self.name));
                     child.kill()?;
                     break;
                 }
             };
-            println!("{line}");
+            say(&line);
             if let Some(one) = tally_of(&line) {
                 ran.tally.passed += one.passed;
                 ran.tally.failed += one.failed;
@@ -182,7 +208,7 @@ impl Executable {
         ran.is_good = status.success();
         if !ran.is_good && ran.tally.failed == 0 {
             // It died before it could say what had failed.
-            println!("{} ended with {status}", self.name);
+            say(&format!("{} ended with {status}", self.name));
             ran.tally.failed = 1;
         }
         Ok(ran)

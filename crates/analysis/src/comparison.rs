@@ -12,6 +12,7 @@
 //! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
 //! reports. Not here: which runs make a side (app), and how it looks (render).
 
+mod beside;
 mod differences;
 mod gate;
 mod scene;
@@ -25,9 +26,13 @@ use stats::{
 };
 
 use crate::experiment::{Curve, curve_of};
-use crate::figures::{Figure, figure, figures_of, is_time, primary_of, title, why_none};
+use crate::figures::{
+    Direction, Figure, direction, figure, is_less_better, may_be, primary_of, resolve, title,
+    value_of, why_none,
+};
 use crate::report::{Named, Report};
 
+pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use gate::{Gate, GateResult, Passed};
@@ -45,15 +50,8 @@ const SECOND: f64 = 0.01;
 pub const FLOOR: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
 const NAMED_BY: usize = 2;
-/// What can be judged, in the order of the page.
+/// What is judged wherever runs have it, in the order of the page.
 pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
-
-/// The figure that people call `name`, a time without its unit too; else all names.
-pub fn figure_named(name: &str) -> Result<&'static str, String> {
-    let short = |figure: &'static str| figure.trim_end_matches("_ms");
-    let found = FIGURES.into_iter().find(|figure| *figure == name || short(figure) == name);
-    found.ok_or_else(|| FIGURES.map(short).join(", "))
-}
 
 /// Runs that belong together, as they are asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,14 +104,19 @@ pub struct Judge {
     pub primary: Option<String>,
     /// The ratio from which on a difference matters, as a share.
     pub floor: f64,
+    /// Figures that are judged besides, for limits.
+    pub also: Vec<String>,
 }
 
 impl Judge {
     /// What is asked for in words: a figure by name, and the floor in percent such as `2%`. An
     /// `Err` begins with which of the two is wrong.
     pub fn asked(figure: Option<&str>, floor: Option<&str>) -> Result<Judge, String> {
-        let named = |name: &str| {
-            figure_named(name).map_err(|known| format!("figure {name}: choose one of {known}"))
+        let named = |name: &str| match may_be(name) {
+            true => Ok(name.trim().to_owned()),
+            false => {
+                Err(format!("figure '{name}' is no name of a figure: write tps, p99 or reads"))
+            }
         };
         let share = |text: &str| {
             // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
@@ -125,13 +128,28 @@ impl Judge {
             let bad = || format!("floor {text}{why}: write a share such as 2%");
             percent.map(|percent| percent / 100.0).ok_or_else(bad)
         };
-        let primary = figure.map(named).transpose()?.map(str::to_owned);
-        Ok(Judge { primary, floor: floor.map_or(Ok(FLOOR), share)? })
+        let primary = figure.map(named).transpose()?;
+        Ok(Judge { primary, floor: floor.map_or(Ok(FLOOR), share)?, also: Vec::new() })
     }
 
-    /// The figure that is judged.
-    pub(crate) fn primary_of(&self, reports: &[&Report]) -> String {
-        self.primary.clone().unwrap_or_else(|| primary_of(reports).to_owned())
+    /// The figure that is judged. An `Err` says that no run has the one that is asked for.
+    pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
+        match &self.primary {
+            Some(name) => resolve(name, reports.iter().copied()),
+            None => Ok(primary_of(reports).to_owned()),
+        }
+    }
+
+    /// All that is judged besides `primary`, where runs have it.
+    fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
+        let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
+        let mut all: Vec<String> = Vec::new();
+        for name in FIGURES.map(str::to_owned).into_iter().chain(also) {
+            if name != primary && !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        all
     }
 }
 
@@ -142,7 +160,7 @@ pub(crate) fn matters(ratio: f64, floor: f64) -> bool {
 
 /// Whether a figure that has changed by a ratio has changed for the worse.
 pub(crate) fn is_worse(figure: &str, ratio: f64) -> bool {
-    (ratio > 1.0) == is_time(figure)
+    (ratio > 1.0) == is_less_better(figure)
 }
 
 /// What is to be thought of a difference.
@@ -153,6 +171,10 @@ pub enum Verdict {
     Better,
     /// It is worse.
     Worse,
+    /// It is more than of the baseline, and neither is better.
+    Higher,
+    /// It is less, and neither is better.
+    Lower,
     /// If it differs, then surely by less than matters.
     BelowFloor,
     /// It differs, and perhaps by less than matters.
@@ -165,9 +187,11 @@ pub enum Verdict {
 
 impl Verdict {
     /// All, in the order in which they are told.
-    pub const ALL: [Verdict; 6] = [
+    pub const ALL: [Verdict; 8] = [
         Verdict::Better,
         Verdict::Worse,
+        Verdict::Higher,
+        Verdict::Lower,
         Verdict::SizeNotKnown,
         Verdict::BelowFloor,
         Verdict::NoEvidence,
@@ -179,6 +203,8 @@ impl Verdict {
         match self {
             Verdict::Better => "better",
             Verdict::Worse => "worse",
+            Verdict::Higher => "higher",
+            Verdict::Lower => "lower",
             Verdict::BelowFloor => "too small to matter",
             Verdict::SizeNotKnown => "differs, size not known",
             Verdict::NoEvidence => "no evidence",
@@ -265,6 +291,9 @@ pub struct PairReport {
     pub points: Vec<PointPair>,
     /// Points of which only one of the two has a run that counts.
     pub points_unpaired: Vec<UnpairedPoint>,
+    /// The gauges that changed most, the clearest change first; nothing of it is judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gauges_changed: Vec<GaugeChange>,
 }
 
 /// A point that only one of two sides has.
@@ -365,7 +394,8 @@ impl ComparisonReport {
             return Err(format!("{} has no run that counts: {}", side.name, whys.join(", ")));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
-        let primary = judge.primary_of(&all);
+        let primary = judge.primary_of(&all)?;
+        let figures = judge.others(&primary, &all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, title(&primary));
             return Err(format!(
@@ -374,7 +404,7 @@ impl ComparisonReport {
             ));
         }
         let pairs_min = pairs_needed(FIRST / others.len() as f64);
-        let pair = |side: &Side| pair(baseline, side, &primary, pairs_min);
+        let pair = |side: &Side| pair(baseline, side, (&primary, &figures), pairs_min);
         let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
             return Err(format!(
@@ -497,13 +527,17 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
 
 /// The figure of each run that has it.
 pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
-    let of = |report| figures_of(report).into_iter().find(|(n, _)| *n == name);
-    reports.iter().filter_map(of).map(|(_, value)| value).collect()
+    reports.iter().filter_map(|report| value_of(report, name)).collect()
 }
 
 /// A side against the baseline. From `pairs_min` repeats on, in which both took turns, runs of the
 /// same repeat are held against each other.
-fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairReport {
+fn pair(
+    baseline: &Side,
+    side: &Side,
+    (primary, others): (&str, &[String]),
+    pairs_min: usize,
+) -> PairReport {
     let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
     let both: Vec<(&SidePoint, &SidePoint)> =
         side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
@@ -512,7 +546,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairRe
     let pairs_min = is_in_rounds.then_some(pairs_min);
     let points = both.iter().map(|(base, point)| {
         let judged = |name: &str| of_all_runs(name, base, point, pairs_min);
-        let others = FIGURES.iter().filter(|name| **name != primary).map(|name| judged(name));
+        let others = others.iter().map(|name| judged(name));
         PointPair {
             values: point.values.clone(),
             primary: judged(primary),
@@ -520,8 +554,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairRe
         }
     });
     let points: Vec<PointPair> = points.collect();
-    let others = FIGURES.iter().filter(|name| **name != primary);
-    let others = others.filter_map(|name| overall(&both, name, pairs_min));
+    let others = others.iter().filter_map(|name| overall(&both, name, pairs_min));
     PairReport {
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
@@ -531,6 +564,7 @@ fn pair(baseline: &Side, side: &Side, primary: &str, pairs_min: usize) -> PairRe
         repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
         points,
         points_unpaired,
+        gauges_changed: beside::most_changed(&both),
     }
 }
 
@@ -680,10 +714,7 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
 }
 
 fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
-    let of = |(repeat, report): (u32, &Report)| {
-        let found = figures_of(report).into_iter().find(|(known, _)| *known == name)?;
-        Some((repeat, found.1))
-    };
+    let of = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
     runs_of(point).filter_map(of).collect()
 }
 
@@ -790,7 +821,7 @@ fn judge_all(pairs: &mut [PairReport], primary: &str, floor: f64) {
 
 /// The figure that a headline states beside the one that is judged.
 pub fn beside(primary: &str) -> &'static str {
-    if is_time(primary) { "tps" } else { "p99_ms" }
+    if is_less_better(primary) { "tps" } else { "p99_ms" }
 }
 
 /// Corrects p-values for one another, and decides. Each stands with how many times it is raised
@@ -824,10 +855,16 @@ fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<
     let is_small =
         |(low, high): (f64, f64)| is_finite && !matters(low, floor) && !matters(high, floor);
     match is_surprising(p) {
-        true if matters(ratio.value, floor) => match is_worse(&judged.figure, ratio.value) {
-            true => (Verdict::Worse, None),
-            false => (Verdict::Better, None),
-        },
+        true if matters(ratio.value, floor) => {
+            let is_neutral = direction(&judged.figure) == Direction::Neither;
+            let verdict = match is_worse(&judged.figure, ratio.value) {
+                _ if is_neutral && ratio.value > 1.0 => Verdict::Higher,
+                _ if is_neutral => Verdict::Lower,
+                true => Verdict::Worse,
+                false => Verdict::Better,
+            };
+            (verdict, None)
+        }
         _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowFloor, None),
         true => {
             let why = format!(

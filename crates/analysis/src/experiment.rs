@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
 use crate::figures::{
-    Figure, better, figure_of, figures_of, is_time, number, primary_of, reasons, times_of,
+    Figure, better, figure_of, figures_of, is_less_better, number, primary_of, reasons, resolve,
+    times_of, value_of,
 };
 use crate::findings::judge_order;
 use crate::repeats::{
     LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
 };
-use crate::report::Named;
+use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
 use crate::trials::{Trialled, cases, counts, warnings};
 
@@ -184,27 +185,34 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// What the trials so far have shown; whether there will be more, the store knows. `bits` draw
-    /// the resamples of the law's intervals.
+    /// What the trials so far have shown; whether there will be more, the store knows. They are
+    /// judged by the figure that is `asked` for, else by that of the workload; an `Err` says that
+    /// no trial has it. `bits` draw the resamples of the law's intervals.
     pub fn new(
         experiment: &Experiment,
         trials: &[Trialled],
+        asked: Option<&str>,
         bits: &mut dyn FnMut() -> u64,
-    ) -> ExperimentReport {
+    ) -> Result<ExperimentReport, String> {
+        let reports: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+        let primary = match asked {
+            Some(name) => resolve(name, reports.iter().copied())?,
+            None => primary_of(&reports).to_owned(),
+        };
+        let primary = primary.as_str();
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
-            .map(|point| point_report(experiment, point, trials))
+            .map(|point| point_report(experiment, point, trials, primary))
             .collect();
-        let measured = Measured::of_all(trials);
-        let primary = primary_of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>());
+        let measured = Measured::of_all(experiment, trials);
         let curve = curve(experiment, &points, primary);
-        let rate = if is_time(primary) { rate_kept(experiment, trials) } else { None };
+        let rate = if is_less_better(primary) { rate_kept(experiment, trials) } else { None };
         let law = scalability(experiment, trials, primary, bits);
         let (scalability, no_scalability) = match law {
             None => (None, None),
             Some(Ok(law)) => (Some(law), None),
             Some(Err(why)) => (None, Some(why)),
         };
-        ExperimentReport {
+        Ok(ExperimentReport {
             schema: SCHEMA.to_owned(),
             id: experiment.id.clone(),
             name: experiment.name.clone(),
@@ -228,50 +236,56 @@ impl ExperimentReport {
             plan: None,
             until: until(experiment, &measured),
             levels: levels(experiment, &measured),
-        }
+        })
     }
 }
 
-fn point_report(experiment: &Experiment, point: u32, trials: &[Trialled]) -> PointReport {
+fn point_report(
+    experiment: &Experiment,
+    point: u32,
+    trials: &[Trialled],
+    primary: &str,
+) -> PointReport {
     let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
     here.sort_by_key(|trial| trial.repeat);
     let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
         here.into_iter().partition(|trial| counts(&trial.report));
-    let mut names: Vec<&'static str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let also = [primary.to_owned()];
     let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
     let figures = counted.iter().map(|trial| {
         let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
-        let kept = kept.map(|percent| ("achieved_percent", percent));
-        figures_of(&trial.report).into_iter().chain(kept).collect()
+        let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
+        figures_of(&trial.report, &also).into_iter().chain(kept).collect()
     });
-    let figures: Vec<Vec<(&'static str, f64)>> = figures.collect();
+    let figures: Vec<Vec<(String, f64)>> = figures.collect();
     for (name, _) in figures.iter().flatten() {
         if !names.contains(name) {
-            names.push(name);
+            names.push(name.clone());
         }
     }
     let values_of = |name: &str| -> Vec<f64> {
         figures.iter().flatten().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
     };
     let is_whole = |name: &str| values_of(name).len() == counted.len();
-    let of = |name: &&'static str| {
+    let of = |name: &String| {
         let values = Some(values_of(name)).filter(|_| is_whole(name))?;
         let repeats = counted.iter().map(|trial| trial.repeat);
         let by_repeat: Vec<(u32, f64)> = repeats.zip(values.iter().copied()).collect();
         let figure = figure_of(&values, mean_of(experiment, &by_repeat)?);
-        Some(((*name).to_owned(), figure))
+        Some((name.clone(), figure))
     };
     let values = experiment.axes.iter().map(|axis| axis.name.clone());
     let values = values.zip(experiment.points[point as usize].values.iter().cloned());
     let reasons: Vec<Named<String>> =
         counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
     let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
-    let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(name));
     let in_some = names.iter().filter(|name| !is_whole(name)).map(|name| {
         let why = reasons.iter().find_map(|reasons| reasons.get(name));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         let (have, of) = (values_of(name).len(), counted.len());
-        ((*name).to_owned(), format!("{have} of {of} {IN_SOME}{why}"))
+        (name.clone(), format!("{have} of {of} {IN_SOME}{why}"))
     });
     PointReport {
         values: Named(values.collect()),
@@ -348,8 +362,8 @@ fn scalability(
         return None;
     }
     let throughput = |trial: &Trialled| {
-        let found = figures_of(&trial.report).into_iter().find(|(name, _)| *name == primary)?;
-        Some((trial.report.clients, found.1))
+        let found = value_of(&trial.report, primary)?;
+        Some((trial.report.clients, found))
     };
     // Runs of one start of a server are no repeats of the law's.
     let mut by_unit: Vec<((u32, u32), u32, Vec<f64>)> = Vec::new();

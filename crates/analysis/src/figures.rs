@@ -2,11 +2,21 @@
 //!
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
+mod catalog;
+mod required;
+
 use model::Load;
 use serde::{Deserialize, Serialize};
 use stats::Mean;
 
 use crate::report::{Latency, Named, Report};
+
+pub(crate) use catalog::spellings;
+pub use catalog::{
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, direction, known,
+    may_be, resolve, short, value_of,
+};
+pub use required::{Holds, Required, RequiredResult};
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
@@ -52,34 +62,20 @@ pub(crate) fn reasons(times: &Latency) -> Named<String> {
 
 /// Why a run does not have a figure, where it says so.
 pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
-    let is_known = figures_of(report).iter().any(|(known, _)| *known == name);
-    reasons(times_of(report)).get(name).filter(|_| !is_known).cloned()
+    let why = reasons(times_of(report)).get(name).cloned();
+    why.filter(|_| value_of(report, name).is_none())
 }
 
-/// The figures of a run, by name, as an experiment shows them.
-pub(crate) fn figures_of(report: &Report) -> Vec<(&'static str, f64)> {
-    let block = &report.block;
-    let is_open = matches!(report.load, Some(Load::Open { .. }));
-    let times = times_of(report);
-    let counts = &block.counts;
-    let offered = counts.offered.max(1) as f64;
-    let errors = (counts.failed + counts.dropped) as f64 / offered * 100.0;
-    let time = |name: &str, value: Option<f64>| match value {
-        None if times.is_among_lost(name) => Some(f64::INFINITY),
-        value => value,
-    };
-    let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);
-    let all = [
-        ("nopm", block.nopm),
-        ("tps", block.tps),
-        ("p50_ms", time("p50", times.p50)),
-        ("p95_ms", time("p95", times.p95)),
-        ("p99_ms", time("p99", times.p99)),
-        ("wait_percent", wait.map(|(wait, response)| wait / response * 100.0)),
-        ("errors_percent", Some(errors)),
-        ("unfinished", Some(counts.unfinished as f64)),
-    ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+/// What an experiment shows of each point, in the order of the page.
+const SHOWN: [&str; 8] =
+    ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
+
+/// The figures of a run, by name, as an experiment shows them, and those that are asked for.
+pub(crate) fn figures_of(report: &Report, also: &[String]) -> Vec<(String, f64)> {
+    let shown = SHOWN.iter().copied();
+    let also = also.iter().map(String::as_str).filter(|name| !SHOWN.contains(name));
+    let named = |name: &str| Some((name.to_owned(), value_of(report, name)?));
+    shown.chain(also).filter_map(named).collect()
 }
 
 /// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else
@@ -104,9 +100,9 @@ pub(crate) fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) ->
     }
 }
 
-/// Which of two figures is the better one: of times the lower.
+/// Which of two figures is the better one: of times and costs the lower.
 pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
-    match is_time(name) {
+    match is_less_better(name) {
         true => b.mean.total_cmp(&a.mean),
         false => a.mean.total_cmp(&b.mean),
     }
@@ -122,8 +118,13 @@ pub fn title(name: &str) -> String {
 }
 
 /// Whether less of a figure is better.
+pub fn is_less_better(name: &str) -> bool {
+    direction(name) == Direction::Lower
+}
+
+/// Whether a figure is a time.
 pub fn is_time(name: &str) -> bool {
-    name.ends_with("_ms")
+    name.ends_with("_ms") || name.ends_with("_us")
 }
 
 /// A value of an axis, if it is a number.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Build, SERIES_MIN};
 
 use crate::comparison::{Difference, Judge, Side, SidePoint, matters, values_of};
-use crate::figures::{Figure, figure};
+use crate::figures::{Direction, Figure, direction, figure};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
@@ -266,7 +266,13 @@ impl HistoryReport {
         if all.is_empty() {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
-        let primary = question.judge.primary_of(&all);
+        let primary = question.judge.primary_of(&all)?;
+        if direction(&primary) == Direction::Neither {
+            return Err(format!(
+                "neither more nor less of {primary} is better: a history judges figures of which \
+                 one is"
+            ));
+        }
         let found = order::in_order(builds, question.order.as_ref());
         if found.builds.is_empty() {
             return Err(format!(
@@ -499,7 +505,7 @@ mod tests {
 
     fn history(sides: &[Side]) -> HistoryReport {
         let mut dice = Dice::new(1, Stream::Order, 0);
-        let judge = Judge { primary: None, floor: 0.02 };
+        let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
         let question = Question::of("build", judge);
         HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
     }
@@ -584,7 +590,7 @@ mod tests {
     fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
         let sides = builds(&[("deadbeef", &[100.0]), ("f00dbab1", &[100.0])]);
         let why = |baseline: &str| {
-            let judge = Judge { primary: None, floor: 0.02 };
+            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
             let question = Question {
                 baseline: Some(baseline.to_owned()),
                 order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
@@ -626,7 +632,7 @@ mod tests {
     #[test]
     fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
         let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
-            let judge = Judge { primary: None, floor: 0.02 };
+            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
             let question = Question { acknowledged, ..Question::of("build", judge) };
             let mut dice = Dice::new(1, Stream::Order, 0);
             HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
@@ -659,7 +665,7 @@ mod tests {
     #[test]
     fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
         let of = |baseline: Option<&str>| {
-            let judge = Judge { primary: None, floor: 0.02 };
+            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
             let baseline = baseline.map(str::to_owned);
             let question = Question { baseline, ..Question::of("build", judge) };
             let mut dice = Dice::new(1, Stream::Order, 0);
@@ -762,7 +768,7 @@ mod tests {
             .enumerate()
             .map(|(n, value)| sides::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
             .collect();
-        let judge = Judge { primary: Some(figure.to_owned()), floor };
+        let judge = Judge { primary: Some(figure.to_owned()), floor, also: Vec::new() };
         let mut dice = Dice::new(1, Stream::Order, 0);
         let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || dice.bits());
         told.expect("they have runs").points.swap_remove(0).last
@@ -810,7 +816,7 @@ mod tests {
             report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
         let mut dice = Dice::new(1, Stream::Order, 0);
-        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02 };
+        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02, also: Vec::new() };
         let mut of = |sides: &[Side]| {
             let question = Question::of("build", judge.clone());
             HistoryReport::new(&question, sides, &mut || dice.bits()).expect("runs")
@@ -839,7 +845,7 @@ mod tests {
         sides[8].not_counted = sides::lost(0);
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
-        let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02 };
+        let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02, also: Vec::new() };
         let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || dice.bits());
         assert!(none.expect_err("no new orders").contains("has the figure"));
     }

@@ -11,7 +11,7 @@ use model::{Experiment, Goal, Level, StopRule};
 use serde::{Deserialize, Serialize};
 use stats::{Components, Mean, Nested};
 
-use crate::figures::{figures_of, is_time, primary_of};
+use crate::figures::{figures_of, is_less_better, primary_of};
 use crate::report::{Named, Report};
 use crate::trials::{Trialled, counts};
 
@@ -32,7 +32,7 @@ pub struct Measured {
     point: u32,
     repeat: u32,
     /// By name.
-    figures: Vec<(&'static str, f64)>,
+    figures: Vec<(String, f64)>,
     /// By what it would be judged alone.
     primary: &'static str,
     /// The variance within the run of its TPS, in squares of shares.
@@ -42,8 +42,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Of a trial's report.
-    pub fn of(point: u32, repeat: u32, report: &Report) -> Measured {
+    /// Of a trial's report, with a figure that is asked for besides.
+    pub fn of(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
         let block = &report.block;
         let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
             // Of 100 ms slots there are so many that Student's t is the normal one.
@@ -57,7 +57,7 @@ impl Measured {
         Measured {
             point,
             repeat,
-            figures: figures_of(report),
+            figures: figures_of(report, &also.map(str::to_owned).into_iter().collect::<Vec<_>>()),
             primary: primary_of(&[report]),
             within: within.filter(|within| within.is_finite()),
             spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],
@@ -65,9 +65,11 @@ impl Measured {
     }
 
     /// Of all trials that count.
-    pub fn of_all(trials: &[Trialled]) -> Vec<Measured> {
+    pub fn of_all(experiment: &Experiment, trials: &[Trialled]) -> Vec<Measured> {
+        let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
-        counted.map(|trial| Measured::of(trial.point, trial.repeat, &trial.report)).collect()
+        let of = |trial: &Trialled| Measured::of(trial.point, trial.repeat, &trial.report, also);
+        counted.map(of).collect()
     }
 
     fn figure(&self, name: &str) -> Option<f64> {
@@ -269,7 +271,7 @@ fn decision(
     let floor = min_effect.ln_1p();
     let verdict = match (ends, interval) {
         (Some((mean, _)), Some((low, high))) if ratios.len() >= rule.min as usize => {
-            let is_better = (mean < 0.0) == is_time(name);
+            let is_better = (mean < 0.0) == is_less_better(name);
             match (low > 0.0 || high < 0.0) && mean.abs() > floor {
                 _ if low >= -floor && high <= floor => PairVerdict::Equivalent,
                 true if is_better => PairVerdict::Better,

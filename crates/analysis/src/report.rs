@@ -163,6 +163,8 @@ impl Report {
     /// whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 4] =
         [("seconds", "[]"), ("intervals", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+    /// What is told second by second alone: comparisons need all else.
+    pub const SERIES: [ReportField; 2] = [("seconds", "[]"), ("intervals", "[]")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }

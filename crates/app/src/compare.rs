@@ -7,6 +7,7 @@
 
 use analysis::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
+use analysis::figures::short;
 use analysis::history::{Acknowledged, Order, Question};
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
@@ -77,7 +78,7 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
         }
     }
     if let Some(figure) = &judge.primary {
-        words.extend(["--figure".to_owned(), figure.trim_end_matches("_ms").to_owned()]);
+        words.extend(["--figure".to_owned(), short(figure).to_owned()]);
     }
     if judge.floor != FLOOR {
         words.extend(["--floor".to_owned(), format!("{}%", judge.floor * 100.0)]);
@@ -90,7 +91,9 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
 pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
-    let builds = labelled(store, &question.by, None, &Report::AT_LENGTH, &mut damaged)?;
+    let is_of_part = question.judge.primary.as_ref().is_some_and(|name| name.contains('.'));
+    let left_out = if is_of_part { &Report::SERIES[..] } else { &Report::AT_LENGTH[..] };
+    let builds = labelled(store, &question.by, None, left_out, &mut damaged)?;
     let mut dice = Dice::new(1, Stream::Order, u64::MAX);
     let mut question = question.clone();
     if question.baseline.is_none() {
@@ -147,7 +150,7 @@ fn has_change(
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
     for primary in figures {
         // Any change may be acknowledged, also one that matters by a smaller floor only.
-        let judge = Judge { primary, floor: 0.0 };
+        let judge = Judge { primary, floor: 0.0, also: Vec::new() };
         let question = Question { order: order.cloned(), ..Question::of(key, judge) };
         let mut dice = Dice::new(1, Stream::Order, u64::MAX);
         let Ok(told) = HistoryReport::new(&question, &builds, &mut || dice.bits()) else {
@@ -496,7 +499,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
             let why = format!("{name} is no label: write KEY=VALUE, such as build=1.2");
             return Err(Error::Usage(why));
         }
-        let mut found = labelled(store, key, Some(value), &Report::AT_LENGTH, damaged)?;
+        let mut found = labelled(store, key, Some(value), &Report::SERIES, damaged)?;
         let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");
         };
@@ -529,7 +532,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     }
     let (mut reports, mut lost) = (Vec::new(), Vec::new());
     for run in &runs {
-        match kept_report_but(store, run, &Report::AT_LENGTH)? {
+        match kept_report_but(store, run, &Report::SERIES)? {
             Kept::Report(report) => reports.push(*report),
             Kept::Not => {
                 let text = format!("the run {run} has not ended, and so has no report");

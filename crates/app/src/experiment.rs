@@ -86,11 +86,21 @@ pub fn resume(
     Ok(ExperimentResult { report, is_good, is_interrupted })
 }
 
-/// The report of a stored experiment.
+/// The report of a stored experiment, judged by the figure of its workload.
 pub fn report(store: &Store, experiment: &Experiment) -> Result<ExperimentReport, Error> {
+    report_by(store, experiment, None)
+}
+
+/// The report of a stored experiment, judged by a figure.
+pub fn report_by(
+    store: &Store,
+    experiment: &Experiment,
+    figure: Option<&str>,
+) -> Result<ExperimentReport, Error> {
     let Trials { ended, damaged } = trials(store, experiment)?;
     let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
-    let told = ExperimentReport::new(experiment, &ended, &mut || dice.bits());
+    let told = ExperimentReport::new(experiment, &ended, figure, &mut || dice.bits());
+    let told = told.map_err(Error::Usage)?;
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
     Ok(ExperimentReport { status, damaged, plan, ..told })
 }

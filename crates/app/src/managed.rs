@@ -103,7 +103,7 @@ impl Managed {
 
     /// Where its data are.
     pub(crate) fn folder(&self) -> &std::path::Path {
-        self.cluster.first().home()
+        self.cluster.first().folder()
     }
 
     /// The settings that somebody asked for, as they were written.

@@ -145,6 +145,7 @@ impl<'o> TrialRunner<'o> {
         let trials = trialled(&store, &experiment)?;
         let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
         let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
+        let measured = Measured::of_all(&experiment, &trials);
         let guard = SettingsGuard::new(&options.store, format!("experiment {}", experiment.id));
         Ok(TrialRunner {
             store,
@@ -155,7 +156,7 @@ impl<'o> TrialRunner<'o> {
             open_target: None,
             spent_ns: Vec::new(),
             done,
-            measured: Measured::of_all(&trials),
+            measured,
             fresh: Fresh::default(),
             guard,
             held: None,
@@ -500,7 +501,8 @@ impl<'o> TrialRunner<'o> {
         let result = run_at(open_target, plan, RunOptions { before, ..options }, stop, watcher)?;
         if counts(&result.report) {
             self.done.insert(place);
-            self.measured.push(Measured::of(place.0, place.1, &result.report));
+            let also = self.experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
+            self.measured.push(Measured::of(place.0, place.1, &result.report, also));
             let mut after = result.report.checks.after.iter().flatten();
             let hold = result.report.checks.after.is_some() && after.all(|check| check.failed == 0);
             self.held = (hold && self.experiment.data == DataPolicy::Keep).then_some(data);

@@ -2,7 +2,10 @@
 //!
 //! The interfaces of `app`: the command line and the web's pages. They decide nothing.
 
+mod asked_host;
 mod cli;
+mod lists;
+mod stderr;
 mod web;
 
 use std::process::ExitCode;

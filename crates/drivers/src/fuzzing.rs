@@ -13,7 +13,7 @@ use model::{
 use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
 
 /// No message of the server may be longer.
-pub(crate) const LIMIT_BYTES: usize = 1 << 20;
+const LIMIT_BYTES: usize = 1 << 20;
 /// Chunks of a load that are sent without an answer: more than the rows there are.
 const SENDS_MAX: usize = 1_000;
 
@@ -23,12 +23,16 @@ pub fn mysql(data: &[u8]) {
     let mut talk = Talk::new(*cut, said);
     match options & 7 {
         0..=2 => {
-            let sign_in = crate::mysql::fuzz_sign_in(options & 1 != 0, options & 2 != 0);
+            let (as_text, compress) = (options & 1 != 0, options & 2 != 0);
+            let sign_in = crate::mysql::fuzz_sign_in(as_text, compress, LIMIT_BYTES, statements());
             if let Some(mut protocol) = talk.sign_in(sign_in, options & 8 != 0) {
                 talk.converse(&mut protocol);
             }
         }
-        3.. => talk.converse(&mut crate::mysql::fuzz_protocol(*options)),
+        3.. => {
+            let mut protocol = crate::mysql::fuzz_protocol(*options, LIMIT_BYTES, statements());
+            talk.converse(&mut protocol);
+        }
     }
 }
 
@@ -38,20 +42,21 @@ pub fn postgres(data: &[u8]) {
     let mut talk = Talk::new(*cut, said);
     match options & 7 {
         0..=2 => {
-            let sign_in = crate::postgres::fuzz_sign_in(usize::from(options & 7));
+            let sign_in = crate::postgres::fuzz_sign_in(usize::from(options & 7), statements());
             if let Some(mut protocol) = talk.sign_in(sign_in, options & 8 != 0) {
                 talk.converse(&mut protocol);
             }
         }
         3.. => {
-            let mut protocol = crate::postgres::fuzz_protocol(usize::from(options & 7) % 3);
+            let way = usize::from(options & 7) % 3;
+            let mut protocol = crate::postgres::fuzz_protocol(way, statements());
             talk.converse(&mut protocol);
         }
     }
 }
 
 /// What the protocols know: prepared ones and one that goes as text, in both dialects' words.
-pub(crate) fn statements() -> Arc<[Statement]> {
+fn statements() -> Arc<[Statement]> {
     let of = |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
     Arc::from([
         of("SELECT ?, ? /* $1 $2 */", StatementKind::Read, Sent::Prepared),

@@ -6,6 +6,7 @@
 mod certificates;
 #[cfg(test)]
 mod conformance;
+mod entry;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -17,64 +18,10 @@ mod postgres;
 mod sim;
 mod sqlite;
 
-use std::fmt;
-use std::sync::Arc;
+use model::{BadParameter, Target, did_you_mean};
 
-use model::{BadParameter, Database, Dialect, Parameter, Refusal, Target, did_you_mean};
-
+pub use entry::{CannotOpen, Entry, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
-
-/// A database that we can speak to.
-pub struct Entry {
-    /// Its name.
-    pub name: &'static str,
-    /// The schemes of its URLs; the first is the usual one.
-    pub schemes: &'static [&'static str],
-    /// One line about it.
-    pub summary: &'static str,
-    /// An example of its URL.
-    pub example: &'static str,
-    /// The options of its URLs.
-    pub parameters: &'static [Parameter],
-    /// Whether our conformance suite has passed on a real one; otherwise why not.
-    pub verified: Result<&'static str, &'static str>,
-    /// How it is spelled, and what it can do.
-    pub dialect: &'static Dialect,
-    /// Opens a target.
-    pub open: fn(&Target, Opening) -> Opened,
-}
-
-/// A target that has been opened, or not.
-pub type Opened = Result<Arc<dyn Database>, CannotOpen>;
-
-/// Why a target cannot be opened.
-#[derive(Debug)]
-pub enum CannotOpen {
-    /// What was written cannot be right.
-    Bad(BadParameter),
-    /// The database said no.
-    Refused(Refusal),
-}
-
-impl fmt::Display for CannotOpen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CannotOpen::Bad(bad) => bad.fmt(f),
-            CannotOpen::Refused(refusal) => refusal.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CannotOpen {}
-
-/// How a target is opened.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening {
-    /// May make the database if it is not there.
-    pub create: bool,
-    /// The seed of the run, for what draws.
-    pub seed: u64,
-}
 
 /// Every database, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];

@@ -70,12 +70,6 @@ pub struct Place {
     pub client: u32,
 }
 
-/// Ends what a session is doing, from another thread, for good.
-pub trait Cancel: Send + Sync {
-    /// Interrupts the statement under way and every later one.
-    fn cancel(&self);
-}
-
 /// The hosts of a target over which its clients are spread. The list may change in mid-run: a
 /// client moves, where it must, before its next transaction ([`Session::should_move`]).
 pub trait Hosts: Send + Sync {

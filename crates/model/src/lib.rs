@@ -20,6 +20,8 @@ mod finding;
 pub mod finding_catalog;
 mod gauge;
 mod hash;
+mod identity;
+mod kind;
 mod nearest;
 pub mod numbers;
 mod objective;
@@ -37,6 +39,7 @@ mod statement;
 mod status;
 mod table;
 mod target;
+mod trial_order;
 mod units;
 mod unseen;
 mod value;
@@ -47,7 +50,7 @@ pub use arrival_rate::ArrivalRate;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
 pub use counter::{Counter, Counters, Reading};
-pub use database::{Cancel, Connecting, Database, Hosts, Place, Placement, Places};
+pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{
     CommitCounter, ConnectionCounter, Decimals, Dialect, Partitioning, Placeholder,
     RoutineLanguage, Serial,
@@ -65,6 +68,8 @@ pub use experiment::{
 pub use finding::{Fact, Finding, Severity};
 pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
+pub use identity::Identity;
+pub use kind::{Headline, Kind, KindIndex, Measure, MeasureKind};
 pub use nearest::{did_you_mean, nearest};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
@@ -73,33 +78,33 @@ pub use plan::{
     Recording, Retry, Until,
 };
 pub use refusal::{Refusal, RefusalKind};
-pub use repeats::{Goal, Level, Nesting, Round, StopRule};
+pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use run::{
-    CheckResult, Description, GroupDescription, HeadlineDescription, INTERVAL_SECONDS, Identity,
-    KindDescription, MeasureDescription, ReportField, RunId,
+    CheckResult, Description, GroupDescription, HeadlineDescription, KindDescription,
+    MeasureDescription, ReportField, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{
-    Counts, ErrorCount, KindSecond, MeasureSecond, Second, WINDOW_SECONDS, window_seconds,
+    Counts, ErrorCount, INTERVAL_SECONDS, KindSecond, MeasureSecond, Second, WINDOW_SECONDS,
+    window_seconds,
 };
 pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
 };
 pub use session::{
-    Call, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query, reconnect,
+    Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
+    reconnect,
 };
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use status::Status;
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
+pub use trial_order::Round;
 pub use units::{
     BadUnit, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
     parse_count, parse_duration, parse_rate,
 };
 pub use unseen::is_unseen;
-pub use value::{Row, Value};
-pub use workload::{
-    Check, Client, Conversation, Done, Headline, Kind, KindIndex, Measure, MeasureKind, Population,
-    Routine, RowSource, Workload, World,
-};
+pub use value::{Row, RowSource, Value};
+pub use workload::{Check, Client, Conversation, Done, Population, Routine, Workload, World};

@@ -111,12 +111,8 @@ pub struct Recording {
     #[serde(alias = "highest_ns")]
     pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
-    #[serde(default = "default_window_seconds")]
+    #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
-}
-
-pub(crate) fn default_window_seconds() -> u32 {
-    crate::WINDOW_SECONDS as u32
 }
 
 /// How clients connect before the load begins.
@@ -201,7 +197,7 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_interval_seconds", alias = "probe_seconds")]
+    #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
     /// Which system and database metrics are read.
     #[serde(default, alias = "around")]
@@ -209,10 +205,6 @@ pub struct Plan {
     /// What is done to the database meanwhile.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
-}
-
-fn default_interval_seconds() -> u32 {
-    crate::INTERVAL_SECONDS
 }
 
 fn is_pinned() -> bool {

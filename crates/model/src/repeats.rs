@@ -6,8 +6,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dice, Experiment, Order, Stream};
-
 /// What is repeated, from the lowest level to the highest: each contains some of the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -92,90 +90,18 @@ impl fmt::Display for StopRule {
     }
 }
 
-/// Trials after which repeats may end: one repeat of the highest level, of all points or of one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Round {
-    /// The point, where points are tried one after the other.
-    pub point: Option<u32>,
-    /// Which repeat of the highest level, from 0.
-    pub unit: u32,
-    /// Point and repeat of each trial.
-    pub trials: Vec<(u32, u32)>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Experiment {
-    /// The highest level that is repeated.
-    pub fn level(&self) -> Level {
-        match self.nesting {
-            Nesting { rebuilds: Some(_), .. } => Level::Rebuild,
-            Nesting { restarts: Some(_), .. } => Level::Restart,
-            _ => Level::Run,
-        }
-    }
-
-    /// How often that level is repeated at each point, at most.
-    pub fn units(&self) -> u32 {
-        let Nesting { restarts, rebuilds } = self.nesting;
-        rebuilds.or(restarts).unwrap_or(self.repeats)
-    }
-
-    /// Which repeat of the highest level a trial belongs to, from 0.
-    pub fn unit_of(&self, repeat: u32) -> u32 {
-        repeat / (self.repeats / self.units()).max(1)
-    }
-
-    /// Runs that follow each other at a point: those of a start of the server, or of a build.
-    pub fn runs_together(&self) -> u32 {
-        let Nesting { restarts, rebuilds } = self.nesting;
-        match (restarts, rebuilds) {
-            (None, None) => 1,
-            _ => self.repeats / (restarts.unwrap_or(1) * rebuilds.unwrap_or(1)).max(1),
-        }
-    }
-
-    /// Which build a trial belongs to, and which start of the server within it, from 0.
-    pub fn build_and_start(&self, repeat: u32) -> (u32, u32) {
-        let start = repeat / self.runs_together().max(1);
-        let of_build = self.nesting.restarts.unwrap_or(1);
-        match self.nesting.rebuilds {
-            Some(_) => (start / of_build, start % of_build),
-            None => (0, start),
-        }
-    }
-
-    /// Every trial, in the order in which they are made, by the rounds after which repeats may end:
-    /// always the same.
-    pub fn rounds(&self) -> Vec<Round> {
-        let together = self.runs_together().max(1);
-        let n_points = self.points.len() as u32;
-        let blocks = self.repeats / together;
-        let of =
-            |point: u32, block: u32| (0..together).map(move |run| (point, block * together + run));
-        let mut trials: Vec<(u32, u32)> = Vec::new();
-        if self.order == Order::Sequential {
-            let all = (0..n_points).flat_map(|point| (0..blocks).map(move |block| (point, block)));
-            trials.extend(all.flat_map(|(point, block)| of(point, block)));
-        } else {
-            for block in 0..blocks {
-                let mut points: Vec<u32> = (0..n_points).collect();
-                match self.order {
-                    Order::Random => {
-                        Dice::new(self.seed, Stream::Order, block.into()).shuffle(&mut points);
-                    }
-                    _ if block % 2 == 1 => points.reverse(),
-                    _ => {}
-                }
-                trials.extend(points.into_iter().flat_map(|point| of(point, block)));
-            }
-        }
-        let key = |&(point, repeat): &(u32, u32)| {
-            let point = (self.order == Order::Sequential).then_some(point);
-            (point, self.unit_of(repeat))
+    #[test]
+    fn a_rule_is_shown_as_it_is_written() {
+        let rule = |goal, figure: Option<&str>| {
+            StopRule { goal, figure: figure.map(str::to_owned), min: 4 }.to_string()
         };
-        let round = |trials: &[(u32, u32)]| {
-            let (point, unit) = key(&trials[0]);
-            Round { point, unit, trials: trials.to_vec() }
-        };
-        trials.chunk_by(|a, b| key(a) == key(b)).map(round).collect()
+        assert_eq!(rule(Goal::Precise { share: 7.0 / 100.0 }, None), "until=7%,min=4");
+        let decided = Goal::Decided { min_effect: 0.005 };
+        let words = "until=decided,min_effect=0.5%,figure=p99_ms,min=4";
+        assert_eq!(rule(decided, Some("p99_ms")), words);
     }
 }

@@ -1,4 +1,4 @@
-//! What names a run, and what names the data that it ran on.
+//! What names a run, and what it is told to be.
 
 use std::fmt;
 
@@ -14,37 +14,6 @@ impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// What data a database holds: kept in `dbdyno_meta` beside the data.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// The workload's name.
-    pub workload: String,
-    /// The version of its data format: other versions build other rows.
-    pub version: u32,
-    /// The parameters that shape the data, by name.
-    pub scale: Vec<(String, String)>,
-    /// The seed of the data.
-    pub seed: u64,
-    /// Constants drawn for the load that the run must know, such as TPC-C's C-Load.
-    pub constants: Vec<(String, String)>,
-}
-
-impl Identity {
-    /// The constant of this name.
-    pub fn constant(&self, name: &str) -> Option<&str> {
-        find(&self.constants, name)
-    }
-
-    /// The data-shaping parameter of this name.
-    pub fn scale_of(&self, name: &str) -> Option<&str> {
-        find(&self.scale, name)
-    }
-}
-
-fn find<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    pairs.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
 /// A run as it is told to everyone who was not there: names for every index in its events.
@@ -74,19 +43,12 @@ pub struct Description {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "default_interval_seconds", alias = "probe_seconds")]
+    #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
     /// How many seconds each window of service, wait and lag has; it was ten in all runs that do
     /// not tell.
-    #[serde(default = "crate::plan::default_window_seconds")]
+    #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
-}
-
-/// Unless asked for otherwise: the longest windows in which waits are kept.
-pub const INTERVAL_SECONDS: u32 = crate::WINDOW_SECONDS as u32;
-
-fn default_interval_seconds() -> u32 {
-    INTERVAL_SECONDS
 }
 
 /// A group as it is told.

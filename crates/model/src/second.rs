@@ -13,6 +13,19 @@ use crate::{KindIndex, RefusalKind, Traffic};
 /// report are not made of such, in the part of the second that begins the window.
 pub const WINDOW_SECONDS: i64 = 10;
 
+/// Unless asked for otherwise: the longest windows in which waits are kept.
+pub const INTERVAL_SECONDS: u32 = WINDOW_SECONDS as u32;
+
+/// What a plan or a run that does not tell its windows has.
+pub(crate) fn default_window_seconds() -> u32 {
+    WINDOW_SECONDS as u32
+}
+
+/// What one has that does not tell its stretches.
+pub(crate) fn default_interval_seconds() -> u32 {
+    INTERVAL_SECONDS
+}
+
 /// The windows in which service, wait and lag are kept where a report is told in stretches of
 /// `interval_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {

@@ -10,7 +10,9 @@ use std::task::{Context, Poll};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cancel, Refusal, RefusalKind, Row, RowSource, Statement, StatementId, Table, Value};
+use crate::{
+    Refusal, RefusalKind, Row, RowSource, Statement, StatementId, StatementKind, Table, Value,
+};
 
 /// One statement with its values.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +38,7 @@ pub enum Request<'a> {
     /// A statement as text, one or several result sets.
     Text {
         /// How it is counted.
-        kind: crate::StatementKind,
+        kind: StatementKind,
         /// The text, complete.
         sql: &'a str,
     },
@@ -92,11 +94,11 @@ impl Traffic {
     }
 
     /// Counts one statement of `kind`.
-    pub fn count(&mut self, kind: crate::StatementKind) {
+    pub fn count(&mut self, kind: StatementKind) {
         match kind {
-            crate::StatementKind::Read => self.reads += 1,
-            crate::StatementKind::Write => self.writes += 1,
-            crate::StatementKind::Other => self.others += 1,
+            StatementKind::Read => self.reads += 1,
+            StatementKind::Write => self.writes += 1,
+            StatementKind::Other => self.others += 1,
         }
     }
 }
@@ -129,6 +131,12 @@ impl Sub for Traffic {
 
 /// Sees each row of a reply where it lies. Its refusal ends the reply.
 pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), Refusal>;
+
+/// Ends what a session is doing, from another thread, for good.
+pub trait Cancel: Send + Sync {
+    /// Interrupts the statement under way and every later one.
+    fn cancel(&self);
+}
 
 /// One connection. Lives and dies on the worker that made it.
 pub trait Session {

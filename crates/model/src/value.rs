@@ -174,6 +174,12 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
     Refusal::new(RefusalKind::Shape, message)
 }
 
+/// Rows, one at a time.
+pub trait RowSource {
+    /// Hands the next row to `emit`; false when there is none.
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,8 @@
 //!
 //! Not here: in which order trials are made (model), and what they show (analysis).
 
-use analysis::comparison::{FLOOR, figure_named};
+use analysis::comparison::FLOOR;
+use analysis::figures::{Direction, direction, known};
 use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
 
 use crate::bad_plan::BadPlan;
@@ -79,9 +80,14 @@ fn read(path: &'static str, written: &Written) -> Result<(u64, Option<StopRule>)
             "until" => goal = Some(read_goal(written, value)?),
             "min_effect" => min_effect = Some(percent(written, key, value)?),
             "figure" => {
-                figure = Some(figure_named(value).map_err(|known| {
+                let named = known(value).map_err(|known| {
                     written.bad(format!("figure {value}: choose one of {known}"))
-                })?);
+                })?;
+                if direction(&named) == Direction::Neither {
+                    let why = format!("figure {value}: neither more nor less of it is better");
+                    return Err(written.bad(why));
+                }
+                figure = Some(named);
             }
             "max" => most = number()?,
             "min" => min = number()?,
@@ -111,7 +117,6 @@ fn read(path: &'static str, written: &Written) -> Result<(u64, Option<StopRule>)
     if most < min || most > REPEATS_MAX {
         return Err(written.bad(format!("max={most}: it lies between {min} and {REPEATS_MAX}")));
     }
-    let figure = figure.map(str::to_owned);
     Ok((most, Some(StopRule { goal, figure, min: min as u32 })))
 }
 

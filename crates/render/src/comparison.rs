@@ -13,7 +13,7 @@ use analysis::figures::title;
 use analysis::figures::{Figure, is_time};
 use analysis::report::Named;
 use model::finding_catalog::catalog_entry;
-use model::numbers::{self, INFINITE, NONE, count, exact, significant, wrap};
+use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant, wrap};
 
 use super::experiment::{in_words, left_out};
 use super::table::escaped;
@@ -74,7 +74,51 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
     }
     put("");
     lines(&differences(report)).iter().for_each(|line| put(line));
+    for (pair, table) in gauges_changed(report) {
+        put("");
+        wrap(&gauges_words(report, pair), WIDTH).iter().for_each(|line| put(line));
+        table.lines(WIDTH).iter().for_each(|line| put(line));
+    }
     page
+}
+
+/// The gauges that changed most between each side and the baseline.
+pub(crate) fn gauges_changed(report: &ComparisonReport) -> Vec<(&PairReport, Table)> {
+    let pairs = report.pairs.iter().filter(|pair| !pair.gauges_changed.is_empty());
+    let table = |pair| (pair, gauges_table(report, pair));
+    pairs.map(table).collect()
+}
+
+fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
+    let names = [report.sides[0].name.clone(), pair.side.clone(), "change".to_owned()];
+    let columns = names.map(|name| Column::new(name, Align::Right));
+    let gauge = Column::new("gauge", Align::Left);
+    let mut table = Table::new([gauge].into_iter().chain(columns).collect::<Vec<_>>());
+    for change in &pair.gauges_changed {
+        let by = match change.ratio {
+            Some(ratio) if ratio >= 2.0 => format!("× {}", significant(ratio, 3)),
+            Some(ratio) => format!("{:+.1} %", (ratio - 1.0) * 100.0),
+            None => NONE.to_owned(),
+        };
+        table.row([
+            change.name.clone(),
+            amount(change.baseline, &change.unit),
+            amount(change.side, &change.unit),
+            by,
+        ]);
+    }
+    table
+}
+
+/// What the table of gauges says, and what it does not.
+pub(crate) fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
+    let of = match report.pairs.len() {
+        1 => String::new(),
+        _ => format!(" of {} against {}", pair.side, report.sides[0].name),
+    };
+    format!(
+        "Gauges that changed most{of}, the clearest change first (means over runs, not tested):"
+    )
 }
 
 /// The same for a pull request or a page of a wiki.
@@ -103,6 +147,10 @@ pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> S
     for (is_item, line) in changed {
         let mark = if is_item { "- " } else { "\n" };
         page.push_str(&format!("{mark}{}\n", escaped(&line)));
+    }
+    for (pair, table) in gauges_changed(report) {
+        page.push_str(&format!("\n{}\n\n", escaped(&gauges_words(report, pair))));
+        page.push_str(&table.markdown());
     }
     if let Some(command) = &report.command {
         page.push_str(&format!("\n`{}`\n", command.replace('`', "'")));
@@ -251,7 +299,9 @@ fn sentence(floor: f64, judged: &Judged) -> String {
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
-        Verdict::Better | Verdict::Worse => format!("{name} is {}: {by}", judged.verdict.name()),
+        Verdict::Better | Verdict::Worse | Verdict::Higher | Verdict::Lower => {
+            format!("{name} is {}: {by}", judged.verdict.name())
+        }
         Verdict::BelowFloor => format!(
             "any difference in {name} is below the minimum effect of {} %: {by}",
             exact(floor * 100.0)

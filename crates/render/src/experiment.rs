@@ -5,7 +5,7 @@
 use analysis::experiment::{
     Curve, ExperimentReport, PointReport, RESIDUAL_MOST, RateReport, ScalabilityReport, have_it,
 };
-use analysis::figures::{Figure, better, is_time, number, title};
+use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
 use model::finding_catalog::in_short;
 use model::numbers::{NONE, count, ms, significant, with_error, wrap};
@@ -144,7 +144,7 @@ fn best(report: &ExperimentReport) -> String {
     let at = point.values.pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let (most, as_many) =
-        if is_time(&report.primary) { ("least", "as little") } else { ("most", "as many") };
+        if is_less_better(&report.primary) { ("least", "as little") } else { ("most", "as many") };
     let also = also(report, point, &figure);
     let also = also.map_or_else(String::new, |at| format!("; {as_many} within the error {at}"));
     format!("{most} {of}{at}: {}{also}", shown(&figure))
@@ -314,7 +314,7 @@ pub(super) fn in_words(curve: &Curve) -> String {
 }
 
 fn best_word(curve: &Curve) -> &'static str {
-    if is_time(&curve.figure) { "lowest" } else { "peak" }
+    if is_less_better(&curve.figure) { "lowest" } else { "peak" }
 }
 
 /// The law in lines.
@@ -510,7 +510,7 @@ mod tests {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
         let mut dice = Dice::new(1, Stream::Order, 0);
-        ExperimentReport::new(&of, &trials, &mut || dice.bits())
+        ExperimentReport::new(&of, &trials, None, &mut || dice.bits()).expect("it has trials")
     }
 
     #[test]

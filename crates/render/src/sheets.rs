@@ -6,6 +6,7 @@
 mod parts;
 
 use analysis::Tally;
+use analysis::figures::{NamedFigure, all_of, direction};
 use analysis::report::{GroupReport, Report};
 use analysis::tally::Quantiles;
 use model::NS_PER_S;
@@ -48,6 +49,29 @@ const fn spread(ratio: &'static str) -> [SheetColumn; 2] {
 
 fn elapsed(report: &Report) -> String {
     numbers::seconds(report.measured_seconds)
+}
+
+/// All figures of a run, by name: what a comparison, a history or a limit takes.
+pub fn figures(report: &Report) -> Sheet {
+    let columns = vec![
+        words("figure", "figure"),
+        number("value", "value", 4),
+        number("half_width", "±", 2),
+        words("unit", "unit"),
+        words("better", "better"),
+    ];
+    let row = |figure: NamedFigure| {
+        let better = direction(&figure.name).name();
+        let value = match figure.value.is_infinite() {
+            true => Cell::Infinite,
+            false => figure.value.into(),
+        };
+        let (name, unit) = (Cell::Words(figure.name), Cell::Words(figure.unit));
+        vec![name, value, figure.half_width.into(), unit, better.into()]
+    };
+    let rows = all_of(report).into_iter().map(row).collect();
+    let title = format!("Figures of run {}; 'better' says which way", report.run_id);
+    Sheet { name: "figures", title, columns, rows }
 }
 
 /// What each kind of transaction took: response times of the finished ones of the measured

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::fs::{statvfs, syncfs};
 
-use crate::server::Server;
+use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
 /// A terabyte at 100 MB/s takes three hours: what takes longer is stuck.
@@ -20,71 +20,71 @@ const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
 const LEFT_BYTES: u64 = 64 << 20;
 
 /// Copies the data of a server that stands still.
-pub(crate) fn keep(server: &Server) -> Result<(), ServerError> {
-    let home = server.home();
-    let copy = home.join("copy");
+pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
+    let dir = server.folder();
+    let copy = dir.join("copy");
     if copy.exists() {
         let removed = fs::remove_dir_all(&copy);
         removed.map_err(|error| ServerError::system(copy.display(), error))?;
     }
     if !shares_blocks(server) {
-        has_room(home).map_err(|error| ServerError::system(home.display(), error))??;
+        has_room(dir).map_err(|error| ServerError::system(dir.display(), error))??;
     }
     copy_folder(server, "data", "tmp/copy")?;
     // Into a name of ours when it is whole: the folder itself is not the account's to change.
-    let moved = fs::rename(home.join("tmp/copy"), &copy);
+    let moved = fs::rename(dir.join("tmp/copy"), &copy);
     moved.map_err(|error| ServerError::system(copy.display(), error))
 }
 
 /// Puts the copied data in place of what there is.
-pub(crate) fn put_back(server: &Server) -> Result<(), ServerError> {
-    let home = server.home();
-    let data = home.join("data");
+pub(crate) fn put_back(server: &Instance) -> Result<(), ServerError> {
+    let dir = server.folder();
+    let data = dir.join("data");
     let removed = fs::remove_dir_all(&data);
     removed.map_err(|error| ServerError::system(data.display(), error))?;
     copy_folder(server, "copy", "tmp/data")?;
-    let moved = fs::rename(home.join("tmp/data"), &data);
+    let moved = fs::rename(dir.join("tmp/data"), &data);
     moved.map_err(|error| ServerError::system(data.display(), error))
 }
 
-fn copy_folder(server: &Server, from: &str, to: &str) -> Result<(), ServerError> {
-    let home = server.home();
-    if home.join(to).exists() {
+fn copy_folder(server: &Instance, from: &str, to: &str) -> Result<(), ServerError> {
+    let dir = server.folder();
+    if dir.join(to).exists() {
         // Of a copy that came to no end.
-        let removed = fs::remove_dir_all(home.join(to));
-        removed.map_err(|error| ServerError::system(home.display(), error))?;
+        let removed = fs::remove_dir_all(dir.join(to));
+        removed.map_err(|error| ServerError::system(dir.display(), error))?;
     }
     let mut command = server.command(Path::new("cp"));
-    command.args(["-a", "--reflink=auto"]).arg(home.join(from)).arg(home.join(to));
+    command.args(["-a", "--reflink=auto"]).arg(dir.join(from)).arg(dir.join(to));
     server.run_within(COPY_LIMIT, "copying the data", command, b"")?;
     // What is written out later would disturb whoever is measured then.
-    let synced = fs::File::open(home).and_then(|folder| Ok(syncfs(folder)?));
-    synced.map_err(|error| ServerError::system(home.display(), error))
+    let synced = fs::File::open(dir).and_then(|folder| Ok(syncfs(folder)?));
+    synced.map_err(|error| ServerError::system(dir.display(), error))
 }
 
 /// Whether a copy on this file system takes no room.
-fn shares_blocks(server: &Server) -> bool {
-    let home = server.home();
+fn shares_blocks(server: &Instance) -> bool {
+    let dir = server.folder();
     let mut command = server.command(Path::new("cp"));
     let Ok(one) = server.write("one", b"shared?") else { return false };
-    command.arg("--reflink=always").arg(one).arg(home.join("tmp/another"));
+    command.arg("--reflink=always").arg(one).arg(dir.join("tmp/another"));
     // Its words are none of the server's.
     command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let shares = command.status().is_ok_and(|status| status.success());
-    // What could not be removed goes with the home.
+    // What could not be removed goes with the folder.
     let _ = server.unwrite("one");
-    let _ = fs::remove_file(home.join("tmp/another"));
+    let _ = fs::remove_file(dir.join("tmp/another"));
     shares
 }
 
 /// Refuses to copy where there is no room for it.
-fn has_room(home: &Path) -> io::Result<Result<(), ServerError>> {
-    let there = statvfs(home)?;
+fn has_room(dir: &Path) -> io::Result<Result<(), ServerError>> {
+    let there = statvfs(dir)?;
     let free = there.f_bavail.saturating_mul(there.f_frsize);
-    Ok(fits(bytes_in(&home.join("data"))?, free, home))
+    Ok(fits(bytes_in(&dir.join("data"))?, free, dir))
 }
 
-fn fits(bytes: u64, free: u64, home: &Path) -> Result<(), ServerError> {
+fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     let needed = bytes + LEFT_BYTES;
     if free >= needed {
         return Ok(());
@@ -93,7 +93,7 @@ fn fits(bytes: u64, free: u64, home: &Path) -> Result<(), ServerError> {
     let text = format!(
         "a copy of the data needs {needed} MiB in {}, and {free} MiB are free: name another \
          folder with ?folder=, or build the data anew each time (--data rebuild)",
-        home.display()
+        dir.display()
     );
     Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
@@ -119,9 +119,9 @@ mod tests {
 
     #[test]
     fn a_copy_that_does_not_fit_is_refused_with_its_remedy() {
-        let home = Path::new("/var/tmp/x");
-        assert_eq!(fits(1 << 30, (1 << 30) + LEFT_BYTES, home), Ok(()));
-        let error = fits(1 << 30, 1 << 30, home).expect_err("no room");
+        let dir = Path::new("/var/tmp/x");
+        assert_eq!(fits(1 << 30, (1 << 30) + LEFT_BYTES, dir), Ok(()));
+        let error = fits(1 << 30, 1 << 30, dir).expect_err("no room");
         let told = "needs 1088 MiB in /var/tmp/x, and 1024 MiB are free: name another folder";
         assert!(error.text.contains(told), "{error}");
     }

@@ -9,11 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::home::PATH;
+use crate::data_dir::DataDir;
 use crate::options::same;
 use crate::port::Port;
-use crate::program::Program;
-use crate::server::Server;
+use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
 
 /// The library by which a node speaks to the others.
@@ -111,19 +110,20 @@ pub(crate) fn is_provider_options(name: &str) -> bool {
 }
 
 /// Forgets what the node told before; who begins a cluster anew may do so whatever it knows.
-pub(crate) fn before_launch(server: &Server, member: &Member) -> Result<(), ServerError> {
-    let home = server.home();
+pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
+    let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);
-    remove(&home.join(STATES)).map_err(failed)?;
+    remove(&dir.join(STATES)).map_err(failed)?;
     if !member.is_first {
         return Ok(());
     }
     // The nodes that it would wait for.
-    remove(&home.join("data/gvwstate.dat")).map_err(failed)?;
-    match fs::read_to_string(home.join("data/grastate.dat")) {
+    remove(&dir.join("data/gvwstate.dat")).map_err(failed)?;
+    match fs::read_to_string(dir.join("data/grastate.dat")) {
         Ok(state) => {
             let state = state.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1");
-            server.write_anew("data/grastate.dat", state.as_bytes())
+            let written = data_dir.write("data/grastate.dat", state.as_bytes()).map(drop);
+            written.map_err(|error| ServerError::system("writing 'data/grastate.dat'", error))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(failed(error)),
@@ -138,8 +138,8 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Whether the node has all that the others have, and takes part.
-pub(crate) fn is_synced(home: &Path) -> bool {
-    let told = fs::read_to_string(home.join(STATES)).unwrap_or_default();
+pub(crate) fn is_synced(dir: &Path) -> bool {
+    let told = fs::read_to_string(dir.join(STATES)).unwrap_or_default();
     told.lines().last().is_some_and(|state| state.eq_ignore_ascii_case("synced"))
 }
 
@@ -168,12 +168,12 @@ mod tests {
 
     #[test]
     fn a_node_is_one_of_the_cluster_when_it_says_so_last() {
-        let home = tempfile::tempdir().expect("a folder");
-        assert!(!is_synced(home.path()));
-        fs::create_dir(home.path().join("run")).expect("made");
+        let dir = tempfile::tempdir().expect("a folder");
+        assert!(!is_synced(dir.path()));
+        fs::create_dir(dir.path().join("run")).expect("made");
         let check = |told: &str, expect: bool| {
-            fs::write(home.path().join(STATES), told).expect("written");
-            assert_eq!(is_synced(home.path()), expect, "{told}");
+            fs::write(dir.path().join(STATES), told).expect("written");
+            assert_eq!(is_synced(dir.path()), expect, "{told}");
         };
         check("joiner\njoined\n", false);
         check("joined\nsynced\n", true);

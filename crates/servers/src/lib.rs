@@ -12,18 +12,19 @@
 //! - A [`Server`] that is dropped is killed and its folder removed. If we are killed ourselves, a
 //!   watchdog does it; if that is killed too (or the machine is), the next start does.
 
-mod account;
 mod cluster;
 mod copy;
+mod credentials;
+mod data_dir;
+mod deadline;
 mod error;
 pub mod for_tests;
 mod galera;
-mod home;
+mod instance;
 mod kind;
 mod mysql;
 mod options;
-mod password;
-mod patience;
+mod os_user;
 mod port;
 mod postgres;
 mod processes;
@@ -32,8 +33,8 @@ mod server;
 mod watchdog;
 
 pub use cluster::Cluster;
+pub use data_dir::sweep;
 pub use error::{ServerError, ServerErrorKind};
-pub use home::sweep;
 pub use kind::{DEFAULTS, DefaultSetting, Kind};
 pub use options::{Options, PARAMETERS, from_target};
 pub use server::{Server, start};

@@ -11,9 +11,10 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::credentials::{DATABASE, USER};
 use crate::galera;
+use crate::instance::Instance;
 use crate::program::Program;
-use crate::server::{DATABASE, Server, USER};
 use crate::{Kind, ServerError, ServerErrorKind};
 
 /// Where the messages and scripts of the server lie, below what it was unpacked to.
@@ -43,13 +44,13 @@ pub(crate) fn version(kind: Kind, exe: &Path, told: &str) -> Result<String, Serv
     }
 }
 
-pub(crate) fn socket(home: &Path) -> PathBuf {
-    home.join("run/mysqld.sock")
+pub(crate) fn socket(dir: &Path) -> PathBuf {
+    dir.join("run/mysqld.sock")
 }
 
 /// Where its server is, and whose.
-fn place(server: &Server) -> Vec<OsString> {
-    let home = server.home();
+fn place(server: &Instance) -> Vec<OsString> {
+    let dir = server.folder();
     let path = |name: &str, path: PathBuf| {
         let mut argument = OsString::from(name);
         argument.push(path);
@@ -57,15 +58,15 @@ fn place(server: &Server) -> Vec<OsString> {
     };
     // `--no-defaults` has to be the first. Not one file of the system is read.
     let mut arguments = vec![OsString::from("--no-defaults")];
-    if !server.program().is_of_system() {
-        arguments.push(path("--basedir=", server.program().base.clone()));
-        arguments.extend(share(server.program()).map(|at| path("--lc-messages-dir=", at)));
+    if !server.program.is_of_system() {
+        arguments.push(path("--basedir=", server.program.base.clone()));
+        arguments.extend(share(&server.program).map(|at| path("--lc-messages-dir=", at)));
     }
-    arguments.push(path("--datadir=", home.join("data")));
-    arguments.push(path("--tmpdir=", home.join("tmp")));
-    arguments.push(path("--socket=", socket(home)));
-    arguments.push(path("--pid-file=", home.join("run/mysqld.pid")));
-    arguments.push(OsString::from(format!("--port={}", server.port())));
+    arguments.push(path("--datadir=", dir.join("data")));
+    arguments.push(path("--tmpdir=", dir.join("tmp")));
+    arguments.push(path("--socket=", socket(dir)));
+    arguments.push(path("--pid-file=", dir.join("run/mysqld.pid")));
+    arguments.push(OsString::from(format!("--port={}", server.port.number())));
     arguments.push(OsString::from("--bind-address=127.0.0.1"));
     if server.runs_as_root() {
         arguments.push(OsString::from("--user=root"));
@@ -74,12 +75,14 @@ fn place(server: &Server) -> Vec<OsString> {
 }
 
 /// The command line of a start, but for the first one's script.
-pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
-    let settings = server.settings();
+pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
+    let settings = &server.settings;
     let mut arguments = place(server);
     // What a node is told comes first, so that it can be told otherwise.
-    arguments.extend(server.member().into_iter().flat_map(|member| member.arguments(settings)));
-    let is_said = |name: &str| server.member().is_some() && galera::is_provider_options(name);
+    arguments
+        .extend(server.member.as_ref().into_iter().flat_map(|member| member.arguments(settings)));
+    let is_said =
+        |name: &str| server.member.as_ref().is_some() && galera::is_provider_options(name);
     arguments.extend(settings.iter().filter(|(name, _)| !is_said(name)).map(setting));
     arguments
 }
@@ -89,20 +92,20 @@ fn setting((name, value): &(String, String)) -> OsString {
 }
 
 /// Makes the data. The script that makes database and user is run by the first start.
-pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
-    let scripts = share(server.program()).map(|share| scripts(&share)).unwrap_or_default();
-    if scripts.is_empty() && server.kind() == Kind::MariaDb {
+pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
+    let scripts = share(&server.program).map(|share| scripts(&share)).unwrap_or_default();
+    if scripts.is_empty() && server.kind == Kind::MariaDb {
         let text = format!(
             "there is no mysql_system_tables.sql below {}: name the folder that the whole of \
              MariaDB was unpacked to with ?bin=",
-            server.program().base.join("share").display()
+            server.program.base.join("share").display()
         );
         return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
     }
-    let mut command = server.command(&server.program().exe);
+    let mut command = server.command(&server.program.exe);
     command.args(place(server));
     // Who makes data is no node yet.
-    let settings = server.settings().iter().filter(|(name, _)| !galera::is_of_cluster(name));
+    let settings = server.settings.iter().filter(|(name, _)| !galera::is_of_cluster(name));
     command.args(settings.map(setting));
     if scripts.is_empty() {
         // MySQL 5.7 and later.
@@ -110,7 +113,7 @@ pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
         return server.run_to_end("making the data", command, b"");
     }
     command.arg("--bootstrap");
-    if server.kind() == Kind::MariaDb {
+    if server.kind == Kind::MariaDb {
         // The scripts choose the engine of each table.
         command.arg("--enforce-storage-engine=");
     }
@@ -125,16 +128,16 @@ pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
 }
 
 /// What the first start is told: one statement a line.
-pub(crate) fn first_words(server: &Server) -> String {
-    let password = server.password().reveal();
+pub(crate) fn first_words(server: &Instance) -> String {
+    let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
     let mut sql = format!(
         "CREATE DATABASE {DATABASE};\n\
          CREATE USER '{USER}'@'%' IDENTIFIED BY '{password}';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'%' WITH GRANT OPTION;\n"
     );
-    let made_root = server.kind() == Kind::MySql
-        && share(server.program()).is_none_or(|share| scripts(&share).is_empty());
+    let made_root = server.kind == Kind::MySql
+        && share(&server.program).is_none_or(|share| scripts(&share).is_empty());
     if made_root {
         sql.push_str(&format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n"));
     }
@@ -143,8 +146,8 @@ pub(crate) fn first_words(server: &Server) -> String {
 
 /// Whether the server greets who connects: a packet whose first byte is the protocol's version, 10
 /// (255 would be an error).
-pub(crate) fn greets(home: &Path) -> io::Result<bool> {
-    let mut stream = UnixStream::connect(socket(home))?;
+pub(crate) fn greets(dir: &Path) -> io::Result<bool> {
+    let mut stream = UnixStream::connect(socket(dir))?;
     stream.set_read_timeout(Some(GREETING_LIMIT))?;
     let mut start = [0u8; 5];
     stream.read_exact(&mut start)?;

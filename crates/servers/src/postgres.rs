@@ -6,7 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::server::{DATABASE, Server, USER};
+use crate::credentials::{DATABASE, USER};
+use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
 /// An answer comes at once from a server that accepts; if not, it is asked again.
@@ -24,32 +25,32 @@ pub(crate) fn version(exe: &Path, told: &str) -> Result<String, ServerError> {
     })
 }
 
-pub(crate) fn socket(home: &Path, port: u16) -> PathBuf {
-    home.join(format!("run/.s.PGSQL.{port}"))
+pub(crate) fn socket(dir: &Path, port: u16) -> PathBuf {
+    dir.join(format!("run/.s.PGSQL.{port}"))
 }
 
 /// The command line.
-pub(crate) fn arguments(server: &Server) -> Vec<OsString> {
-    let home = server.home();
-    let mut arguments = vec![OsString::from("-D"), home.join("data").into_os_string()];
+pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
+    let dir = server.folder();
+    let mut arguments = vec![OsString::from("-D"), dir.join("data").into_os_string()];
     let mut folder = OsString::from("unix_socket_directories=");
-    folder.push(home.join("run"));
+    folder.push(dir.join("run"));
     arguments.extend([OsString::from("-c"), folder]);
     let mut set = |name: &str, value: &str| {
         arguments.extend([OsString::from("-c"), OsString::from(format!("{name}={value}"))]);
     };
     set("listen_addresses", "127.0.0.1");
-    set("port", &server.port().to_string());
+    set("port", &server.port.number().to_string());
     // Shown by every process of the server, which is how they are found.
-    set("cluster_name", server.name());
-    server.settings().iter().for_each(|(name, value)| set(name, value));
+    set("cluster_name", server.dir.name());
+    server.settings.iter().for_each(|(name, value)| set(name, value));
     arguments
 }
 
 /// Makes the data, the user and the database. `C` is the collation of every version and machine.
-pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
-    let home = server.home();
-    let initdb = server.program().beside("initdb");
+pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
+    let dir = server.folder();
+    let initdb = server.program.beside("initdb");
     if !initdb.is_file() {
         let text = format!(
             "there is no {}: name the folder that the whole of PostgreSQL was unpacked to \
@@ -59,9 +60,9 @@ pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
         return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
     }
     let mut pgdata = OsString::from("--pgdata=");
-    pgdata.push(home.join("data"));
+    pgdata.push(dir.join("data"));
     let mut password = OsString::from("--pwfile=");
-    password.push(server.write("password", server.password().reveal().as_bytes())?);
+    password.push(server.write("password", server.password.reveal().as_bytes())?);
     let mut command = server.command(&initdb);
     command.args([pgdata, password]).args([
         format!("--username={USER}").as_str(),
@@ -75,7 +76,7 @@ pub(crate) fn prepare(server: &Server) -> Result<(), ServerError> {
     server.unwrite("password")?;
     made?;
     // Without a server, and so without a password. `createdb` is not in every package.
-    let mut command = server.command(&server.program().exe);
+    let mut command = server.command(&server.program.exe);
     command.arg("--single").args(arguments(server)).arg("postgres");
     let sql = format!("CREATE DATABASE {DATABASE}\n");
     server.run_to_end("making the database", command, sql.as_bytes())
@@ -86,8 +87,8 @@ const STARTING_UP: &[u8] = b"C57P03\0";
 
 /// Whether the server decides on who signs in: it asks for a password (`R`) or refuses (`E`) for
 /// any reason but that it is not ready.
-pub(crate) fn greets(home: &Path, port: u16) -> io::Result<bool> {
-    let mut stream = UnixStream::connect(socket(home, port))?;
+pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
+    let mut stream = UnixStream::connect(socket(dir, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;
     let words = format!("user\0{USER}\0database\0{DATABASE}\0\0");
     let length = u32::try_from(8 + words.len()).expect("a short packet");

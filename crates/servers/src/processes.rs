@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, pidfd_send_signal};
 
-use crate::patience::{Patience, handle};
+use crate::deadline::{Deadline, handle};
 
 /// By what the processes of one server are known.
 pub(crate) struct Marks {
@@ -36,10 +36,10 @@ const KILL_LIMIT: Duration = Duration::from_secs(30);
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Of the server that lives in `home`.
-    pub(crate) fn of(home: &Path) -> Marks {
-        let name = home.file_name().unwrap_or(home.as_os_str()).as_bytes();
-        let data = home.join("data");
+    /// Of the server that lives in `dir`.
+    pub(crate) fn of(dir: &Path) -> Marks {
+        let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
+        let data = dir.join("data");
         let data = data.as_os_str().as_bytes();
         Marks {
             cluster: vec![[b"cluster_name=", name].concat(), [b"postgres: ", name, b": "].concat()],
@@ -74,7 +74,7 @@ impl Marks {
 
     /// Kills every process of the server and waits until all are gone.
     pub(crate) fn kill(&self) -> io::Result<()> {
-        let patience = Patience::new(KILL_LIMIT)?;
+        let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {
             let processes = self.processes()?;
             if processes.is_empty() {
@@ -82,7 +82,7 @@ impl Marks {
             }
             processes.iter().for_each(|process| process.signal(Signal::KILL));
             for process in processes {
-                if !patience.sees_end_of(process.handle.as_fd()) {
+                if !deadline.sees_end_of(process.handle.as_fd()) {
                     let text = format!("process {} is killed and does not end", process.pid);
                     return Err(io::Error::new(io::ErrorKind::TimedOut, text));
                 }
@@ -94,14 +94,14 @@ impl Marks {
     /// Ends every process of the server, leaving nothing in the system's shared memory if it can
     /// be helped.
     pub(crate) fn end(&self) -> io::Result<()> {
-        let patience = Patience::new(QUIT_LIMIT)?;
+        let deadline = Deadline::new(QUIT_LIMIT)?;
         let cluster = find(&[&self.cluster])?;
         for process in &cluster {
             process.signal(Signal::QUIT);
             // It may be paused.
             process.signal(Signal::CONT);
         }
-        let _ended = cluster.iter().all(|process| patience.sees_end_of(process.handle.as_fd()));
+        let _ended = cluster.iter().all(|process| deadline.sees_end_of(process.handle.as_fd()));
         self.kill()
     }
 }

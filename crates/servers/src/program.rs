@@ -17,6 +17,10 @@ pub(crate) struct Program {
     libraries: Vec<PathBuf>,
 }
 
+/// Where a server and its watchdog find the system's tools; nothing else of our environment
+/// reaches them, so that a run does not depend on it.
+pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Below the folder that `?bin=` names: as packed by Debian, in the makers' archives, and in the
 /// packages of npm (`server/mysqld`, `native/bin/postgres`).
 const BELOW: &[&str] = &["", "bin", "sbin", "libexec", "server", "native/bin"];

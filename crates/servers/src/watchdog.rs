@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use crate::home::PATH;
+use crate::program::PATH;
 
 const FOLDER: &str = include_str!("watchdog.sh");
 const GROUP: &str = include_str!("watchdog_group.sh");
@@ -23,10 +23,10 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Ends the server in `home` and removes that folder if we cannot.
-    pub(crate) fn over_folder(home: &Path) -> io::Result<Watchdog> {
-        let line: &OsStr = home.as_os_str();
-        assert!(!line.as_bytes().contains(&b'\n'), "a home's path is one line");
+    /// Ends the server in `dir` and removes that folder if we cannot.
+    pub(crate) fn over_folder(dir: &Path) -> io::Result<Watchdog> {
+        let line: &OsStr = dir.as_os_str();
+        assert!(!line.as_bytes().contains(&b'\n'), "a folder's path is one line");
         Watchdog::new(FOLDER, line.as_bytes(), Stdio::null())
     }
 

@@ -1,16 +1,16 @@
 //! Intervals of quantiles of samples that follow each other in time and depend on each other.
 //!
 //! Response times of one run share its queue, its caches and its stalls. Order statistics as if
-//! they were independent (`quantile`) hold the truth in 8 to 70 of 100 minutes of a busy queue.
-//! Here a quantile is a mean: the share of samples above it, stretch by stretch, whose error is
-//! that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and Lewis,
-//! Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
+//! they were independent (`order_statistics`) hold the truth in 8 to 70 of 100 minutes of a busy
+//! queue. Here a quantile is a mean: the share of samples above it, stretch by stretch, whose
+//! error is that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and
+//! Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
 
 use std::fmt;
 
-use crate::quantile::samples_needed;
+use crate::order_statistics::{Ranks, TooFew, rank, samples_needed};
 use crate::waves::{MeanError, VALUES_MIN, mean_error};
-use crate::{Histogram, TooFew, rank, students_t};
+use crate::{Histogram, students_t};
 
 /// What was offered in one stretch of time, and the times of what finished of it. What did not
 /// finish counts as longer than any time. Stretches are equal in length and consecutive.
@@ -20,15 +20,6 @@ pub struct Stretch {
     pub offered: u64,
     /// The times of those that finished.
     pub finished: Histogram,
-}
-
-/// The ranks between which a quantile lies, both in 1..=n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranks {
-    /// The lower end.
-    pub low: u64,
-    /// The upper end.
-    pub high: u64,
 }
 
 /// Why a quantile has no interval within a run.

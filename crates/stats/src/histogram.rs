@@ -12,7 +12,7 @@ use std::fmt;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
 use crate::Moments;
-use crate::quantile::rank;
+use crate::order_statistics::rank;
 
 /// The significant decimal digits of a bucket.
 const DIGITS: u8 = 3;

@@ -21,6 +21,7 @@ mod mean;
 mod median;
 mod moments;
 mod newcomer;
+mod order_statistics;
 mod outstanding;
 mod quantile;
 mod queueing;
@@ -40,7 +41,7 @@ pub use comparison::{
     hommel, needed, pairs_needed,
 };
 pub use crossing::{Crossing, RatioPoint};
-pub use dependence::{NoInterval, Ranks, Stretch, dependent_ranks};
+pub use dependence::{NoInterval, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, normal, residual_exponential_ns, truncated_exponential_ns, unit,
@@ -52,8 +53,9 @@ pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
 pub use newcomer::{Held, Newcomer, newcomers};
+pub use order_statistics::{Ranks, TooFew, enough, rank};
 pub use outstanding::{period, stands_out};
-pub use quantile::{Offered, OfferedInterval, OfferedQuantile, TooFew, enough, rank};
+pub use quantile::{Offered, OfferedInterval, OfferedQuantile};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };

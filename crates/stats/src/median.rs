@@ -2,7 +2,7 @@
 //!
 //! Not here: quantiles of samples by the million (quantile).
 
-use crate::quantile::{TooFew, ranks, samples_needed};
+use crate::order_statistics::{TooFew, ranks, samples_needed};
 
 /// A median and the two figures that bracket it.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,9 @@
 use model::Acknowledged;
 use rusqlite::{OptionalExtension, params};
 
+use super::Store;
 use super::error::StoreError;
-use super::{Store, unix_ms};
+use super::wall_clock::unix_ms;
 
 impl Store {
     /// Acknowledges a change of level in the history of a label, in place of what was said of it.

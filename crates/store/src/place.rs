@@ -1,4 +1,5 @@
-//! Where a store lies: which files are of it, under whatever name. Not here: what is in them.
+//! Where a store lies: by default, and which files are of it, under whatever name. Not here: what
+//! is in them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,6 +8,20 @@ use std::path::{Path, PathBuf};
 
 /// Beside a store lie its log and the log's index.
 const ENDS: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Where runs are stored unless told otherwise; `environment` looks up a variable.
+///
+/// `DBDYNO_STORE`, else the user's data folder as the XDG Base Directory Specification has it,
+/// which passes over a relative one. None if there is not even a home.
+pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let path = |name: &str| environment(name).filter(|text| !text.is_empty()).map(PathBuf::from);
+    if let Some(store) = path("DBDYNO_STORE") {
+        return Some(store);
+    }
+    let data = path("XDG_DATA_HOME").filter(|data| data.is_absolute());
+    let data = data.or_else(|| path("HOME").map(|home| home.join(".local/share")))?;
+    Some(data.join("dbdyno/runs.sqlite"))
+}
 
 /// Whether the file at `path` is one of those that make up `store`, under whatever name: the same
 /// path, or the same file by links. Neither need be there yet.

@@ -14,7 +14,11 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::query::{Query, Sort, Sql, list};
 use super::schema::VERSION;
-use super::{INFINITE_NS, LAST, unix_ms};
+use super::summary::INFINITE_NS;
+use super::wall_clock::unix_ms;
+
+/// Stands for the newest, of runs and of experiments, wherever one is named.
+pub const LAST: &str = "last";
 
 /// A run whose writer has not been heard of for this long is interrupted: many times the second
 /// between heartbeats, and as long as a writer pauses at most when the disk is full.

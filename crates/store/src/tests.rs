@@ -24,12 +24,14 @@ use model::{
     CheckResult, ClientMoments, DataPolicy, Description, Dice, ErrorCount, Event, Experiment, Fact,
     Finding, Gauge, GroupDescription, HeadlineDescription, KindDescription, Load,
     MeasureDescription, MeasureKind, MeasureSecond, Order, Phase, Phases, Placement, Point,
-    Readings, RefusalKind, RunId, Second, Severity, StopReason, Stream, Until,
+    Readings, RefusalKind, RunId, Second, Severity, Status, StopReason, Stream, Until,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
 use tempfile::TempDir;
 
+use super::wall_clock::unix_ms;
+use super::writer::Options;
 use super::*;
 
 // ---- Made-up runs. ----

@@ -11,11 +11,12 @@ use std::time::Duration;
 use model::{Experiment, Status};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
+use super::Store;
 use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::reader::SILENCE_MS_MAX;
 use super::schema::{self, IfMissing};
-use super::{Store, unix_ms, utc};
+use super::wall_clock::{unix_ms, utc};
 
 /// The time from one heartbeat to the next: several may be missed before anybody minds, and one
 /// that is rare costs a measurement nothing.

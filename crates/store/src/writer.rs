@@ -19,8 +19,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use super::error::{StoreError, StoreErrorKind};
 use super::process::Process;
 use super::schema::{BUSY_TIMEOUT, IfMissing, open};
-use super::so_far::SoFar;
-use super::{codec, experiments, reader, unix_ms};
+use super::summary::{RunningSummary, Summary};
+use super::wall_clock::unix_ms;
+use super::{Store, codec, experiments, reader};
 
 /// How a run is written.
 #[derive(Clone, Copy, Debug)]
@@ -57,20 +58,6 @@ impl Default for Options {
 /// minutes, and every attempt is work beside a measurement.
 const RETRY_EVERY_MAX: Duration = Duration::from_secs(30);
 
-/// The figures by which a finished run is listed. What is not known, or not finite, is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// Commits a second.
-    pub tps: Option<f64>,
-    /// New orders a minute, where the workload has them.
-    pub nopm: Option<f64>,
-    /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
-    pub p99_ns: Option<u64>,
-}
-
-/// A time that has no end: longer than any other, in lists too.
-pub const INFINITE_NS: u64 = i64::MAX as u64;
-
 /// Writes one run. Dropped without [`Writer::finish`], it writes what it has, and the run shows
 /// as interrupted.
 #[derive(Debug)]
@@ -79,6 +66,21 @@ pub struct Writer {
     path: PathBuf,
     shared: Arc<Shared>,
     thread: Option<JoinHandle<Result<(), StoreError>>>,
+}
+
+impl Store {
+    /// Begins to write the run of `begun`, which must be an [`Event::Begun`].
+    pub fn writer(&self, begun: &Event) -> Result<Writer, StoreError> {
+        self.writer_with(begun, Options::default())
+    }
+
+    pub(super) fn writer_with(
+        &self,
+        begun: &Event,
+        options: Options,
+    ) -> Result<Writer, StoreError> {
+        Writer::begin(&self.path, begun, options)
+    }
 }
 
 impl Writer {
@@ -104,7 +106,7 @@ impl Writer {
         let log_bytes_max = options.wal_bytes;
         let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
-            desk: Mutex::new(Desk { so_far: SoFar::of(description), ..Desk::default() }),
+            desk: Mutex::new(Desk { so_far: RunningSummary::of(description), ..Desk::default() }),
             wake: Condvar::new(),
             backlog_bytes: options.backlog_bytes,
         });
@@ -237,7 +239,7 @@ struct Desk {
     /// The `seq` given last.
     seq: i64,
     n_lost: u64,
-    so_far: SoFar,
+    so_far: RunningSummary,
     trouble: Option<StoreError>,
     close: Option<Close>,
 }

@@ -4,38 +4,15 @@
 //! knows no clock, socket, file or runtime.
 
 mod empty;
+mod entry;
 mod frame;
 mod oltp;
 mod tpcb;
 mod tpcc;
 
-use std::sync::Arc;
+use model::{BadParameter, did_you_mean};
 
-use model::{BadParameter, Identity, Parameter, Settings, Workload, did_you_mean};
-
-/// A workload that can be asked for.
-pub struct Entry {
-    /// Its name.
-    pub name: &'static str,
-    /// The name of its data, which workloads of one family share; its own where it has none.
-    pub data: &'static str,
-    /// One line about it.
-    pub summary: &'static str,
-    /// Its parameters.
-    pub parameters: &'static [Parameter],
-    /// Decides it.
-    pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
-}
-
-/// What a workload is decided from.
-pub struct Make<'a> {
-    /// Its parameters, decided.
-    pub settings: &'a Settings,
-    /// The seed of the plan.
-    pub seed: u64,
-    /// What data there is, if there is any: its constants and seed hold.
-    pub data: Option<&'a Identity>,
-}
+pub use entry::{Entry, Make};
 
 /// Every workload, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[

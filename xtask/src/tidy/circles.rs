@@ -10,39 +10,18 @@ use super::rust::{Source, block_length, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// Crates that still have circles.
-const EXEMPT: &[&str] = &["dbdyno", "drivers", "model", "servers", "stats", "store", "workloads"];
-
-const THIS_FILE: &str = "xtask/src/tidy/circles.rs";
-
 /// What the root of a crate is called among its modules.
 const ROOT: &str = "lib";
 
 /// Which module needs which other one, and where that is written first.
 type Needs<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
-/// The modules of no crate form a circle, but for those that are known to; and these do.
+/// The modules of no crate form a circle.
 pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
-    circles_but(tree, EXEMPT)
-}
-
-fn circles_but(tree: &Tree, exempt: &[&str]) -> Vec<Trouble> {
     let sources = sources(tree);
-    let mut troubles = Vec::new();
-    let mut has_circles = BTreeSet::new();
     let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
-    for name in crates {
-        let found = circles_of(&sources, &format!("crates/{name}/src/"));
-        if !found.is_empty() {
-            has_circles.insert(name);
-        }
-        troubles.extend(found.into_iter().filter(|_| !exempt.contains(&name)));
-    }
-    for name in exempt.iter().filter(|name| !has_circles.contains(**name)) {
-        let text = format!("'{name}' has no circle of modules; take it out of EXEMPT");
-        troubles.push(Trouble::new(THIS_FILE, 1, text));
-    }
-    troubles
+    let folders = crates.into_iter().map(|name| format!("crates/{name}/src/"));
+    folders.flat_map(|folder| circles_of(&sources, &folder)).collect()
 }
 
 /// One trouble for each knot of modules that reach each other.
@@ -266,17 +245,17 @@ fn last_names(path: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn circles(files: &[(&str, &str)], exempt: &[&str]) -> Vec<String> {
+    fn circles(files: &[(&str, &str)]) -> Vec<String> {
         let mut all = vec![("crates/a/Cargo.toml", "")];
         all.extend(files);
-        let found = circles_but(&Tree::of(&all), exempt);
+        let found = modules_form_no_circle(&Tree::of(&all));
         found.iter().map(|trouble| trouble.to_string()).collect()
     }
 
     fn check(root: &str, files: &[(&str, &str)], expect: &[&str]) {
         let mut all = vec![("crates/a/src/lib.rs", root)];
         all.extend(files);
-        let found = circles(&all, &[]);
+        let found = circles(&all);
         let told: Vec<&str> = found
             .iter()
             .filter_map(|text| text.split("circle: ").nth(1)?.split(';').next())
@@ -286,15 +265,12 @@ mod tests {
 
     #[test]
     fn two_modules_that_need_each_other_are_told_with_their_place() {
-        let found = circles(
-            &[
-                ("crates/a/src/lib.rs", "mod b; mod c;"),
-                ("crates/a/src/b.rs", "//! B.\nuse crate::c::C;"),
-                ("crates/a/src/c/mod.rs", "mod d;"),
-                ("crates/a/src/c/d.rs", "fn f() { crate::b::f() }"),
-            ],
-            &[],
-        );
+        let found = circles(&[
+            ("crates/a/src/lib.rs", "mod b; mod c;"),
+            ("crates/a/src/b.rs", "//! B.\nuse crate::c::C;"),
+            ("crates/a/src/c/mod.rs", "mod d;"),
+            ("crates/a/src/c/d.rs", "fn f() { crate::b::f() }"),
+        ]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("crates/a/src/b.rs:2: modules form a circle: b -> c -> b;"));
     }
@@ -361,16 +337,5 @@ mod tests {
             ("crates/a/src/tests.rs", "use crate::b;"),
         ];
         check(root, &files, &[]);
-    }
-
-    #[test]
-    fn a_crate_is_exempt_as_long_as_it_has_circles() {
-        let b = ("crates/a/src/b.rs", "use crate::c;");
-        let root = ("crates/a/src/lib.rs", "mod b; mod c;");
-        let circle = [root, b, ("crates/a/src/c.rs", "use crate::b;")];
-        assert_eq!(circles(&circle, &["a"]), [""; 0]);
-        let found = circles(&[root, b], &["a"]);
-        assert!(found[0].contains("'a' has no circle of modules; take it out"), "{found:?}");
-        assert_eq!(circles(&[root, b], &["gone"]).len(), 1);
     }
 }

@@ -8,12 +8,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonReport, Judged, PointPair, figure_named};
+use super::{ComparisonReport, Judged, PointPair};
+use crate::figures::{may_be, short, spellings};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The figure's name in reports.
+    /// The figure, as it was written.
     pub figure: String,
     /// Whether it is broken by rising.
     pub is_rise: bool,
@@ -56,8 +57,10 @@ impl FromStr for Gate {
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (name, rest) = text.split_at(at);
         let is_rise = rest.starts_with('>');
-        let name = name.trim().to_ascii_lowercase();
-        let figure = figure_named(&name).map_err(|known| no(&format!("figures are {known}")))?;
+        let figure = name.trim();
+        if !may_be(figure) {
+            return Err(no("it names no figure, such as tps, p99 or reads"));
+        }
         let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
         let percent: f64 = number.trim().parse().map_err(|_| no("its percentage is no number"))?;
         let by = percent / 100.0;
@@ -74,8 +77,7 @@ impl FromStr for Gate {
 
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, sign) =
-            (self.figure.trim_end_matches("_ms"), if self.is_rise { ">" } else { "<" });
+        let (name, sign) = (short(&self.figure), if self.is_rise { ">" } else { "<" });
         write!(f, "{name}{sign}{:+}%", self.by * 100.0)
     }
 }
@@ -141,5 +143,6 @@ impl Gate {
 }
 
 fn figure_at<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
-    std::iter::once(&point.primary).chain(&point.others).find(|judged| judged.figure == name)
+    let all = || std::iter::once(&point.primary).chain(&point.others);
+    spellings(name).iter().find_map(|name| all().find(|judged| judged.figure == *name))
 }

@@ -5,7 +5,7 @@ use model::{Dice, Stream};
 use super::*;
 use crate::fixtures::sides::{self, side};
 
-const PLAIN: Judge = Judge { primary: None, floor: FLOOR };
+const PLAIN: Judge = Judge { primary: None, floor: FLOOR, also: Vec::new() };
 const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
 
 fn times(factor: f64) -> [f64; 5] {
@@ -66,7 +66,7 @@ fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
 fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(2.0), 1)])];
     let p99 = |sides: &[Side]| {
-        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
         ComparisonReport::new(sides, &judge).expect("five of each")
     };
     assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
@@ -85,7 +85,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
 #[test]
 fn a_figure_that_no_run_has_is_refused() {
     let sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
-    let nopm = Judge { primary: Some("nopm".to_owned()), floor: FLOOR };
+    let nopm = Judge { primary: Some("nopm".to_owned()), floor: FLOOR, also: Vec::new() };
     let no = ComparisonReport::new(&sides, &nopm).expect_err("no new orders");
     assert!(no.contains("the runs of old have no NOPM"), "{no}");
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
@@ -244,7 +244,10 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
 fn a_limit_that_makes_no_sense_is_refused() {
     let no = |text: &str| text.parse::<Gate>().expect_err("it makes no sense");
     assert!(no("p99").contains("neither < nor >"));
-    assert!(no("speed<-3%").contains("figures are nopm, tps, p50, p95, p99"));
+    assert!(no("<-3%").contains("it names no figure"));
+    let gate: Gate = "speed<-3%".parse().expect("a workload may bring it");
+    let no_run = gate.hold(&held(&FIVE, &FIVE, 1)).expect_err("these do not");
+    assert!(no_run.contains("can never be broken"), "{no_run}");
     assert!(no("p99>5").contains("without %"));
     assert!(no("p99>-5%").contains("a rise is > and positive"));
     assert!(no("tps<-x%").contains("no number"));
@@ -306,7 +309,7 @@ fn says_any(report: &ComparisonReport) -> bool {
 }
 
 fn share_that_says(rounds: usize, mut sides: impl FnMut() -> Vec<Side>) -> f64 {
-    let judge = Judge { primary: None, floor: 0.0 };
+    let judge = Judge { primary: None, floor: 0.0, also: Vec::new() };
     let said = (0..rounds)
         .filter(|_| says_any(&ComparisonReport::new(&sides(), &judge).expect("all have runs")));
     said.count() as f64 / rounds as f64
@@ -432,7 +435,7 @@ fn a_closed_load_that_refuses_what_is_slow_is_no_faster_for_it() {
     let finished = sides.each_ref().map(|side| p99(side, false).expect("it is known"));
     assert!(finished[1] < 0.85 * finished[0], "{finished:?}");
     assert!(p99(&sides[0], true).is_some() && p99(&sides[1], true).is_none());
-    let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+    let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
     assert_eq!(only(&report).verdict, Verdict::Worse, "{:?}", only(&report));
 }

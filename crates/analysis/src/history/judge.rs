@@ -7,7 +7,7 @@ use super::{
     Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
 };
 use crate::comparison::{between, is_worse};
-use crate::figures::is_time;
+use crate::figures::is_less_better;
 use crate::report::Report;
 
 /// So many builds show how much builds vary.
@@ -267,7 +267,7 @@ impl Said<'_> {
         let floor = self.question.judge.floor;
         let ratio = (newest - known.before).exp();
         // A rise of times, a fall of rates.
-        let worst = if is_time(self.primary) { known.expected.1 } else { known.expected.0 };
+        let worst = if is_less_better(self.primary) { known.expected.1 } else { known.expected.0 };
         let seen_from = (worst - known.before).exp_m1().abs().max(floor);
         Last {
             before: known.before.exp(),

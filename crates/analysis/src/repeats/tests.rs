@@ -32,7 +32,7 @@ fn rule(goal: Goal) -> Option<StopRule> {
 }
 
 fn measured(point: u32, repeat: u32, tps: f64) -> Measured {
-    let figures = vec![("tps", tps)];
+    let figures = vec![("tps".to_owned(), tps)];
     Measured { point, repeat, figures, primary: "tps", within: None, spent_s: [60.0, 5.0, 0.0] }
 }
 
@@ -119,7 +119,7 @@ fn of_times_less_is_better() {
     let mut of = experiment(2, 30, rule(Goal::Decided { min_effect: 0.01 }));
     of.stop.as_mut().expect("there is one").figure = Some("p99_ms".to_owned());
     let mut all = walk(&experiment(2, 10, None), &[100.0, 80.0], 0.01, 1);
-    all.iter_mut().for_each(|one| one.figures[0].0 = "p99_ms");
+    all.iter_mut().for_each(|one| one.figures[0].0 = "p99_ms".to_owned());
     let told = until(&of, &all).expect("there is a rule");
     assert_eq!((told.pairs[0].verdict, told.figure.as_str()), (PairVerdict::Better, "p99_ms"));
 }

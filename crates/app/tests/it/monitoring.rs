@@ -76,7 +76,7 @@ fn machine_generator_and_page_cache_are_read_during_a_run_on_sqlite() {
 fn a_server_its_counters_and_a_setting_changed_in_mid_run_are_seen_on_mariadb() {
     let server = MARIADB.shared();
     let target = database(server, "lab_monitoring");
-    let change = "[recording]\naround = \"all\"\n[[at]]\ntime = \"700ms\"\n\
+    let change = "[recording]\nmonitor = \"all\"\n[[at]]\ntime = \"700ms\"\n\
                   sql = \"SET GLOBAL innodb_purge_batch_size = 77\"\n";
     let (report, _, events) = measured(&target, change);
     say(&target, "SET GLOBAL innodb_purge_batch_size = DEFAULT");

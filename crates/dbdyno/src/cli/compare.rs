@@ -54,7 +54,11 @@ pub(super) fn judged() -> [Arg; 2] {
         Arg::new(name).long(name).value_name(of).help(help)
     };
     [
-        value("figure", "NAME", "Judge this: nopm, tps, p50, p95 or p99"),
+        value(
+            "figure",
+            "NAME",
+            "Judge this figure: tps, p99, reads, new_order.p99 or any other of the runs",
+        ),
         value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]")
             .allow_hyphen_values(true),
     ]
@@ -73,11 +77,12 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
             return Err(Error::Usage(why.to_owned()));
         }
     };
-    let judge = judge(matches)?;
+    let mut judge = judge(matches)?;
     let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
     let gates = gates
         .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
         .collect::<Result<Vec<Gate>, Error>>()?;
+    judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let report = hold(&store(matches)?, &asked, &judge)?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();

@@ -4,26 +4,25 @@ use analysis::ExperimentReport;
 use app::Error;
 use app::build::BuildOptions;
 use app::experiment::{
-    ExperimentResult, Planned, forecast, plan, planned, report, resume, run as run_experiment,
+    ExperimentResult, Planned, forecast, plan, planned, report_by, resume, run as run_experiment,
 };
 use app::trial_runner::ExperimentOptions;
-use app::trials::status;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{DataPolicy, Experiment, Status};
+use model::{DataPolicy, Experiment};
 use plan::{Draft, decide_all, varied_to_toml};
-use render::{
-    ExperimentLine, as_json, experiment, experiment_list, experiment_list_csv,
-    experiment_list_markdown,
-};
-use serde_json::{Value, json};
+use render::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
+use super::required::RequiredResults;
 use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, seek};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, required, seek,
+};
+use crate::lists::{experiment_lines, experiments_json};
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -45,17 +44,25 @@ pub(crate) fn command() -> Command {
         .arg(flags::no_build())
         .arg(flags::load_method_of(&["bulk", "insert"]))
         .args(metrics::flags())
+        .arg(required::flag())
         .arg(flags::quiet("No live view, no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())
         .subcommand(
-            Command::new("show").about("Shows what an experiment has shown").arg(id()).arg(
-                Arg::new("plan")
-                    .long("plan")
-                    .action(ArgAction::SetTrue)
-                    .help("Its plan alone, as a file that 'dbdyno run' repeats"),
-            ),
+            Command::new("show")
+                .about("Shows what an experiment has shown")
+                .arg(id())
+                .arg(
+                    Arg::new("plan")
+                        .long("plan")
+                        .action(ArgAction::SetTrue)
+                        .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+                )
+                .arg(Arg::new("figure").long("figure").value_name("NAME").help(
+                    "Judge points by this figure: tps, p99, reads, new_order.p99 or any other",
+                ))
+                .arg(required::flag()),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
@@ -88,6 +95,7 @@ pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
 /// Runs a draft that varies something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
     is_kept(matches)?;
+    required::asked(matches)?;
     let varied = decide_all(draft, &own_target)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?), matches, true)
@@ -123,9 +131,10 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     };
     live.end();
     let ExperimentResult { report, is_good, is_interrupted } = result?;
-    told(&report, matches)?;
+    let required = required(&report, matches)?;
+    told(&report, matches, &required)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good) {
+    Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
             super::say(&format!(
                 "interrupted; go on with: dbdyno experiments resume {}",
@@ -161,11 +170,29 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     }
 }
 
-fn told(report: &ExperimentReport, matches: &ArgMatches) -> Outcome {
+fn told(report: &ExperimentReport, matches: &ArgMatches, required: &RequiredResults) -> Outcome {
     match flags::is_json(matches) {
-        true => print(&as_json(report)),
-        false => print(&experiment(report)),
+        true => print(&required.json(report)),
+        false => print(&(experiment(report) + &required.text(matches))),
     }
+}
+
+/// Holds the limits that are asked for against each point.
+fn required(report: &ExperimentReport, matches: &ArgMatches) -> Result<RequiredResults, Error> {
+    let mut results = RequiredResults::default();
+    let asked = required::asked(matches)?;
+    if asked.is_empty() {
+        return Ok(results);
+    }
+    let store = store(matches)?;
+    let experiment = store.find_experiment(&report.id).map_err(said)?;
+    for limit in asked {
+        match report_by(&store, &experiment, Some(&limit.figure)) {
+            Ok(report) => results.add_points(&limit, &report),
+            Err(why) => results.add_lost(why.to_string()),
+        }
+    }
+    Ok(results)
 }
 
 fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
@@ -190,46 +217,12 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
-    let all = lines(&store, filter)?;
+    let all = experiment_lines(&store, filter)?;
     print(&match flags::output_of(matches) {
         "csv" => experiment_list_csv(&all),
         "markdown" => experiment_list_markdown(&all),
         _ => experiment_list(&all),
     })
-}
-
-/// The experiments that are asked for, how many of the trials of each have completed, and whether
-/// it goes on.
-pub(crate) fn lines(
-    store: &Store,
-    filter: &ExperimentFilter,
-) -> Result<Vec<ExperimentLine>, Error> {
-    let mut all = Vec::new();
-    for experiment in store.experiments(filter).map_err(said)? {
-        let trials = store.trials(&experiment).map_err(said)?;
-        let done = trials.iter().filter(|trial| trial.run.status == Status::Completed);
-        let (trials_completed, status) = (done.count() as u64, status(store, &experiment)?);
-        all.push(ExperimentLine { experiment, trials_completed, status });
-    }
-    Ok(all)
-}
-
-/// The list as others read it.
-pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
-    let row = |line: &ExperimentLine| {
-        let ExperimentLine { experiment, trials_completed, status } = line;
-        json!({
-            "id": experiment.id,
-            "name": experiment.name,
-            "started_unix_ms": experiment.started_unix_ms,
-            "axes": experiment.axes,
-            "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
-            "trials_completed": trials_completed,
-            "status": status,
-        })
-    };
-    let rows: Vec<Value> = lines(store, filter)?.iter().map(row).collect();
-    Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
 }
 
 fn show(matches: &ArgMatches) -> Outcome {
@@ -248,7 +241,11 @@ fn show(matches: &ArgMatches) -> Outcome {
     if experiment.seek.is_some() {
         return seek::told(&app::seek::report(&store, &experiment)?, matches);
     }
-    told(&report(&store, &experiment)?, matches)
+    let figure = matches.get_one::<String>("figure").map(String::as_str);
+    let report = report_by(&store, &experiment, figure)?;
+    let required = required(&report, matches)?;
+    told(&report, matches, &required)?;
+    Ok(if required.is_met() { DONE } else { FAILED })
 }
 
 fn go_on(matches: &ArgMatches) -> Outcome {

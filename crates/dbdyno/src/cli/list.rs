@@ -1,5 +1,6 @@
 //! `dbdyno list`: workloads, targets, parameters and findings, from the tables that own them.
 
+use analysis::figures::{OF_PARTS, OF_RUN, direction};
 use clap::{Arg, ArgMatches, Command};
 use model::Parameter;
 use model::finding_catalog::{CATALOG, CatalogEntry};
@@ -11,11 +12,11 @@ use serde_json::{Value, json};
 use super::{Outcome, flags, print};
 
 pub(crate) fn command() -> Command {
-    Command::new("list").about("Lists workloads, targets, parameters or findings").arg(
+    Command::new("list").about("Lists workloads, targets, parameters, findings or figures").arg(
         Arg::new("what")
             .required(true)
-            .value_name("workloads|targets|parameters|findings")
-            .value_parser(["workloads", "targets", "parameters", "findings"]),
+            .value_name("workloads|targets|parameters|findings|figures")
+            .value_parser(["workloads", "targets", "parameters", "findings", "figures"]),
     )
 }
 
@@ -28,6 +29,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
                 drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
             }
             Some("findings") => CATALOG.iter().map(finding_json).collect(),
+            Some("figures") => figure_rows().map(FigureRow::json).collect(),
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
         };
         return print(&format!("{value:#}\n"));
@@ -39,6 +41,8 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
             drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
         }
         Some("findings") if markdown => markdown_of_findings(),
+        Some("figures") if markdown => markdown_of_figures(),
+        Some("figures") => figure_rows().map(FigureRow::text).collect(),
         Some("findings") => CATALOG.iter().map(finding_text).collect(),
         _ if markdown => markdown_of(&sections()),
         _ => sections().iter().map(Section::text).collect(),
@@ -49,7 +53,7 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
 pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
     let list = matches.subcommand_matches("list");
     let what = list.and_then(|list| list.get_one::<String>("what"));
-    what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings"))
+    what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings" | "figures"))
 }
 
 fn finding_text(entry: &CatalogEntry) -> String {
@@ -65,6 +69,60 @@ fn finding_json(entry: &CatalogEntry) -> Value {
         "raised": entry.raised,
         "advice": entry.advice,
     })
+}
+
+/// A figure as it is listed.
+struct FigureRow {
+    name: &'static str,
+    unit: &'static str,
+    better: &'static str,
+    help: &'static str,
+}
+
+fn figure_rows() -> impl Iterator<Item = FigureRow> {
+    let of_run = OF_RUN.iter().map(|of| FigureRow {
+        name: of.name,
+        unit: of.unit,
+        better: of.direction.name(),
+        help: of.help,
+    });
+    let of_parts = OF_PARTS.iter().map(|of| FigureRow {
+        name: of.name,
+        unit: of.unit,
+        better: direction(of.name).name(),
+        help: of.help,
+    });
+    of_run.chain(of_parts)
+}
+
+impl FigureRow {
+    fn text(self) -> String {
+        let FigureRow { name, unit, better, help } = self;
+        format!("{name:<29} {unit:<6} {better:<8} {help}\n")
+    }
+
+    fn json(self) -> Value {
+        json!({"name": self.name, "unit": self.unit, "better": self.better, "help": self.help})
+    }
+}
+
+fn markdown_of_figures() -> String {
+    let columns = ["name", "unit", "better", "what it is"];
+    let mut table = Table::new(columns.map(|title| Column::new(title, Align::Left)));
+    for FigureRow { name, unit, better, help } in figure_rows() {
+        table.row([format!("`{name}`"), unit.to_owned(), better.to_owned(), help.to_owned()]);
+    }
+    format!(
+        "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a number of a run \
+         that has a name. `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
+         `dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require \
+         'NAME<300'` take any of them; `dbdyno runs show ID --figures` shows those of a run with \
+         their values. *Better* says which way a figure is judged: where it is *neither*, a \
+         comparison says higher or lower, and a history refuses it. A time may be written without \
+         its unit (`p99`), a custom metric without `per_second` (`rows`). How each is measured is \
+         in [measuring.md](measuring.md).\n\n{}",
+        table.markdown_of_markdown()
+    )
 }
 
 fn markdown_of_findings() -> String {

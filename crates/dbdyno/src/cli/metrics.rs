@@ -25,7 +25,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::say;
-use crate::web::refusal;
+use crate::asked_host::asked_host;
 
 /// What OpenMetrics is called where text is told from text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -168,7 +168,7 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>) {
         let registry = Arc::clone(&registry);
         async move {
             // A name of somebody else's that points here would let his page read it.
-            if let Some(refused) = refusal(&uri, &headers, is_loopback) {
+            if let Err(refused) = asked_host(&uri, &headers, is_loopback) {
                 return refused.into_response();
             }
             let mut page = String::new();

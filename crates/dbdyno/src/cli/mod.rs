@@ -19,6 +19,7 @@ mod output_file;
 mod password;
 mod plan_from;
 mod report;
+mod required;
 mod restore;
 mod run;
 mod runs;
@@ -34,9 +35,9 @@ use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 
-pub(crate) use self::experiments::{experiments_json, lines as experiment_lines};
-pub(crate) use self::runs::run_list_json;
 pub(crate) use self::signals::stop_on_signals;
+
+use crate::stderr::{harmless, say};
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -143,25 +144,6 @@ fn without_passwords(text: &str, words: &[String]) -> String {
         }
     }
     text
-}
-
-/// Says something on stderr; when nobody reads there any more, that is no error.
-pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(text));
-}
-
-/// `text` without what would change a terminal: names and messages come from plans and servers.
-/// JSON stays JSON.
-pub(crate) fn harmless(text: &str) -> String {
-    let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
-    let put = |mut shown: String, letter: char| {
-        match is_plain(letter) {
-            true => shown.push(letter),
-            false => shown.push_str(&format!("\\u{:04x}", letter as u32)),
-        }
-        shown
-    };
-    text.chars().fold(String::with_capacity(text.len()), put)
 }
 
 /// Says what went wrong, in one sentence, and gives its exit code.

@@ -8,13 +8,14 @@ use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Target;
 use plan::{GROUP, PLAN, decide, is_seek, is_varied};
-use render::{Style, as_json, sheets};
+use render::{Style, sheets};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
+use super::required::RequiredResults;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
-    runs, seek, variable,
+    required, runs, seek, variable,
 };
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
@@ -54,6 +55,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .action(ArgAction::SetTrue)
                 .help("Report per-client figures"),
         )
+        .arg(required::flag())
         .args(metrics::flags())
         .arg(flags::quiet("Show no live view and no progress"));
     command = password::add(command);
@@ -99,11 +101,16 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
     if is_seek(&draft) {
+        if matches.contains_id("require") {
+            let why = "--require: a search has limits of its own: write them as --objective";
+            return Err(Error::Usage(why.to_owned()));
+        }
         return seek::run(&draft, matches);
     }
     if is_varied(&draft) {
         return experiments::run(&draft, matches);
     }
+    let required = required::asked(matches)?;
     let mut plan = decide(&draft, &own_target)?;
     password::give(&mut plan.target, matches)?;
     let checks = matches.get_one::<String>("check").map(String::as_str);
@@ -135,13 +142,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         true => Report::with(&result.tally, Options { per_client: true }),
         false => result.report,
     };
-    let mut page = told(&report, matches);
+    let required = required::of_run(&required, &report);
+    let mut page = told(&report, matches, &required);
     if matches.get_flag("per_client") && !flags::is_json(matches) {
         page += &format!("\n{}", sheets::per_client(&report).text());
     }
     print(&page)?;
     live.linger(&stop);
-    Ok(match (result.is_interrupted, result.is_good) {
+    Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,
         (false, true) => DONE,
         (false, false) => FAILED,
@@ -156,10 +164,10 @@ pub(crate) fn own_target(workload: &str) -> Result<Target, String> {
 }
 
 /// A report as it is asked for.
-pub(crate) fn told(report: &Report, matches: &ArgMatches) -> String {
+pub(crate) fn told(report: &Report, matches: &ArgMatches, required: &RequiredResults) -> String {
     match flags::is_json(matches) {
-        true => as_json(report),
-        false => render::text(report, &Style::default()),
+        true => required.json(report),
+        false => render::text(report, &Style::default()) + &required.text(matches),
     }
 }
 

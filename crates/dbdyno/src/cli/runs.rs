@@ -5,20 +5,21 @@ use app::Error;
 use app::report_source::{report_of, run_report, run_tally};
 use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{NS_PER_S, RunId, Severity, Status};
+use model::{NS_PER_S, RunId, Status};
 use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
 use serde_json::{Map, Value, json};
-use store::{BadQuery, Filter, Query, RunRow, Sort, Store, why_no_label};
+use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
 use super::run::told;
-use super::{DONE, Outcome, export, flags, print, say};
+use super::{DONE, FAILED, Outcome, export, flags, print, required, say};
+use crate::lists::run_list_json;
 
 /// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
 const LISTED: usize = 20;
 
 /// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
 /// parts are told.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("config", "Only the configuration: the plan with all defaults filled in"),
     ("settings", "Only the server's settings"),
     ("timing", "Only the timing by transaction type: calls, min, avg, max, total, percentiles"),
@@ -27,6 +28,7 @@ const PARTS: [(&str, &str); 5] = [
         "counter",
         "Only the transaction counter: counts, rates and times at each interval of --every",
     ),
+    ("figures", "Only the figures of the run by name: what --figure and --fail-if take"),
 ];
 
 pub(crate) fn command() -> Command {
@@ -122,7 +124,7 @@ fn show_command() -> Command {
         let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
-    command.arg(
+    command.arg(required::flag()).arg(
         Arg::new("every")
             .long("every")
             .value_name("DURATION")
@@ -248,39 +250,6 @@ fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -
     })
 }
 
-/// The list as others read it.
-pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
-    let rows: Vec<Value> = rows.iter().map(row_json).collect();
-    json!({"schema": "dbdyno.runs/1", "runs": rows})
-}
-
-fn row_json(row: &RunRow) -> Value {
-    let object = |pairs: &[(String, String)]| -> Map<String, Value> {
-        pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect()
-    };
-    json!({
-        "run_id": row.run.0,
-        "started_unix_ms": row.started_unix_ms,
-        "ended_unix_ms": row.ended_unix_ms,
-        "status": row.status.name(),
-        "name": row.name,
-        "workload": row.workload,
-        "target": row.target,
-        "database": row.database,
-        "clients": row.clients,
-        "tps": row.tps,
-        "nopm": row.nopm,
-        "p99_ms": row.p99_ms,
-        "p99_is_infinite": row.p99_ms == Some(f64::INFINITY),
-        "measured_seconds": row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64),
-        "worst_finding": row.worst_finding.map(Severity::name),
-        "events_lost": row.events_lost,
-        "dbdyno": row.dbdyno,
-        "labels": object(&row.labels),
-        "point": object(&row.point),
-    })
-}
-
 /// The report as it was kept, or made now from what there is of a run that did not end.
 fn report(store: &Store, run: &RunId) -> Result<Report, Error> {
     match read_report(store, run)? {
@@ -299,12 +268,18 @@ fn show(matches: &ArgMatches) -> Outcome {
         PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
     if parts == ["per_client"] && flags::is_json(matches) {
         let report = run_report(&store, &run, Options { per_client: true })?;
-        return print(&told(&report, matches));
+        return show_whole(&report, matches);
     }
     if parts.is_empty() {
-        return print(&told(&report(&store, &run)?, matches));
+        return show_whole(&report(&store, &run)?, matches);
     }
     show_parts(&store, &run, &parts, matches)
+}
+
+fn show_whole(report: &Report, matches: &ArgMatches) -> Outcome {
+    let required = required::of_run(&required::asked(matches)?, report);
+    print(&told(report, matches, &required))?;
+    Ok(if required.is_met() { DONE } else { FAILED })
 }
 
 fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) -> Outcome {
@@ -322,6 +297,7 @@ fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) 
     let sheet = |part: &&str| match (*part, &tally) {
         ("config", _) => sheets::config(&report),
         ("settings", _) => sheets::settings(&report),
+        ("figures", _) => sheets::figures(&report),
         ("per_client", _) => sheets::per_client(&report),
         ("counter", Some(tally)) => sheets::counter(tally, every_s),
         _ => sheets::timing(&report),

@@ -20,7 +20,7 @@ use super::experiments::charts as charts_of_experiment;
 use super::pages::{compared, told_history};
 use super::query::Pairs;
 use super::{Shared, list};
-use crate::cli::{experiment_lines, experiments_json, run_list_json};
+use crate::lists::{experiment_lines, experiments_json, run_list_json};
 
 type Answered = Result<Response, NoPage>;
 

@@ -94,7 +94,7 @@ impl Door {
             true => throttle.succeeded(peer),
             false => {
                 throttle.failed(peer, now);
-                crate::cli::say(&format!("dbdyno: a wrong password from {peer}"));
+                crate::stderr::say(&format!("dbdyno: a wrong password from {peer}"));
             }
         }
         Ok(is_right)

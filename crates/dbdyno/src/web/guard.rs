@@ -13,7 +13,7 @@ use std::time::Duration;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
-use axum::http::{Method, StatusCode, Uri, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -23,6 +23,8 @@ use super::crowd::Guest;
 use super::door;
 use super::query;
 use super::serve::Peer;
+use crate::asked_host::asked_host;
+use crate::stderr::say;
 
 /// No form of ours is longer.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -67,7 +69,7 @@ pub(super) async fn guard(
     let mut response = match response.extensions().get::<NoPage>() {
         Some(no) => {
             if no.status.is_server_error() {
-                crate::cli::say(&format!("dbdyno: {path}: {}", no.text));
+                say(&format!("dbdyno: {path}: {}", no.text));
             }
             no.told(is_api, app.0.door.is_some())
         }
@@ -113,7 +115,8 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Respons
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     let scheme = if app.0.door.is_some() { "https" } else { "http" };
     let refused = |no: NoPage| Box::new(no.into_response());
-    is_for_us(uri, headers, app.0.is_loopback)
+    asked_host(uri, headers, app.0.is_loopback)
+        .map_err(|(status, text)| NoPage::new(status, text))
         .and_then(|host| is_from_us(method, headers, scheme, host))
         .map_err(refused)?;
     let Some(door) = &app.0.door else { return Ok(()) };
@@ -128,45 +131,6 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Respons
     let asked = uri.path_and_query().map_or("/", |asked| asked.as_str());
     let login = format!("/login{}", query::query(&[("next", asked)]));
     Err(Box::new(Redirect::to(&login).into_response()))
-}
-
-/// Why a request is not for what is served here without a password, if it is not.
-pub(crate) fn refusal(
-    uri: &Uri,
-    headers: &HeaderMap,
-    is_loopback: bool,
-) -> Option<(StatusCode, String)> {
-    is_for_us(uri, headers, is_loopback).err().map(|no| (no.status, no.text))
-}
-
-/// The host that was asked for. On loopback it must be a name of loopback: a name of somebody
-/// else's that points here would make his page ours to the browser.
-fn is_for_us<'a>(
-    uri: &'a Uri,
-    headers: &'a HeaderMap,
-    is_loopback: bool,
-) -> Result<&'a str, NoPage> {
-    let mut named = headers.get_all(header::HOST).iter();
-    let host = match (named.next().map(HeaderValue::to_str), named.next()) {
-        (Some(Ok(host)), None) => host,
-        _ => return Err(NoPage::bad("a request names one host")),
-    };
-    let all_hosts = [Some(host), uri.authority().map(|authority| authority.as_str())];
-    if is_loopback && !all_hosts.into_iter().flatten().all(is_loopback_host) {
-        let text = "this is served on this machine alone: ask for it as 127.0.0.1 or localhost";
-        return Err(NoPage::new(StatusCode::MISDIRECTED_REQUEST, text));
-    }
-    Ok(host)
-}
-
-/// Whether a host, with a port or not, is a name of loopback. Any port: tunnels have others.
-fn is_loopback_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
-        None => host.split_once(':').map_or(host, |(name, _)| name),
-    };
-    let is_address = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    is_address || name.eq_ignore_ascii_case("localhost")
 }
 
 /// Refuses what a page of another site has asked for. Its links may be followed.
@@ -204,17 +168,6 @@ fn is_from_us(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_names_of_loopback_are_its_hosts() {
-        for host in ["127.0.0.1:8421", "localhost:9000", "LOCALHOST", "[::1]:8421", "127.0.0.2"] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in ["evil.example", "127.0.0.1.evil.example:8421", "0.0.0.0:8421", "", "[::]", "1"]
-        {
-            assert!(!is_loopback_host(host), "{host}");
-        }
-    }
 
     #[test]
     fn pages_of_other_sites_read_and_change_nothing_but_may_link_here() {

@@ -36,7 +36,6 @@ use self::answer::NoPage;
 use self::door::Door;
 use self::live::Lives;
 
-pub(crate) use self::guard::refusal;
 pub(crate) use self::presence::{Presence, log_path};
 pub(crate) use self::serve::bind;
 

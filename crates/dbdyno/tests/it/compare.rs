@@ -83,10 +83,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", "last", "nix"], "'nix'");
     no(&["compare", "last", "nobody-knows"], "'nobody-knows': list them to see all\n");
     no(&["compare", "build=1", &id], "no run has the label build=1");
-    no(
-        &["compare", &id, "--by=target", "--figure=speed"],
-        "choose one of nopm, tps, p50, p95, p99",
-    );
+    no(&["compare", &id, "--by=target", "--figure=speed"], "no run here has the figure speed");
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
     for floor in ["--floor=x", "--floor=5", "--floor=0.05", "--floor=-5%"] {
         no(&["compare", &id, "--by=target", floor], "write a share such as 2%");

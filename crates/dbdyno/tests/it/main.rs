@@ -9,6 +9,7 @@ mod devtools;
 mod disturbances;
 mod examples;
 mod experiments;
+mod figures;
 mod files;
 mod findings;
 mod generator;

@@ -123,20 +123,27 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
 
-/// A sign-in for [`crate::fuzzing`].
+/// A sign-in for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn fuzz_sign_in(as_text: bool, compress: bool) -> impl crate::net::SignIn {
+pub(crate) fn fuzz_sign_in(
+    as_text: bool,
+    compress: bool,
+    packet_bytes_max: usize,
+    statements: Arc<[model::Statement]>,
+) -> impl crate::net::SignIn {
     let target = Target::parse("mysql://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
     let server = decide(&target).expect("a target");
-    let packet_bytes_max = crate::fuzzing::LIMIT_BYTES;
     let server = MysqlServer { as_text, compress, packet_bytes_max, ..server };
-    sign_in::MysqlSignIn::new(Arc::new(server), crate::fuzzing::statements())
+    sign_in::MysqlSignIn::new(Arc::new(server), statements)
 }
 
-/// A signed-in connection for [`crate::fuzzing`]; bits of `options` decide how it was agreed on.
+/// A signed-in connection for fuzzing; bits of `options` decide how it was agreed on.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn fuzz_protocol(options: u8) -> impl crate::net::Protocol {
-    let packet_bytes_max = crate::fuzzing::LIMIT_BYTES;
+pub(crate) fn fuzz_protocol(
+    options: u8,
+    packet_bytes_max: usize,
+    statements: Arc<[model::Statement]>,
+) -> impl crate::net::Protocol {
     let agreed = protocol::Agreed {
         connection_id: 1,
         has_column_end: options & 8 != 0,
@@ -145,13 +152,12 @@ pub(crate) fn fuzz_protocol(options: u8) -> impl crate::net::Protocol {
         status: 0,
     };
     let as_text = options & 32 != 0;
-    let statements = crate::fuzzing::statements();
     let speaker = protocol::Speaker::new(agreed, as_text, packet_bytes_max, &statements);
     let press = (options & 64 != 0).then(|| Box::new(compression::Press::new(packet_bytes_max)));
     compression::Connection::new(speaker, press)
 }
 
-/// What a server has said, for [`crate::fuzzing`].
+/// What a server has said, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let hex = include_str!("tests/mysql-5.6.txt").lines().flat_map(str::as_bytes);

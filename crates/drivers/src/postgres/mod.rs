@@ -268,24 +268,23 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
 #[cfg(any(test, feature = "fuzzing"))]
 const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
 
-/// A sign-in for [`crate::fuzzing`].
+/// A sign-in for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn fuzz_sign_in(way: usize) -> impl net::SignIn {
+pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net::SignIn {
     let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
     let server = server(&target).expect("a target");
     let account = Arc::into_inner(server.account).expect("nobody else has it");
     let account = Account { way: FUZZ_WAYS[way], ..account };
-    PostgresSignIn::new(Arc::new(account), crate::fuzzing::statements(), [7; 18])
+    PostgresSignIn::new(Arc::new(account), statements, [7; 18])
 }
 
-/// A signed-in connection for [`crate::fuzzing`].
+/// A signed-in connection for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
-pub(crate) fn fuzz_protocol(way: usize) -> impl net::Protocol {
-    let statements = crate::fuzzing::statements();
+pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl net::Protocol {
     protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
 }
 
-/// What a server has said, for [`crate::fuzzing`].
+/// What a server has said, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();

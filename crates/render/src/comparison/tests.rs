@@ -6,7 +6,7 @@ use analysis::fixtures::sides::{self, side};
 
 use super::*;
 
-const PLAIN: Judge = Judge { primary: None, floor: FLOOR };
+const PLAIN: Judge = Judge { primary: None, floor: FLOOR, also: Vec::new() };
 const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
 
 fn times(factor: f64) -> [f64; 5] {
@@ -44,7 +44,7 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
         }
     };
     lose(&mut sides[1]);
-    let p99 = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR };
+    let p99 = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &p99).expect("five of each");
     assert_eq!(only(&report).verdict, Verdict::Worse);
     assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));

@@ -51,6 +51,10 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         &[Block::told(text::warnings(report), text::doubts(report))],
     );
     body.section("changed", "What changed", &changed);
+    let gauges = text::gauges_changed(report).into_iter().flat_map(|(pair, table)| {
+        [Block::Words(vec![text::gauges_words(report, pair)]), Block::table(&table)]
+    });
+    body.section("gauges", "What changed beside", &gauges.collect::<Vec<_>>());
     let curves = named(&charts, &["sides"]);
     let sweeps = sweeps(report).map(|table| Block::table(&table));
     let mut blocks = vec![Block::charts(&curves, ink)];
@@ -79,10 +83,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
             Judgement::Better
             | Judgement::BelowFloor
             | Judgement::SizeNotKnown
-            | Judgement::NoEvidence,
+            | Judgement::NoEvidence
+            | Judgement::Higher
+            | Judgement::Lower,
         ) if pair.lost().next().is_some() => ("warn", "Not at all points."),
         Some(Judgement::Better) => ("good", "Better."),
         Some(Judgement::Worse) => ("bad", "Worse."),
+        Some(Judgement::Higher) => ("", "Higher."),
+        Some(Judgement::Lower) => ("", "Lower."),
         Some(Judgement::BelowFloor) => ("", "Too small to matter."),
         Some(Judgement::SizeNotKnown) => ("", "Differs, size not known."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
@@ -135,7 +143,7 @@ fn table_of(report: &ComparisonReport, differences: &[&Difference]) -> Table {
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
-    let best = if analysis::figures::is_time(&first.figure) { "lowest" } else { "peak" };
+    let best = if analysis::figures::is_less_better(&first.figure) { "lowest" } else { "peak" };
     let mut table = Table::new([
         Column::new(format!("{} over {}", title(&first.figure), first.axis), Align::Left),
         Column::new("first", Align::Right),

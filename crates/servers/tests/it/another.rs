@@ -22,7 +22,7 @@ const TOLD: &str = "@@";
 pub(crate) struct Holder {
     pub(crate) child: Child,
     pub(crate) server_pid: u32,
-    pub(crate) home: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 impl Holder {
@@ -38,9 +38,9 @@ impl Holder {
         let mut lines = errors.lines().map(|line| line.expect("UTF-8"));
         let told = lines.find_map(|line| line.strip_prefix(TOLD).map(str::to_owned));
         let told = told.unwrap_or_default();
-        let (pid, home) = told.split_once(' ').unwrap_or_default();
+        let (pid, dir) = told.split_once(' ').unwrap_or_default();
         let server_pid = pid.parse().unwrap_or_default();
-        let holder = Holder { child, server_pid, home: PathBuf::from(home) };
+        let holder = Holder { child, server_pid, dir: PathBuf::from(dir) };
         assert!(holder.server_pid > 0, "no server was started");
         holder
     }
@@ -106,7 +106,7 @@ fn hold(server: &Server) {
 
 fn tell(server: &Server) {
     let pid = server.process_id().expect("running");
-    eprintln!("{TOLD}{pid} {}", server.home().display());
+    eprintln!("{TOLD}{pid} {}", server.folder().display());
 }
 
 /// A client whose statement never ends; it is under way when this returns.

@@ -159,7 +159,7 @@ fn a_postgres_that_is_dropped_leaves_no_shared_memory() {
     let parent = parent();
     let server = start_small(Kind::Postgres, parent.path());
     // The eighth word of postmaster.pid's seventh line is the segment's number.
-    let pid_file = std::fs::read_to_string(server.home().join("data/postmaster.pid"));
+    let pid_file = std::fs::read_to_string(server.folder().join("data/postmaster.pid"));
     let pid_file = pid_file.expect("only root or the same user reads it");
     let segment = pid_file.lines().nth(6).and_then(|line| line.split_whitespace().nth(1));
     let segment = segment.expect("a segment").to_owned();

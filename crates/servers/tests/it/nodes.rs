@@ -67,7 +67,7 @@ fn nodes_do_not_outlive_their_owner() {
     let parent = parent();
     let mut holder = Holder::start("hold-nodes", Kind::MariaDb, parent.path());
     holder.kill();
-    assert!(gone_within(&holder.home, LIMIT), "{} is still there", holder.home.display());
+    assert!(gone_within(&holder.dir, LIMIT), "{} is still there", holder.dir.display());
     assert!(ends_within(holder.server_pid, LIMIT));
     let entries = std::fs::read_dir(parent.path()).expect("listed");
     for left in entries.map(|entry| entry.expect("listed").path()) {

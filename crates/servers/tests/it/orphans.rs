@@ -30,7 +30,7 @@ fn watchdog_of(holder: &Holder) -> Pid {
 /// How many processes name the server's folder: its own and its children, but not the watchdog's
 /// `rm`, which ends a moment after the folder is gone.
 fn n_processes_of(holder: &Holder) -> usize {
-    let name = holder.home.file_name().and_then(|name| name.to_str()).expect("ASCII");
+    let name = holder.dir.file_name().and_then(|name| name.to_str()).expect("ASCII");
     let entries = fs::read_dir("/proc").expect("listed").map(|entry| entry.expect("listed"));
     let names = |path: std::path::PathBuf| {
         let line = fs::read(path).unwrap_or_default();
@@ -45,10 +45,10 @@ fn a_server_does_not_outlive_its_owner() {
         let parent = parent();
         let what = if kind == Kind::Postgres { "keep-busy" } else { "hold" };
         let mut holder = Holder::start(what, kind, parent.path());
-        assert!(!ends_within(holder.server_pid, Duration::ZERO) && holder.home.exists());
+        assert!(!ends_within(holder.server_pid, Duration::ZERO) && holder.dir.exists());
         assert!(n_processes_of(&holder) > 0);
         holder.kill();
-        assert!(gone_within(&holder.home, LIMIT), "{} is still there", holder.home.display());
+        assert!(gone_within(&holder.dir, LIMIT), "{} is still there", holder.dir.display());
         assert!(ends_within(holder.server_pid, Duration::ZERO), "{kind:?} lives on");
         assert_eq!(n_processes_of(&holder), 0, "{kind:?} lives on");
     }
@@ -61,11 +61,9 @@ fn what_even_the_watchdog_could_not_end_is_swept_by_the_next_start() {
         let mut holder = Holder::start("hold", kind, parent.path());
         kill_process(watchdog_of(&holder), Signal::KILL).expect("killed");
         holder.kill();
-        assert!(
-            !ends_within(holder.server_pid, Duration::from_millis(500)) && holder.home.exists()
-        );
+        assert!(!ends_within(holder.server_pid, Duration::from_millis(500)) && holder.dir.exists());
         let server = start_small(kind, parent.path());
-        assert!(ends_within(holder.server_pid, Duration::ZERO) && !holder.home.exists());
+        assert!(ends_within(holder.server_pid, Duration::ZERO) && !holder.dir.exists());
         assert_eq!(ask(&server, "SELECT 1"), "1");
         assert_eq!(servers::sweep(parent.path()).expect("swept"), 0);
     }

@@ -20,12 +20,12 @@ fn check(product: &TestServer, (name, value): (&str, &str)) {
     both_ways_lead_to_it(&server);
     nobody_else_signs_in(&server);
     settings_are_in_force(&server, name, value);
-    let (pid, home) = (server.process_id().expect("running"), server.home().to_owned());
+    let (pid, dir) = (server.process_id().expect("running"), server.folder().to_owned());
     let secret = server.target().password.expect("a password");
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).expect("running");
     assert!(line.contains(name) && !line.contains(secret.reveal()), "{line}");
     server.stop().unwrap_or_else(|error| panic!("{error}"));
-    assert!(ends_within(pid, Duration::ZERO) && !home.exists());
+    assert!(ends_within(pid, Duration::ZERO) && !dir.exists());
     assert_eq!(parent.path().read_dir().expect("a folder").count(), 0);
 }
 

@@ -7,9 +7,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use model::Status;
 
 use super::*;
-use crate::{Status, Summary};
+use crate::Summary;
 
 /// The log of a made-up run, by way of a store.
 fn log_of(made: &Made) -> String {

@@ -1,10 +1,10 @@
 //! What a query means, held against made-up runs, and what is said of one that means nothing.
 
-use model::{Axis, DataPolicy, Experiment, Order, Point, Seek};
+use model::{Axis, DataPolicy, Experiment, Order, Point, Seek, Status};
 use rusqlite::{Connection, params};
 
 use super::super::schema::{self, IfMissing};
-use super::super::{Filter, Status, Store};
+use super::super::{Filter, Store};
 use super::*;
 
 /// 2026-07-01T00:00:00Z.

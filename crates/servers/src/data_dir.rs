@@ -13,16 +13,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-use crate::account::Account;
+use crate::os_user::OsUser;
 use crate::processes::Marks;
 use crate::watchdog::Watchdog;
 use crate::{ServerError, ServerErrorKind};
 
 const PREFIX: &str = "dbdyno-server-";
-
-/// Where a server and its watchdog find the system's tools; nothing else of our environment
-/// reaches them, so that a run does not depend on it.
-pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The path of a socket fits into 108 bytes with its zero (`sun_path`, unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
@@ -32,9 +28,9 @@ const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 const TAIL_LINES_MAX: usize = 15;
 const TAIL_BYTES_MAX: u64 = 16 * 1024;
 
-pub(crate) struct Home {
+pub(crate) struct DataDir {
     path: PathBuf,
-    account: Account,
+    account: OsUser,
     removed: bool,
     /// Dropped after the folder is removed: the end of its watch.
     _watchdog: Watchdog,
@@ -42,9 +38,9 @@ pub(crate) struct Home {
     _owner: File,
 }
 
-impl Home {
+impl DataDir {
     /// Makes a folder in `parent`.
-    pub(crate) fn make(parent: &Path, account: Account) -> Result<Home, ServerError> {
+    pub(crate) fn make(parent: &Path, account: OsUser) -> Result<DataDir, ServerError> {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();
         let parent = fs::canonicalize(parent).map_err(|error| {
@@ -76,9 +72,9 @@ impl Home {
         let watchdog = Watchdog::over_folder(path.path())
             .map_err(|error| ServerError::system("the watchdog (/bin/sh) does not start", error))?;
         let path = path.keep();
-        let home = Home { path, account, removed: false, _watchdog: watchdog, _owner: owner };
-        home.furnish().map_err(&failed)?;
-        Ok(home)
+        let dir = DataDir { path, account, removed: false, _watchdog: watchdog, _owner: owner };
+        dir.furnish().map_err(&failed)?;
+        Ok(dir)
     }
 
     fn furnish(&self) -> io::Result<()> {
@@ -153,7 +149,7 @@ impl Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for DataDir {
     fn drop(&mut self) {
         // What is left is swept by the next start; there is nobody to tell.
         let _left = self.remove();
@@ -161,12 +157,12 @@ impl Drop for Home {
 }
 
 /// Makes the lock before its name can be seen, so that nobody takes a new folder for a stale one.
-fn own(home: &Path) -> io::Result<File> {
-    let unseen = home.join("owner.new");
+fn own(dir: &Path) -> io::Result<File> {
+    let unseen = dir.join("owner.new");
     let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
     owner.lock()?;
     writeln!(owner, "process {}", std::process::id())?;
-    fs::rename(unseen, home.join("owner"))?;
+    fs::rename(unseen, dir.join("owner"))?;
     Ok(owner)
 }
 
@@ -194,15 +190,15 @@ pub fn sweep(parent: &Path) -> io::Result<usize> {
     Ok(n_swept)
 }
 
-fn sweep_one(home: &Path) -> io::Result<bool> {
-    let owner = File::open(home.join("owner"))?;
+fn sweep_one(dir: &Path) -> io::Result<bool> {
+    let owner = File::open(dir.join("owner"))?;
     match owner.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(false),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    Marks::of(home).end()?;
-    fs::remove_dir_all(home)?;
+    Marks::of(dir).end()?;
+    fs::remove_dir_all(dir)?;
     Ok(true)
 }
 
@@ -210,15 +206,15 @@ fn sweep_one(home: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    fn us() -> Account {
-        Account::choose(crate::Kind::MariaDb, None).expect("an account")
+    fn us() -> OsUser {
+        OsUser::choose(crate::Kind::MariaDb, None).expect("an account")
     }
 
     #[test]
     fn only_folders_without_an_owner_are_swept() {
         let parent = tempfile::tempdir().expect("a folder");
         fs::set_permissions(parent.path(), Permissions::from_mode(0o755)).expect("opened");
-        let alive = Home::make(parent.path(), us()).expect("a home");
+        let alive = DataDir::make(parent.path(), us()).expect("a dir");
         let stale = parent.path().join("dbdyno-server-stale");
         fs::create_dir_all(stale.join("data")).expect("made");
         fs::write(stale.join("owner"), "process 1\n").expect("written");
@@ -235,7 +231,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_used_is_told_with_its_remedy() {
         let check = |parent: &Path, expect: &str| {
-            let Err(error) = Home::make(parent, us()) else { panic!("{}", parent.display()) };
+            let Err(error) = DataDir::make(parent, us()) else { panic!("{}", parent.display()) };
             assert_eq!(error.kind, ServerErrorKind::BadOption);
             assert!(error.text.contains(expect), "{error}");
         };

@@ -1,17 +1,29 @@
-//! What a run that goes on is listed by: the measured phase as far as it was told. So a run that
-//! was killed keeps the figures of its last commit.
+//! The figures by which a run is listed. Those of one that goes on are of the measured phase as far
+//! as it was told, so a run that was killed keeps the figures of its last commit.
 
 use model::{Description, KindIndex, NS_PER_S, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
 
-use super::writer::{INFINITE_NS, Summary};
-
 /// Of the interval without which a percentile has too few samples, as in reports.
 const CONFIDENCE: f64 = 0.95;
 
+/// The figures by which a finished run is listed. What is not known, or not finite, is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Commits a second.
+    pub tps: Option<f64>,
+    /// New orders a minute, where the workload has them.
+    pub nopm: Option<f64>,
+    /// The 99th percentile of response times; [`INFINITE_NS`] where it lies among what was lost.
+    pub p99_ns: Option<u64>,
+}
+
+/// A time that has no end: longer than any other, in lists too.
+pub const INFINITE_NS: u64 = i64::MAX as u64;
+
 /// The sums of what was told.
 #[derive(Debug, Default)]
-pub(super) struct SoFar {
+pub(super) struct RunningSummary {
     /// Of each group the kinds that NOPM counts.
     kinds_of_nopm: Vec<Vec<KindIndex>>,
     /// Per how many nanoseconds NOPM is shown; none where the workload has no NOPM.
@@ -24,9 +36,9 @@ pub(super) struct SoFar {
     lost: u64,
 }
 
-impl SoFar {
+impl RunningSummary {
     /// Nothing yet of a run.
-    pub(super) fn of(description: &Description) -> SoFar {
+    pub(super) fn of(description: &Description) -> RunningSummary {
         let nopm = |group: &model::GroupDescription| {
             let named = group.headlines.iter().filter(|headline| headline.name == "nopm");
             named.flat_map(|headline| headline.kinds.clone()).collect()
@@ -34,7 +46,7 @@ impl SoFar {
         let mut headlines = description.groups.iter().flat_map(|group| &group.headlines);
         let nopm_per_ns = headlines.find(|one| one.name == "nopm").map(|one| one.per_ns);
         let kinds_of_nopm = description.groups.iter().map(nopm).collect();
-        SoFar { kinds_of_nopm, nopm_per_ns, ..SoFar::default() }
+        RunningSummary { kinds_of_nopm, nopm_per_ns, ..RunningSummary::default() }
     }
 
     /// Takes in a second, or a part of one; those of the ramp-up do not count.

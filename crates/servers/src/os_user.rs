@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use crate::{Kind, ServerError, ServerErrorKind};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct OsUser {
     name: String,
     uid: u32,
     gid: u32,
@@ -20,17 +20,17 @@ pub(crate) struct Account {
     is_us: bool,
 }
 
-impl Account {
+impl OsUser {
     /// Who runs a server of `kind`: `wanted`, or the product's own user where root asks.
-    pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<Account, ServerError> {
+    pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
         // Without the file nobody has a name, and root needs one.
         let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        Account::decide(kind, wanted, us, &known)
+        OsUser::decide(kind, wanted, us, &known)
             .map_err(|text| ServerError::new(ServerErrorKind::BadOption, text))
     }
 
-    fn decide(kind: Kind, wanted: Option<&str>, us: u32, known: &str) -> Result<Account, String> {
+    fn decide(kind: Kind, wanted: Option<&str>, us: u32, known: &str) -> Result<OsUser, String> {
         let of = |name: &str| known.lines().find_map(|line| parse(line, name, us));
         let title = kind.title();
         match wanted {
@@ -45,7 +45,7 @@ impl Account {
                 }
                 Ok(account)
             }
-            None if us != 0 => Ok(Account { name: "us".to_owned(), uid: us, gid: 0, is_us: true }),
+            None if us != 0 => Ok(OsUser { name: "us".to_owned(), uid: us, gid: 0, is_us: true }),
             None => {
                 let own = if kind == Kind::Postgres { "postgres" } else { "mysql" };
                 of(own).or_else(|| of("nobody")).ok_or_else(|| {
@@ -112,14 +112,14 @@ impl Account {
 }
 
 /// A line of /etc/passwd: `name:x:uid:gid:...`.
-fn parse(line: &str, name: &str, us: u32) -> Option<Account> {
+fn parse(line: &str, name: &str, us: u32) -> Option<OsUser> {
     let mut fields = line.split(':');
     if fields.next() != Some(name) {
         return None;
     }
     let uid = fields.nth(1)?.parse().ok()?;
     let gid = fields.next()?.parse().ok()?;
-    Some(Account { name: name.to_owned(), uid, gid, is_us: uid == us })
+    Some(OsUser { name: name.to_owned(), uid, gid, is_us: uid == us })
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn root_gives_the_server_to_its_own_user() {
         let who = |kind: Kind, wanted: Option<&str>, us: u32| {
-            Account::decide(kind, wanted, us, KNOWN).map(|account| (account.uid, account.gid))
+            OsUser::decide(kind, wanted, us, KNOWN).map(|account| (account.uid, account.gid))
         };
         assert_eq!(who(Kind::MariaDb, None, 0), Ok((102, 105)));
         assert_eq!(who(Kind::Postgres, None, 0), Ok((65534, 65534)));
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_user_that_cannot_be_had_is_told_with_the_remedy() {
         let check = |kind: Kind, wanted: Option<&str>, us: u32, known: &str, expect: &str| {
-            let text = Account::decide(kind, wanted, us, known).expect_err("no such account");
+            let text = OsUser::decide(kind, wanted, us, known).expect_err("no such account");
             assert!(text.contains(expect), "{text}");
         };
         check(Kind::MySql, Some("you"), 0, KNOWN, "there is no user 'you' here");

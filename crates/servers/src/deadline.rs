@@ -1,4 +1,4 @@
-//! Waiting that ends: for a process, for a while, or until patience is over.
+//! Waiting that ends: for a process, for a while, or until deadline is over.
 //!
 //! The kernel keeps the deadline in a timer, so no clock is read here.
 
@@ -13,7 +13,7 @@ use rustix::time::{
     timerfd_settime,
 };
 
-pub(crate) struct Patience {
+pub(crate) struct Deadline {
     timer: OwnedFd,
 }
 
@@ -22,22 +22,22 @@ pub(crate) struct Patience {
 pub(crate) enum Woken {
     /// The process has ended.
     Ended,
-    /// Patience is over.
+    /// Deadline is over.
     Over,
     /// Neither: look again.
     Look,
 }
 
-impl Patience {
-    /// Patience for `limit` from now on.
-    pub(crate) fn new(limit: Duration) -> io::Result<Patience> {
+impl Deadline {
+    /// Deadline for `limit` from now on.
+    pub(crate) fn new(limit: Duration) -> io::Result<Deadline> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         // A timer of zero would never fire.
         let value = timespec(limit.max(Duration::from_nanos(1)));
         let once = Itimerspec { it_interval: timespec(Duration::ZERO), it_value: value };
         timerfd_settime(&timer, TimerfdTimerFlags::empty(), &once)?;
-        Ok(Patience { timer })
+        Ok(Deadline { timer })
     }
 
     /// Waits for the end of `process`, at most `pause`.
@@ -56,7 +56,7 @@ impl Patience {
         }
     }
 
-    /// Whether `process` ends before patience does.
+    /// Whether `process` ends before deadline does.
     pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
         loop {
             match self.wait(Some(process), Duration::from_secs(1)) {
@@ -75,9 +75,9 @@ pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Whether `child` (and not yet reaped) ends before patience does.
-pub(crate) fn child_ends(child: &std::process::Child, patience: &Patience) -> io::Result<bool> {
-    Ok(patience.sees_end_of(handle(child.id())?.as_fd()))
+/// Whether `child` (and not yet reaped) ends before deadline does.
+pub(crate) fn child_ends(child: &std::process::Child, deadline: &Deadline) -> io::Result<bool> {
+    Ok(deadline.sees_end_of(handle(child.id())?.as_fd()))
 }
 
 fn timespec(duration: Duration) -> Timespec {
@@ -93,19 +93,19 @@ mod tests {
 
     #[test]
     fn patience_ends_by_itself() {
-        let patience = Patience::new(Duration::from_millis(1)).expect("a timer");
-        assert_eq!(patience.wait(None, Duration::from_secs(60)), Woken::Over);
-        assert_eq!(patience.wait(None, Duration::from_secs(60)), Woken::Over);
-        let none = Patience::new(Duration::ZERO).expect("a timer");
+        let deadline = Deadline::new(Duration::from_millis(1)).expect("a timer");
+        assert_eq!(deadline.wait(None, Duration::from_secs(60)), Woken::Over);
+        assert_eq!(deadline.wait(None, Duration::from_secs(60)), Woken::Over);
+        let none = Deadline::new(Duration::ZERO).expect("a timer");
         assert_eq!(none.wait(None, Duration::from_secs(60)), Woken::Over);
     }
 
     #[test]
     fn the_end_of_a_process_is_seen() {
-        let patience = Patience::new(Duration::from_secs(60)).expect("a timer");
+        let deadline = Deadline::new(Duration::from_secs(60)).expect("a timer");
         let mut child = std::process::Command::new("true").spawn().expect("true");
-        assert!(child_ends(&child, &patience).expect("a handle"));
+        assert!(child_ends(&child, &deadline).expect("a handle"));
         child.wait().expect("reaped");
-        assert_eq!(patience.wait(None, Duration::from_millis(1)), Woken::Look);
+        assert_eq!(deadline.wait(None, Duration::from_millis(1)), Woken::Look);
     }
 }

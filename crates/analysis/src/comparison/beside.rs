@@ -1,0 +1,155 @@
+//! What else changed between two sides: gauges of machine, process and database, the clearest
+//! change first.
+//!
+//! Nothing is judged here: many gauges are looked at, and some always differ. Not here: settings
+//! and facts (differences).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::SidePoint;
+use crate::report::Report;
+
+/// At most so many are shown.
+const SHOWN: usize = 12;
+/// A change by less than this is none, as a share.
+const LEAST: f64 = 0.05;
+/// Runs are taken to vary by this at least, so that a gauge that hardly ever varies is not first
+/// with a change of nothing.
+const SPREAD_LEAST: f64 = 0.05;
+/// Beside the largest value of a gauge, less than this is nothing.
+const NOTHING: f64 = 1e-3;
+
+/// A gauge that changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GaugeChange {
+    /// Its name as a figure: `server.disk_written`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its mean over the baseline's runs at the points that both have.
+    pub baseline: f64,
+    /// The same of the other side.
+    pub side: f64,
+    /// Their ratio; null where the baseline's is 0.
+    pub ratio: Option<f64>,
+}
+
+/// By gauge: its unit, and by point the values of the runs of both sides.
+type Values = BTreeMap<String, (String, Vec<[Vec<f64>; 2]>)>;
+
+/// The gauges that changed most, the clearest change first: by how much beside how much runs of a
+/// side vary.
+pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange> {
+    let mut all = Values::new();
+    for (at, (base, side)) in both.iter().enumerate() {
+        for (which, point) in [base, side].into_iter().enumerate() {
+            point.reports.iter().for_each(|report| add(&mut all, report, (at, which), both.len()));
+        }
+    }
+    let mut found: Vec<(f64, GaugeChange)> =
+        all.into_iter().filter_map(|(name, (unit, values))| change(name, unit, &values)).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    found.into_iter().take(SHOWN).map(|(_, change)| change).collect()
+}
+
+fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points: usize) {
+    for gauge in &report.gauges {
+        let Some(mean) = gauge.mean.filter(|mean| mean.is_finite()) else { continue };
+        let name = format!("{}.{}", gauge.about, gauge.name);
+        let none = || (gauge.unit.clone(), vec![Default::default(); n_points]);
+        all.entry(name).or_insert_with(none).1[at][which].push(mean);
+    }
+}
+
+/// How clear a change is, and the change; none where it is too small, or a side lacks the gauge.
+fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, GaugeChange)> {
+    if values.iter().flatten().any(Vec::is_empty) {
+        return None;
+    }
+    let most = values.iter().flatten().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let logarithm = |value: &f64| (value.abs() + NOTHING * most).ln();
+    let (mut shifts, mut squares, mut freedom) = (Vec::new(), 0.0, 0);
+    for of_point in values {
+        let [base, side] = of_point.each_ref().map(|all| {
+            let all: Vec<f64> = all.iter().map(logarithm).collect();
+            let mean = all.iter().sum::<f64>() / all.len() as f64;
+            squares += all.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+            freedom += all.len() - 1;
+            mean
+        });
+        shifts.push(side - base);
+    }
+    let shift = shifts.iter().sum::<f64>() / shifts.len() as f64;
+    if most == 0.0 || shift.abs() < LEAST.ln_1p() {
+        return None;
+    }
+    let spread = if freedom > 0 { (squares / freedom as f64).sqrt() } else { 0.0 };
+    let mean = |which: usize| {
+        let all = values
+            .iter()
+            .map(|of_point| of_point[which].iter().sum::<f64>() / of_point[which].len() as f64);
+        all.sum::<f64>() / values.len() as f64
+    };
+    let (baseline, side) = (mean(0), mean(1));
+    let ratio = (baseline != 0.0).then(|| side / baseline);
+    let change = GaugeChange { name, unit, baseline, side, ratio };
+    Some((shift.abs() / spread.max(SPREAD_LEAST), change))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::sides::side;
+    use crate::report::GaugeReport;
+
+    fn gauge(name: &str, mean: f64) -> GaugeReport {
+        GaugeReport {
+            about: "server".to_owned(),
+            name: name.to_owned(),
+            unit: "1/s".to_owned(),
+            help: String::new(),
+            mean: Some(mean),
+            min: None,
+            max: None,
+            points: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_clearest_change_comes_first_and_what_varies_anyhow_last() {
+        let point = |minute: usize, of: &dyn Fn(usize) -> Vec<GaugeReport>| {
+            let mut point = side("x", &[("8", &[1e3, 1e3, 1e3], minute)]).points.remove(0);
+            for (nth, report) in point.reports.iter_mut().enumerate() {
+                report.gauges = of(nth);
+            }
+            point
+        };
+        let noisy = [50.0, 200.0, 800.0];
+        let base = point(0, &|nth| {
+            vec![gauge("steady", 100.0), gauge("noisy", noisy[nth]), gauge("same", 7.0)]
+        });
+        let other = point(1, &|nth| {
+            vec![
+                gauge("steady", 150.0 + nth as f64),
+                gauge("noisy", 2.0 * noisy[2 - nth]),
+                gauge("same", 7.1),
+                gauge("new", 1.0),
+            ]
+        });
+        let found = most_changed(&[(&base, &other)]);
+        let names: Vec<&str> = found.iter().map(|change| change.name.as_str()).collect();
+        assert_eq!(names, ["server.steady", "server.noisy"]);
+        assert!(found[0].ratio.is_some_and(|ratio| (ratio - 1.51).abs() < 1e-9), "{found:?}");
+        assert_eq!(most_changed(&[]), []);
+    }
+
+    #[test]
+    fn what_was_nothing_has_no_ratio() {
+        let found = change("x".to_owned(), String::new(), &[[vec![0.0, 0.0], vec![5.0, 5.0]]]);
+        let (_, found) = found.expect("it changed");
+        assert_eq!((found.ratio, found.side), (None, 5.0));
+        assert_eq!(change("x".to_owned(), String::new(), &[[vec![0.0], vec![0.0]]]), None);
+    }
+}

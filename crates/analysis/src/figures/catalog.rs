@@ -1,0 +1,490 @@
+//! Every figure of a run, by name: of the whole run, of a transaction type, of a custom metric, of
+//! a gauge.
+//!
+//! A name says what a figure is: without a dot it is of the whole run, `new_order.p99_ms` is of a
+//! type, `rows.per_second` of a custom metric, `server.disk_written` of a gauge. So a name decides
+//! which way a figure is better, whatever the run. Not here: what is concluded from figures.
+
+use std::collections::BTreeSet;
+
+use model::Load;
+use model::nearest;
+
+use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
+
+use super::times_of;
+
+/// Which way a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// More is better: rates.
+    Higher,
+    /// Less is better: times, errors, cost.
+    Lower,
+    /// It says what happened, and neither is better: gauges.
+    Neither,
+}
+
+impl Direction {
+    /// Its name in lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Higher => "higher",
+            Direction::Lower => "lower",
+            Direction::Neither => "neither",
+        }
+    }
+}
+
+/// A figure of the whole run, whatever the run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFigure {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit; empty for a plain number.
+    pub unit: &'static str,
+    /// Which way it is better.
+    pub direction: Direction,
+    /// What it is.
+    pub help: &'static str,
+    of: fn(&Report) -> Option<f64>,
+}
+
+/// Figures that every run may have, in the order of lists.
+pub static OF_RUN: &[RunFigure] = &[
+    rate("nopm", "1/min", "new orders a minute (TPC-C)", |r| r.block.nopm),
+    rate("tpm", "1/min", "transactions a minute (TPC-C)", |r| r.block.tpm),
+    rate("tps", "1/s", "commits per second", |r| r.block.tps),
+    rate("qps", "1/s", "statements per second: reads, writes and others", |r| r.block.qps),
+    rate("reads", "1/s", "reading statements per second", |r| r.block.reads_per_second),
+    rate("writes", "1/s", "writing statements per second", |r| r.block.writes_per_second),
+    rate("others", "1/s", "other statements per second (BEGIN, COMMIT)", |r| {
+        r.block.others_per_second
+    }),
+    cost("p50_ms", "ms", "median response time of all that was offered", |r| offered(r, "p50")),
+    cost("p90_ms", "ms", "90th percentile of the same", |r| offered(r, "p90")),
+    cost("p95_ms", "ms", "95th percentile of the same", |r| offered(r, "p95")),
+    cost("p99_ms", "ms", "99th percentile of the same", |r| offered(r, "p99")),
+    cost("p999_ms", "ms", "99.9th percentile of the same", |r| offered(r, "p999")),
+    cost("mean_ms", "ms", "mean of the same", |r| offered(r, "mean")),
+    cost("max_ms", "ms", "longest of the same", |r| offered(r, "max")),
+    cost("service_mean_ms", "ms", "mean time with the database, of finished transactions", |r| {
+        r.block.service_ms.mean
+    }),
+    cost("service_p99_ms", "ms", "99th percentile of the same", |r| r.block.service_ms.p99),
+    cost("wait_percent", "%", "share of the response time spent waiting (open load)", wait_percent),
+    cost("errors_percent", "%", "failed and dropped, of all that was offered", |r| {
+        let counts = &r.block.counts;
+        Some((counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64 * 100.0)
+    }),
+    cost("unfinished", "", "transactions not ended when the run was", |r| {
+        Some(r.block.counts.unfinished as f64)
+    }),
+    cost("retried", "", "attempts beyond the first", |r| Some(r.block.counts.retried as f64)),
+    cost("cv_percent", "%", "coefficient of variation of the commits of whole seconds", |r| {
+        Some(r.block.stability.cv? * 100.0)
+    }),
+    cost("stalls", "", "stretches of 200 ms or more with hardly any commit", |r| {
+        Some(r.block.stability.stalls as f64)
+    }),
+    cost("longest_stall_ms", "ms", "the longest of them", |r| {
+        Some(r.block.stability.longest_stall_ms)
+    }),
+    cost("round_trips_per_transaction", "", "round trips a transaction", |r| {
+        r.block.per_transaction.round_trips
+    }),
+    cost("statements_per_transaction", "", "statements a transaction", |r| {
+        r.block.per_transaction.statements
+    }),
+    cost("bytes_per_transaction", "B", "bytes sent and received, a commit", |r| {
+        let client = r.client?;
+        let committed = r.block.counts.committed;
+        (committed > 0).then(|| (client.bytes_in + client.bytes_out) as f64 / committed as f64)
+    }),
+    cost("client_cpu_us", "us", "CPU time of the generator, a statement", |r| {
+        r.client?.cpu_us_per_query
+    }),
+    cost("client_memory_bytes", "B", "the most memory of the generator", |r| {
+        Some(r.client?.max_rss_bytes as f64)
+    }),
+    cost("connect_p99_ms", "ms", "99th percentile of the time to connect", |r| {
+        r.block.connect_ms.times.p99
+    }),
+    cost("lag_p99_us", "us", "99th percentile of the generator's own lateness", |r| {
+        r.block.lag_us.p99
+    }),
+    cost("reply_lag_p99_us", "us", "99th percentile of the time replies lay unread", |r| {
+        r.block.reply_lag_us.p99
+    }),
+];
+
+/// Figures that a transaction type, a custom metric or a gauge brings.
+pub static OF_PARTS: &[PartFigure] = &[
+    part("TYPE.tps", "1/s", "commits of this transaction type per second"),
+    part("TYPE.p50_ms", "ms", "its median response time; p90_ms, p95_ms, p99_ms, mean_ms too"),
+    part("TYPE.errors_percent", "%", "its failed and dropped transactions"),
+    part("TYPE.round_trips", "", "its round trips, each"),
+    part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
+    part("METRIC.mean", "", "mean of its records; p50, p99, max too"),
+    part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, max_ms too"),
+    part("machine.GAUGE", "", "mean of a gauge over the measured window: machine.cpu_user"),
+    part("server.GAUGE.max", "", "its largest reading; also of generator and database"),
+    part("server.GAUGE_per_transaction", "", "a gauge per second over TPS, such as bytes written"),
+];
+
+/// A figure of which there is one a part.
+#[derive(Clone, Copy, Debug)]
+pub struct PartFigure {
+    /// Its name, with the part in capitals.
+    pub name: &'static str,
+    /// Its unit; empty where the part says it.
+    pub unit: &'static str,
+    /// What it is.
+    pub help: &'static str,
+}
+
+const fn part(name: &'static str, unit: &'static str, help: &'static str) -> PartFigure {
+    PartFigure { name, unit, help }
+}
+
+type Of = fn(&Report) -> Option<f64>;
+
+const fn rate(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Higher, help, of }
+}
+
+const fn cost(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Lower, help, of }
+}
+
+/// A figure of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedFigure {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+    /// Its value; infinite where it falls among lost work.
+    pub value: f64,
+    /// Half the width of its 95 % interval within the run, where that is known.
+    pub half_width: Option<f64>,
+}
+
+/// All figures that a run has, in the order of lists.
+pub fn all_of(report: &Report) -> Vec<NamedFigure> {
+    let mut all = Vec::new();
+    let mut put = |name: String, unit: &str, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| !value.is_nan()) {
+            let half_width = half_width(report, &name);
+            all.push(NamedFigure { name, unit: unit.to_owned(), value, half_width });
+        }
+    };
+    for figure in OF_RUN {
+        put(figure.name.to_owned(), figure.unit, (figure.of)(report));
+    }
+    for (name, headline) in report.block.headlines.iter() {
+        if of_run(name).is_none() {
+            put(name.to_owned(), "", headline.value);
+        }
+    }
+    for (kind, of_kind) in report.block.transactions.iter() {
+        for (name, unit, of) in OF_TYPE {
+            put(format!("{kind}.{name}"), unit, of(of_kind));
+        }
+    }
+    for (metric, measured) in report.block.measures.iter() {
+        for (name, unit, value) in of_metric(report, measured) {
+            put(format!("{metric}.{name}"), &unit, value);
+        }
+    }
+    for gauge in &report.gauges {
+        let name = format!("{}.{}", gauge.about, gauge.name);
+        for (suffix, unit, of) in OF_GAUGE {
+            put(format!("{name}{suffix}"), unit(&gauge.unit), of(report, gauge));
+        }
+    }
+    all
+}
+
+/// The value of a run's figure; none where the run does not have it.
+pub fn value_of(report: &Report, name: &str) -> Option<f64> {
+    if let Some(figure) = of_run(name) {
+        return (figure.of)(report);
+    }
+    let found = match name.rsplit_once('.') {
+        None => report.block.headlines.get(name).and_then(|headline| headline.value),
+        Some(_) => {
+            of_type(report, name).or_else(|| metric(report, name)).or_else(|| gauge(report, name))
+        }
+    };
+    found.filter(|value| !value.is_nan())
+}
+
+/// Which way a figure of this name is better.
+pub fn direction(name: &str) -> Direction {
+    if let Some(figure) = of_run(name) {
+        return figure.direction;
+    }
+    let Some((of, last)) = name.rsplit_once('.') else { return Direction::Higher };
+    let is_gauge = GAUGED.contains(&crate::gauges::whose(of.split('.').next().unwrap_or(of)));
+    match last {
+        _ if is_gauge => Direction::Neither,
+        "tps" | "per_second" => Direction::Higher,
+        "errors_percent" | "round_trips" => Direction::Lower,
+        _ if last.ends_with("_ms") => Direction::Lower,
+        _ => Direction::Neither,
+    }
+}
+
+/// The name under which one of the runs has what people call `name`: a time without its unit, a
+/// custom metric without `per_second`. An `Err` says which names come near, or that none does.
+pub fn resolve<'r>(
+    name: &str,
+    reports: impl Iterator<Item = &'r Report> + Clone,
+) -> Result<String, String> {
+    let asked = name.trim();
+    let candidates = spellings(asked);
+    let is_had = |name: &&String| reports.clone().any(|report| value_of(report, name).is_some());
+    if let Some(found) = candidates.iter().find(is_had) {
+        return Ok(found.clone());
+    }
+    // What every run may have is known, though none of these has it.
+    if let Some(known) = candidates.iter().find(|name| of_run(name).is_some()) {
+        return Ok(known.clone());
+    }
+    let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
+    let near = nearest(asked, names.iter().map(String::as_str));
+    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    Err(format!(
+        "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
+    ))
+}
+
+/// What a name may stand for, the likeliest first.
+pub(crate) fn spellings(name: &str) -> [String; 5] {
+    let lower = name.to_lowercase();
+    let [time, share, metric] =
+        ["_ms", "_percent", ".per_second"].map(|unit| format!("{lower}{unit}"));
+    [name.to_owned(), lower, time, share, metric]
+}
+
+/// The figure of the whole run that people call `name`, a time without its unit too, or one of a
+/// type, metric or gauge, of which only a run can say whether it has it. An `Err` lists the former.
+pub fn known(name: &str) -> Result<String, String> {
+    let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
+    found
+        .or_else(|| (may_be(name) && name.contains('.')).then(|| name.trim().to_owned()))
+        .ok_or_else(|| {
+            OF_RUN.iter().map(|figure| short(figure.name)).collect::<Vec<_>>().join(", ")
+        })
+}
+
+/// A name as people write it: a time without its unit.
+pub fn short(name: &str) -> &str {
+    name.strip_suffix("_ms").unwrap_or(name)
+}
+
+/// Whether a name can be that of a figure: of any run, or of what a workload or monitor brings.
+pub fn may_be(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
+    !name.trim().is_empty() && name.chars().all(is_letter)
+}
+
+fn of_run(name: &str) -> Option<&'static RunFigure> {
+    OF_RUN.iter().find(|figure| figure.name == name)
+}
+
+/// A time of all that was offered; infinite where it falls among lost work.
+fn offered(report: &Report, name: &str) -> Option<f64> {
+    quantile(times_of(report), name)
+}
+
+fn quantile(times: &Latency, name: &str) -> Option<f64> {
+    let value = match name {
+        "p50" => times.p50,
+        "p90" => times.p90,
+        "p95" => times.p95,
+        "p99" => times.p99,
+        "p999" => times.p999,
+        "mean" => times.mean,
+        _ => times.max,
+    };
+    value.or_else(|| times.is_among_lost(name).then_some(f64::INFINITY))
+}
+
+fn wait_percent(report: &Report) -> Option<f64> {
+    let block = &report.block;
+    let is_open = matches!(report.load, Some(Load::Open { .. }));
+    let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);
+    wait.map(|(wait, response)| wait / response * 100.0)
+}
+
+fn half_width(report: &Report, name: &str) -> Option<f64> {
+    let (low, high) = interval_of(report, name)?;
+    Some((high? - low) / 2.0)
+}
+
+/// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
+/// is none.
+pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
+    let Block { tps, tps_ci95, headlines, offered_ms, .. } = &report.block;
+    let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
+    if name == "tps" {
+        return Some(around((*tps)?, tps_ci95.as_ref()?.half_width));
+    }
+    if let Some(headline) = headlines.get(name) {
+        return Some(around(headline.value?, headline.half_width?));
+    }
+    let Latency { intervals, .. } = offered_ms;
+    intervals.get(name.strip_suffix("_ms")?).copied()
+}
+
+type OfType = fn(&TransactionReport) -> Option<f64>;
+
+const OF_TYPE: [(&str, &str, OfType); 8] = [
+    ("tps", "1/s", |of| of.tps),
+    ("p50_ms", "ms", |of| of.response_ms.p50),
+    ("p90_ms", "ms", |of| of.response_ms.p90),
+    ("p95_ms", "ms", |of| of.response_ms.p95),
+    ("p99_ms", "ms", |of| of.response_ms.p99),
+    ("mean_ms", "ms", |of| of.response_ms.mean),
+    ("errors_percent", "%", |of| {
+        let ended = of.finished + of.failed + of.dropped;
+        (ended > 0).then(|| (of.failed + of.dropped) as f64 / ended as f64 * 100.0)
+    }),
+    ("round_trips", "", |of| of.round_trips),
+];
+
+fn of_type(report: &Report, name: &str) -> Option<f64> {
+    let (kind, last) = name.rsplit_once('.')?;
+    let of = OF_TYPE.iter().find(|(name, ..)| *name == last)?.2;
+    of(report.block.transactions.get(kind)?)
+}
+
+/// The figures of a custom metric: its rate, and of each record its size. Times are in
+/// milliseconds.
+fn of_metric(report: &Report, of: &MeasureReport) -> Vec<(&'static str, String, Option<f64>)> {
+    let per_second =
+        (report.measured_seconds > 0.0).then(|| of.sum as f64 / report.measured_seconds);
+    let is_time = of.unit == "ns";
+    let ms = |value: Option<f64>| value.map(|ns| ns / 1e6);
+    let mut all = Vec::new();
+    match is_time {
+        true => {
+            all.push(("mean_ms", "ms".to_owned(), ms(of.mean)));
+            all.push(("p50_ms", "ms".to_owned(), ms(of.p50)));
+            all.push(("p99_ms", "ms".to_owned(), ms(of.p99)));
+            all.push(("max_ms", "ms".to_owned(), ms(of.max)));
+        }
+        false => {
+            all.push(("per_second", format!("{}/s", of.unit), per_second));
+            all.push(("mean", of.unit.clone(), of.mean));
+            all.push(("p50", of.unit.clone(), of.p50));
+            all.push(("p99", of.unit.clone(), of.p99));
+            all.push(("max", of.unit.clone(), of.max));
+        }
+    }
+    all
+}
+
+fn metric(report: &Report, name: &str) -> Option<f64> {
+    let (metric, last) = name.rsplit_once('.')?;
+    let of = report.block.measures.get(metric)?;
+    of_metric(report, of).into_iter().find(|(name, ..)| *name == last)?.2
+}
+
+/// What gauges are about, without a host's name.
+const GAUGED: [&str; 4] = ["machine", "generator", "server", "database"];
+
+type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
+type UnitOf = fn(&str) -> &str;
+
+/// By what stands behind the gauge's name, with the unit that follows from the gauge's.
+const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
+    ("", |unit| unit, |_, gauge| gauge.mean),
+    (".max", |unit| unit, |_, gauge| gauge.max),
+    (
+        "_per_transaction",
+        |unit| unit.strip_suffix("/s").map_or("", |of| of.trim_start_matches('1')),
+        |report, gauge| {
+            let per_second = gauge.mean.filter(|_| gauge.unit.ends_with("/s"))?;
+            let tps = report.block.tps.filter(|tps| *tps > 0.0)?;
+            Some(per_second / tps)
+        },
+    ),
+];
+
+fn gauge(report: &Report, name: &str) -> Option<f64> {
+    let is_it = |gauge: &GaugeReport| {
+        let rest =
+            name.strip_prefix(&*gauge.about)?.strip_prefix('.')?.strip_prefix(&*gauge.name)?;
+        let of = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?.2;
+        of(report, gauge)
+    };
+    report.gauges.iter().find_map(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::subjects;
+
+    #[test]
+    fn every_figure_of_a_run_is_found_by_its_name_and_has_one_name() {
+        for report in [subjects::closed(), subjects::open()] {
+            let all = all_of(&report);
+            assert!(all.len() > 60, "{}", all.len());
+            let names: BTreeSet<&str> = all.iter().map(|figure| figure.name.as_str()).collect();
+            assert_eq!(names.len(), all.len());
+            for figure in &all {
+                assert_eq!(value_of(&report, &figure.name), Some(figure.value), "{}", figure.name);
+                assert!(may_be(&figure.name), "{}", figure.name);
+                assert_eq!(resolve(&figure.name, [&report].into_iter()).as_ref(), Ok(&figure.name));
+            }
+        }
+    }
+
+    #[test]
+    fn names_say_which_way_a_figure_is_better() {
+        let check = |names: &[&str], expect: Direction| {
+            names.iter().for_each(|name| assert_eq!(direction(name), expect, "{name}"));
+        };
+        let higher = ["tps", "nopm", "reads", "new_order.tps", "rows.per_second"];
+        let lower = ["p99_ms", "errors_percent", "new_order.p99_ms", "event_age.p99_ms", "stalls"];
+        let neither = [
+            "machine.cpu_user",
+            "db1/server.disk_written",
+            "machine.disk_written/vda.max",
+            "database.rows_read_per_transaction",
+            "lines.mean",
+        ];
+        check(&higher, Direction::Higher);
+        check(&lower, Direction::Lower);
+        check(&neither, Direction::Neither);
+    }
+
+    #[test]
+    fn names_are_understood_as_people_write_them() {
+        let report = subjects::closed();
+        let found = |name: &str| resolve(name, [&report].into_iter());
+        assert_eq!(found(" P99 ").as_deref(), Ok("p99_ms"));
+        assert_eq!(found("new_order.p95").as_deref(), Ok("new_order.p95_ms"));
+        assert_eq!(found("TPS").as_deref(), Ok("tps"));
+        let no = found("new_oder.tps").expect_err("a slip");
+        assert!(no.contains("did you mean new_order.tps?"), "{no}");
+        assert_eq!(known("p999").as_deref(), Ok("p999_ms"));
+        assert_eq!(known("server.disk_written").as_deref(), Ok("server.disk_written"));
+        assert!(known("speed").expect_err("there is none").starts_with("nopm, tpm, tps"));
+    }
+
+    #[test]
+    fn times_among_lost_work_are_infinite_and_what_is_lacking_is_none() {
+        let mut report = subjects::closed();
+        report.block.offered_ms.p99 = None;
+        report.block.offered_ms.infinite = vec!["p99".to_owned()];
+        assert_eq!(value_of(&report, "p99_ms"), Some(f64::INFINITY));
+        report.block.tps = None;
+        assert_eq!(value_of(&report, "tps"), None);
+        assert_eq!(value_of(&report, "machine.no_such_gauge"), None);
+    }
+}

@@ -1,0 +1,52 @@
+//! Which host a request asks for: what is served on loopback alone answers no other name.
+
+use std::net::IpAddr;
+
+use axum::http::header::{HeaderMap, HeaderValue};
+use axum::http::{StatusCode, Uri, header};
+
+/// The host that was asked for. On loopback it must be a name of loopback: a name of somebody
+/// else's that points here would make his page ours to the browser.
+pub(crate) fn asked_host<'a>(
+    uri: &'a Uri,
+    headers: &'a HeaderMap,
+    is_loopback: bool,
+) -> Result<&'a str, (StatusCode, &'static str)> {
+    let mut named = headers.get_all(header::HOST).iter();
+    let host = match (named.next().map(HeaderValue::to_str), named.next()) {
+        (Some(Ok(host)), None) => host,
+        _ => return Err((StatusCode::BAD_REQUEST, "a request names one host")),
+    };
+    let all_hosts = [Some(host), uri.authority().map(|authority| authority.as_str())];
+    if is_loopback && !all_hosts.into_iter().flatten().all(is_loopback_host) {
+        let text = "this is served on this machine alone: ask for it as 127.0.0.1 or localhost";
+        return Err((StatusCode::MISDIRECTED_REQUEST, text));
+    }
+    Ok(host)
+}
+
+/// Whether a host, with a port or not, is a name of loopback. Any port: tunnels have others.
+fn is_loopback_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
+        None => host.split_once(':').map_or(host, |(name, _)| name),
+    };
+    let is_address = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    is_address || name.eq_ignore_ascii_case("localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_loopback_are_its_hosts() {
+        for host in ["127.0.0.1:8421", "localhost:9000", "LOCALHOST", "[::1]:8421", "127.0.0.2"] {
+            assert!(is_loopback_host(host), "{host}");
+        }
+        for host in ["evil.example", "127.0.0.1.evil.example:8421", "0.0.0.0:8421", "", "[::]", "1"]
+        {
+            assert!(!is_loopback_host(host), "{host}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! `--require`: limits that a run, or each point of an experiment, must keep.
+
+use analysis::ExperimentReport;
+use analysis::figures::{Required, RequiredResult};
+use analysis::report::Report;
+use app::error::Error;
+use clap::{Arg, ArgAction, ArgMatches};
+use render::as_json;
+use serde::Serialize;
+
+use super::flags;
+
+pub(crate) fn flag() -> Arg {
+    Arg::new("require")
+        .long("require")
+        .action(ArgAction::Append)
+        .value_name("LIMIT")
+        .help("End with exit code 1 unless this holds: \"p99<300ms\", \"tps>1000\"")
+}
+
+/// The limits that are asked for.
+pub(crate) fn asked(matches: &ArgMatches) -> Result<Vec<Required>, Error> {
+    let all = matches.get_many::<String>("require").into_iter().flatten();
+    let parsed = |text: &String| {
+        text.parse::<Required>().map_err(|why| Error::Usage(format!("--require: {why}")))
+    };
+    all.map(parsed).collect()
+}
+
+/// What came of limits.
+#[derive(Debug, Default)]
+pub(crate) struct RequiredResults {
+    /// Each with where it was held, which is empty for a run.
+    found: Vec<(String, RequiredResult)>,
+    /// Why limits could not be held.
+    lost: Vec<String>,
+}
+
+/// Holds limits against a run.
+pub(crate) fn of_run(required: &[Required], report: &Report) -> RequiredResults {
+    let mut results = RequiredResults::default();
+    for limit in required {
+        results.put(String::new(), limit.of_run(report));
+    }
+    results
+}
+
+impl RequiredResults {
+    /// Holds a limit against each point of an experiment, whose report shows its figure.
+    pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
+        for point in &report.points {
+            self.put(point.values.pairs(", "), limit.of_point(&point.figures));
+        }
+    }
+
+    /// A limit that could not be held.
+    pub(crate) fn add_lost(&mut self, why: String) {
+        self.lost.push(why);
+    }
+
+    fn put(&mut self, place: String, result: Result<RequiredResult, String>) {
+        match result {
+            Ok(result) => self.found.push((place, result)),
+            Err(why) if place.is_empty() => self.lost.push(why),
+            Err(why) => self.lost.push(format!("{place}: {why}")),
+        }
+    }
+
+    /// Whether no limit is broken.
+    pub(crate) fn is_met(&self) -> bool {
+        self.lost.is_empty() && self.found.iter().all(|(_, result)| !result.holds.is_broken())
+    }
+
+    /// One line a limit; nothing where the output is JSON.
+    pub(crate) fn text(&self, matches: &ArgMatches) -> String {
+        if flags::is_json(matches) {
+            return String::new();
+        }
+        let line = |(place, result): &(String, RequiredResult)| match place.is_empty() {
+            true => format!("{result}\n"),
+            false => format!("{place}: {result}\n"),
+        };
+        let lost = self.lost.iter().map(|why| format!("required: {why}\n"));
+        let lines: String = self.found.iter().map(line).chain(lost).collect();
+        if lines.is_empty() { lines } else { format!("\n{lines}") }
+    }
+
+    /// A report as JSON, with the limits where there are any.
+    pub(crate) fn json(&self, report: &impl Serialize) -> String {
+        let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
+        let required = RequiredJson { results: found, not_held: &self.lost };
+        let is_asked = !self.found.is_empty() || !self.lost.is_empty();
+        as_json(&WithRequired { report, required: is_asked.then_some(required) })
+    }
+}
+
+#[derive(Serialize)]
+struct WithRequired<'r, R> {
+    #[serde(flatten)]
+    report: &'r R,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    required: Option<RequiredJson<'r>>,
+}
+
+#[derive(Serialize)]
+struct RequiredJson<'r> {
+    results: Vec<AtPoint<'r>>,
+    not_held: &'r [String],
+}
+
+#[derive(Serialize)]
+struct AtPoint<'r> {
+    point: &'r str,
+    #[serde(flatten)]
+    result: &'r RequiredResult,
+}

@@ -1,0 +1,79 @@
+//! Lists of runs and experiments as programs read them: the same from either interface.
+
+use app::Error;
+use app::trials::status;
+use model::{NS_PER_S, Severity, Status};
+use render::ExperimentLine;
+use serde_json::{Map, Value, json};
+use store::{ExperimentFilter, RunRow, Store, StoreError};
+
+/// The list of runs as programs read it.
+pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
+    let rows: Vec<Value> = rows.iter().map(row_json).collect();
+    json!({"schema": "dbdyno.runs/1", "runs": rows})
+}
+
+fn row_json(row: &RunRow) -> Value {
+    let object = |pairs: &[(String, String)]| -> Map<String, Value> {
+        pairs.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect()
+    };
+    json!({
+        "run_id": row.run.0,
+        "started_unix_ms": row.started_unix_ms,
+        "ended_unix_ms": row.ended_unix_ms,
+        "status": row.status.name(),
+        "name": row.name,
+        "workload": row.workload,
+        "target": row.target,
+        "database": row.database,
+        "clients": row.clients,
+        "tps": row.tps,
+        "nopm": row.nopm,
+        "p99_ms": row.p99_ms,
+        "p99_is_infinite": row.p99_ms == Some(f64::INFINITY),
+        "measured_seconds": row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64),
+        "worst_finding": row.worst_finding.map(Severity::name),
+        "events_lost": row.events_lost,
+        "dbdyno": row.dbdyno,
+        "labels": object(&row.labels),
+        "point": object(&row.point),
+    })
+}
+
+/// The experiments that are asked for, how many of the trials of each have completed, and whether
+/// it goes on.
+pub(crate) fn experiment_lines(
+    store: &Store,
+    filter: &ExperimentFilter,
+) -> Result<Vec<ExperimentLine>, Error> {
+    let mut all = Vec::new();
+    for experiment in store.experiments(filter).map_err(failed)? {
+        let trials = store.trials(&experiment).map_err(failed)?;
+        let done = trials.iter().filter(|trial| trial.run.status == Status::Completed);
+        let (trials_completed, status) = (done.count() as u64, status(store, &experiment)?);
+        all.push(ExperimentLine { experiment, trials_completed, status });
+    }
+    Ok(all)
+}
+
+/// The list of experiments as programs read it.
+pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
+    let row = |line: &ExperimentLine| {
+        let ExperimentLine { experiment, trials_completed, status } = line;
+        json!({
+            "id": experiment.id,
+            "name": experiment.name,
+            "started_unix_ms": experiment.started_unix_ms,
+            "axes": experiment.axes,
+            "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
+            "trials_completed": trials_completed,
+            "status": status,
+        })
+    };
+    let rows: Vec<Value> = experiment_lines(store, filter)?.iter().map(row).collect();
+    Ok(json!({"schema": "dbdyno.experiments/1", "experiments": rows}))
+}
+
+fn failed(error: StoreError) -> Error {
+    Error::Failed(error.to_string())
+}

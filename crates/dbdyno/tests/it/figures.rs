@@ -1,0 +1,80 @@
+//! Figures by name, from the outside: compared, gated, put into a history, required, listed.
+
+use crate::home::{Home, at, number};
+
+const FAST: &str = "sim:?service=exponential:2ms&servers=4";
+const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
+
+fn experiment(home: &Home) -> String {
+    let targets = format!("--vary=target={FAST},{SLOW}");
+    let told = home.json(&[
+        "run",
+        "empty",
+        &targets,
+        "--repeat=5",
+        "--placement=simulated",
+        "--duration=2s",
+        "--ramp-up=0s",
+        "--clients=8",
+    ]);
+    at(&told, "id").as_str().expect("a text").to_owned()
+}
+
+#[test]
+fn any_figure_is_compared_gated_and_shown_over_an_axis() {
+    let home = Home::new();
+    let id = experiment(&home);
+    let told = home.json(&["compare", &id, "--by=target", "--figure=reads"]);
+    assert_eq!(at(&told, "primary"), "reads");
+    let judged = &at(&told, "pairs.0.points.0.primary");
+    assert_eq!(at(judged, "verdict"), "worse");
+    assert!((number(judged, "ratio.value") - 2.0 / 3.0).abs() < 0.05, "{judged:#}");
+    let gate = |limit: &str| home.run(&["compare", &id, "--by=target", "--fail-if", limit]);
+    gate("reads<-5%").code(1).says(&["BROKEN: reads<-5%"]);
+    gate("round_trips_per_transaction>+5%").good().says(&["holds: round_trips_per_transaction"]);
+    gate("speed<-5%").code(2).warns(&["no run that is compared has that figure"]);
+    let page = home.run(&["experiments", "show", &id, "--figure=service_p99"]).good();
+    page.says(&["least service_p99 ms at target="]);
+    let no = home.run(&["experiments", "show", &id, "--figure=raeds"]).code(2);
+    no.warns(&["no run here has the figure raeds; did you mean reads?", "runs show RUN --figures"]);
+}
+
+#[test]
+fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
+    let home = Home::new();
+    let run = |limits: &[&str]| {
+        let words = ["run", "empty", "--target", FAST, "--placement=simulated", "--duration=20s"];
+        let limits: Vec<String> = limits.iter().map(|limit| format!("--require={limit}")).collect();
+        let limits: Vec<&str> = limits.iter().map(String::as_str).collect();
+        home.run(&[&words[..], &["--ramp-up=0s", "--clients=8"], &limits].concat())
+    };
+    run(&["tps>100", "p99<1s"]).good().says(&["required tps>100: TPS ", "holds, surely"]);
+    run(&["tps>100", "p99<1ms"]).code(1).says(&["required p99<1ms: p99 ms ", "does not hold"]);
+    run(&["new_order.p99<1s"]).code(1).says(&["no run here has the figure new_order.p99"]);
+    run(&["tps>fast"])
+        .code(2)
+        .warns(&["--require: 'tps>fast' is no limit: its bound is no number"]);
+    let told = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
+    assert_eq!(at(&told, "required.results.0.figure"), "reads");
+    assert_eq!(at(&told, "required.results.0.holds"), "within");
+}
+
+#[test]
+fn a_requirement_is_held_at_each_point_of_an_experiment() {
+    let home = Home::new();
+    let id = experiment(&home);
+    let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
+    show("tps>10").good().says(&["servers=4: required tps>10: TPS "]);
+    show("mean<1us").code(1).says(&["required mean<1us: mean ms ", "does not hold, surely"]);
+}
+
+#[test]
+fn figures_are_listed_in_general_and_of_a_run() {
+    let home = Home::new();
+    experiment(&home);
+    home.run(&["list", "figures"]).good().says(&["tps ", "TYPE.p50_ms", "higher", "lower"]);
+    let csv = home.run(&["runs", "show", "last", "--figures", "--output=csv"]).good();
+    csv.says(&["figure,value,half_width,unit,better", "reads,", "empty.p99_ms,"]);
+    let all = home.json(&["list", "figures"]);
+    assert!(all.as_array().is_some_and(|all| all.len() > 30), "{all:#}");
+}

@@ -1,0 +1,53 @@
+//! What a workload's transactions are called, and what is measured and counted of them.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of transaction's place in its workload's list.
+pub type KindIndex = u16;
+
+/// One kind of transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name in reports, such as `new_order`.
+    pub name: &'static str,
+    /// Its share of all transactions, in parts of the sum over all kinds.
+    pub weight: u64,
+    /// How long a user keys before it, in key/think load.
+    pub keying_ns: u64,
+    /// How long a user thinks after it on average, in key/think load.
+    pub thinking_ns: u64,
+}
+
+/// Whether a measure is a distribution or a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasureKind {
+    /// Each value matters: event age.
+    Histogram,
+    /// Only the sum does: rows, bytes.
+    Counter,
+}
+
+/// A named series of a workload, recorded beside its times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Its name, such as `lines_delivered`.
+    pub name: &'static str,
+    /// Its unit, such as `rows`.
+    pub unit: &'static str,
+    /// How it is kept.
+    pub kind: MeasureKind,
+}
+
+/// A rate that a workload is known by, such as NOPM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// Its key in JSON.
+    pub name: &'static str,
+    /// Its name on the page.
+    pub title: &'static str,
+    /// The kinds whose commits it counts.
+    pub kinds: Vec<KindIndex>,
+    /// Per how many nanoseconds it is told.
+    pub per_ns: u64,
+}
