@@ -58,6 +58,8 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     lists::docs_are_linked,
     lists::examples_are_tested,
     words::no_private_paths,
+    words::no_retired_names,
+    words::subjects_fit,
 ];
 
 /// What is worth a thought and breaks nothing.

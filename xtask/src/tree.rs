@@ -17,7 +17,12 @@ pub(crate) struct File {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
+    /// Subjects of the commits since they are kept short; none where git does not know.
+    pub(crate) subjects: Vec<String>,
 }
+
+/// The last commit before subjects were kept short.
+const SUBJECTS_SINCE: &str = "837a5d3";
 
 impl Tree {
     /// Reads what git tracks or would add. Without git, everything but build outputs.
@@ -29,14 +34,16 @@ impl Tree {
             let text = std::fs::read_to_string(root.join(&path)).ok()?;
             Some(File { path, text })
         };
-        Ok(Tree { files: paths.into_iter().filter_map(read).collect() })
+        let subjects = git(root, &["log", "--no-merges", "--format=%s", &range()]);
+        let subjects = subjects.unwrap_or_default().lines().map(str::to_owned).collect();
+        Ok(Tree { files: paths.into_iter().filter_map(read).collect(), subjects })
     }
 
     /// A tree made up of path and text.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
-        Tree { files: files.iter().map(file).collect() }
+        Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
 
     /// The text of the file at `path`.
@@ -64,19 +71,27 @@ impl Tree {
     }
 }
 
-/// `None` where git is absent or this is no clone.
-fn known_to_git(root: &Path) -> Option<Vec<String>> {
+fn range() -> String {
+    format!("{SUBJECTS_SINCE}..HEAD")
+}
+
+/// What git prints; `None` where it is absent, this is no clone, or it does not know.
+fn git(root: &Path, args: &[&str]) -> Option<String> {
+    // A clone that belongs to somebody else may be read all the same.
     let output = Command::new("git")
-        // A clone that belongs to somebody else may be read all the same.
-        .args(["-c", "safe.directory=*", "ls-files", "-z"])
-        .args(["--cached", "--others", "--exclude-standard"])
+        .args(["-c", "safe.directory=*"])
+        .args(args)
         .current_dir(root)
         .output()
         .ok()?;
     if !output.status.success() {
         return None;
     }
-    let text = String::from_utf8(output.stdout).ok()?;
+    String::from_utf8(output.stdout).ok()
+}
+
+fn known_to_git(root: &Path) -> Option<Vec<String>> {
+    let text = git(root, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     let mut paths: Vec<String> =
         text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect();
     paths.dedup();

@@ -59,109 +59,106 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "managed_server_ended",
         severity: "invalid",
-        raised: "the private server of a `managed:` target ended during the run; its last words \
-                 are told",
-        advice: "Read its last words, and mend what made it end.",
+        raised: "the private server of a `managed:` target exited during the run; the end of \
+                 its log is shown",
+        advice: "Read the end of its log, and fix the cause of the exit.",
     },
     CatalogEntry {
         id: "settings_lost",
         severity: "invalid",
-        raised: "settings that were set for the run are others after the load: the server was \
-                 started anew, or somebody changed them",
-        advice: "Repeat the run on a server that nobody else changes or starts anew.",
+        raised: "settings of the run changed during the load: the server was restarted, or \
+                 somebody changed them",
+        advice: "Repeat the run on a server that nobody else changes or restarts.",
     },
     CatalogEntry {
         id: "setting_adjusted",
         severity: "warning",
-        raised: "the server took a setting to another value than was asked for: it rounds, or has \
-                 bounds",
-        advice: "Read the figures as those of the value that the server says, or ask for one that \
-                 it takes as it is.",
+        raised: "the server adjusted a setting to a value other than the requested one: it \
+                 rounds, or has limits",
+        advice: "The figures are those of the value that the server reports; or request one that \
+                 it accepts unchanged.",
     },
     CatalogEntry {
         id: "condition_not_met",
         severity: "warning",
-        raised: "the condition that was waited for before a trial (`--wait-until`) did not hold \
-                 in time",
-        advice: "Wait for longer (--wait-at-most), or ask for what can be reached.",
+        raised: "the condition to wait for before a trial (`--wait-until`) was not met in time",
+        advice: "Wait longer (--wait-at-most), or choose a condition that can be met.",
     },
     CatalogEntry {
         id: "clients_abandoned",
         severity: "invalid",
-        raised: "clients did not end when the run cut them off: what they held is not all counted",
-        advice: "Offer less than the generator can even count, or look for a database that does \
-                 not let go.",
+        raised: "clients did not stop when the run cancelled them: part of their work is not counted",
+        advice: "Reduce the offered rate, or check whether the database ignores cancellation.",
     },
     CatalogEntry {
         id: "checks_failed_before",
         severity: "invalid",
         raised: "the data are inconsistent before, or after the load",
-        advice: "Build the data anew. If they break again under load, transactions are not \
+        advice: "Rebuild the data. If they break again under load, transactions are not \
                  isolated or not atomic.",
     },
     CatalogEntry {
         id: "checks_failed",
         severity: "invalid",
         raised: "the data are inconsistent before, or after the load",
-        advice: "Build the data anew. If they break again under load, transactions are not \
+        advice: "Rebuild the data. If they break again under load, transactions are not \
                  isolated or not atomic.",
     },
     CatalogEntry {
         id: "checks_not_run",
         severity: "invalid",
-        raised: "the data could not be looked at after the load",
-        advice: "Look why the database did not answer after the load, and run it again.",
+        raised: "the data could not be checked after the load",
+        advice: "Find out why the database did not answer after the load, and run it again.",
     },
     CatalogEntry {
         id: "crosscheck_not_run",
         severity: "invalid",
-        raised: "the data could not be looked at after the load",
-        advice: "Look why the database did not answer after the load, and run it again.",
+        raised: "the data could not be checked after the load",
+        advice: "Find out why the database did not answer after the load, and run it again.",
     },
     CatalogEntry {
         id: "crosscheck_mismatch",
         severity: "invalid",
-        raised: "the database's count of commits is not ours",
-        advice: "Commits were lost or not ours: make sure that nobody else used the database, and \
-                 look at its log.",
+        raised: "the database's count of commits differs from ours",
+        advice: "Commits were lost, or made by somebody else: make sure that nobody else uses the \
+                 database, and check its log.",
     },
     CatalogEntry {
         id: "server_commit_count_low",
         severity: "warning",
-        raised: "the counter of commits of the server itself grew by less than we committed",
-        advice: "It counts all sessions, so it should grow by at least as much: look whether the \
-                 server was started anew, or a proxy spreads what we do.",
+        raised: "the server's own commit counter grew by less than the run committed",
+        advice: "It counts all sessions, so it should grow by at least as much: check whether the \
+                 server was restarted, or a proxy distributes the load.",
     },
     CatalogEntry {
         id: "server_restarted",
         severity: "warning",
-        raised: "after the load the server said that it was started within it, or its counter of \
-                 commits was lower than before, or grew by less than we committed while \
-                 connections broke, and the plan disturbs nothing",
-        advice: "The figures are of a server that went away and of one with cold caches: look at \
-                 its log. An outage that you want to measure belongs into the plan ([[at]]), which \
-                 tells it by itself.",
+        raised: "after the load the server reported a start time within it, or its commit counter \
+                 was lower than before, or grew by less than the run committed while \
+                 connections broke, and the plan has no disturbances",
+        advice: "The figures include an outage and cold caches: check the server's log. To \
+                 measure an outage, put it into the plan ([[at]]), which reports it.",
     },
     CatalogEntry {
         id: "internal_count_mismatch",
         severity: "invalid",
-        raised: "counts and histograms disagree: an error of dbdyno",
-        advice: "Do not use the figures: this is an error of dbdyno, or of the file that they \
-                 were read from. Please report it.",
+        raised: "counts and histograms disagree: a bug in dbdyno",
+        advice: "Do not use the figures: this is a bug in dbdyno, or a damaged file. Please \
+                 report it.",
     },
     CatalogEntry {
         id: "generator_paused",
         severity: "warning",
         raised: "the generator was woken a quarter of a second late or more while there was load",
-        advice: "A stall at that time is not the database's: look at what suspended \
-                 the process, paused its host (a snapshot, a migration) or kept it from a CPU, and \
+        advice: "A stall at that time is not the database's: find out what suspended the \
+                 process, paused its host (a snapshot, a migration) or kept it from a CPU, and \
                  repeat the run.",
     },
     CatalogEntry {
         id: "generator_lag",
         severity: "warning",
         raised: "p99 of lag above 100 µs and above 5 % of the median service time",
-        advice: "Give it more cores, move it to a host of its own, or use fewer clients.",
+        advice: "Give the generator more cores, move it to a separate host, or use fewer clients.",
     },
     CatalogEntry {
         id: "generator_saturated",
@@ -169,7 +166,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         raised: "an event loop was busy for more than 90 % of the time, or threads waited for a \
                  CPU for more than 10 % of the service time, or replies lay in sockets for more \
                  than 10 % of it and 100 µs on average, or an event loop or a read was 25 ms late",
-        advice: "Give the generator more cores, move it to a host of its own, or offer less.",
+        advice: "Give the generator more cores, move it to a separate host, or reduce the rate.",
     },
     CatalogEntry {
         id: "client_time_outside",
@@ -177,34 +174,34 @@ pub static CATALOG: &[CatalogEntry] = &[
         raised: "clients of a closed load spent more than 10 % of their time outside of any \
                  transaction",
         advice: "The generator limits the rate: give it more cores or more clients. Reconnecting \
-                 is not in it.",
+                 is not included.",
     },
     CatalogEntry {
         id: "connect_failed",
         severity: "warning",
         raised: "clients could not connect",
-        advice: "Raise the server's limit of connections, or use fewer clients.",
+        advice: "Raise the server's connection limit, or use fewer clients.",
     },
     CatalogEntry {
         id: "connects_retried",
         severity: "note",
-        raised: "attempts to connect before the load failed and were made again; all clients are \
-                 there",
+        raised: "attempts to connect before the load failed and were retried; all clients \
+                 connected",
         advice: "All clients are connected; connect more slowly with --connect-rate or \
                  --connect-at-once.",
     },
     CatalogEntry {
         id: "idle_clients",
         severity: "warning",
-        raised: "in closed load, clients that finished nothing",
-        advice: "Look for connections that were lost, or clients that wait for a lock for ever: \
-                 the others had less company than the plan says.",
+        raised: "in closed load, clients that finished no transaction",
+        advice: "Look for lost connections, or clients that wait for a lock forever: fewer \
+                 clients were active than the plan says.",
     },
     CatalogEntry {
         id: "dropped_arrivals",
         severity: "warning",
         raised: "the queue was full",
-        advice: "Read the offered percentiles, not the finished ones; lower the rate or add \
+        advice: "Use the offered percentiles, not those of finished transactions; lower the rate or add \
                  clients.",
     },
     CatalogEntry {
@@ -212,87 +209,88 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "warning",
         raised: "arrivals were dropped at a full queue although the clients were busy for less \
                  than 90 % of the time",
-        advice: "Allow a longer queue (--queue): it is a burst that finds it full, not the rate.",
+        advice: "Allow a longer queue (--queue): bursts fill the queue; the average rate does not.",
     },
     CatalogEntry {
         id: "queue_grew",
         severity: "warning",
-        raised: "in open load, more waited from one eighth of the measured phase to the next, or \
-                 within its last quarter by more than a queue wanders by chance, and in the end \
-                 more than there are clients",
-        advice: "Response times grow for as long as this goes on: they tell how long was measured, \
-                 and not how fast the system is. Lower the rate, or add clients if the database \
-                 has time left.",
+        raised: "in open load, the queue grew from one eighth of the measured phase to the next, \
+                 or within its last quarter by more than chance explains, and was longer at the \
+                 end than the number of clients",
+        advice: "Response times grow as long as the queue grows: they depend on the length of the \
+                 run, not on the speed of the system. Lower the rate, or add clients if the \
+                 database has capacity left.",
     },
     CatalogEntry {
         id: "queue_at_end",
         severity: "warning",
-        raised: "in open load, more waited at the end of the measured phase than when it was \
-                 lowest before, by more than a queue wanders by chance and by more than there are \
-                 clients, for too short a time to tell whether it grows (`queue_grew`)",
-        advice: "Lower the rate, or measure for longer: then it is seen whether it goes away.",
+        raised: "in open load, the queue at the end of the measured phase was longer than its \
+                 earlier minimum, by more than chance explains and by more than the number of \
+                 clients, for too short a time to decide whether it grows (`queue_grew`)",
+        advice: "Lower the rate, or measure longer to see whether the queue shrinks again.",
     },
     CatalogEntry {
         id: "unfinished",
         severity: "warning",
-        raised: "work had not ended when the run was over",
-        advice: "Read the offered percentiles, in which they count at least their age; lower the \
+        raised: "transactions were not finished at the end of the run",
+        advice: "Use the offered percentiles, which count at least their age; lower the \
                  rate or allow a longer drain.",
     },
     CatalogEntry {
         id: "backlog_at_start",
         severity: "warning",
-        raised: "in open load, a backlog of more than one a client came from the ramp-up",
+        raised: "in open load, the ramp-up left a backlog of more than one transaction per client",
         advice: "Lower the rate, or lengthen the ramp-up until the backlog is gone.",
     },
     CatalogEntry {
         id: "short_ramp_up",
         severity: "warning",
-        raised: "the ramp-up was shorter than connecting all clients took, where that was a \
-                 second or more",
-        advice: "Ramp up for longer than that: what a server does at the first transaction of \
-                 each connection is part of the figures.",
+        raised: "the ramp-up was shorter than the time it took to connect all clients, where that \
+                 was a second or more",
+        advice: "Use a longer ramp-up: otherwise the figures include the server's work for the \
+                 first transaction of each connection.",
     },
     CatalogEntry {
         id: "queue_full",
         severity: "warning, invalid",
-        raised: "the run ended at a full queue, as the plan asks: in the measured phase, before it",
+        raised: "the queue was full and the plan stops the run then: in the measured phase, or \
+                 before it",
         advice: "Lower the rate, add clients, or allow a longer queue (--queue).",
     },
     CatalogEntry {
         id: "unknown_commits",
         severity: "warning",
-        raised: "connections broke during COMMIT: outcomes that nobody knows",
+        raised: "connections broke during COMMIT: outcome unknown",
         advice: "The database holds between committed and committed + unknown.",
     },
     CatalogEntry {
         id: "drifting",
         severity: "warning",
-        raised: "commits went up or down over the measured phase by more than 5 % and more than \
-                 chance",
+        raised: "throughput rose or fell over the measured phase by more than 5 % and more than \
+                 chance explains",
         advice: "Lengthen the ramp-up, or find out what grows: data, caches, dirty pages, a queue.",
     },
     CatalogEntry {
         id: "warming_up",
         severity: "warning",
         raised: "the beginning of the measured phase (as MSER-5 cuts it off) differs from the rest in \
-                 commits or in median response times, by more than 1 % and 5 standard errors",
+                 throughput or in median response times, by more than 1 % and 5 standard errors",
         advice: "Filling caches, compiling statements or connecting are part of the figures.",
     },
     CatalogEntry {
         id: "slow_seconds",
         severity: "note, warning",
-        raised: "two times or more, seconds stand out: fewer commits than the median second by a \
-                 factor of 1.25, or a p95 above its by 1.5, and beyond the scatter of the others \
-                 (above 3 % of the time: warning)",
+        raised: "two or more times, seconds were outliers: commits below the median second by a \
+                 factor of 1.25, or p95 above its median by a factor of 1.5, and beyond the \
+                 scatter of the others (above 3 % of the time: warning)",
         advice: "Look at what the database and the machine did in them: checkpoints, flushes, \
                  vacuum, backups, a job of the system.",
     },
     CatalogEntry {
         id: "uneven",
         severity: "warning",
-        raised: "the seconds scatter, beyond chance, by more than 30 % of their mean",
-        advice: "A mean hides that: look at the chart of commits over time.",
+        raised: "throughput by second varies, beyond chance, by more than 30 % of its mean",
+        advice: "The mean hides that: look at the throughput chart.",
     },
     CatalogEntry {
         id: "stalled",
@@ -303,20 +301,20 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "overflow",
         severity: "warning",
-        raised: "times above the range of the histograms",
-        advice: "Raise the range of the recording in the plan.",
+        raised: "response times above the range of the histograms",
+        advice: "Raise --histogram-max.",
     },
     CatalogEntry {
         id: "disturbance_failed",
         severity: "warning",
-        raised: "what the plan does in mid-run went wrong, or was not begun",
-        advice: "What the run shows is not what the plan asks for: mend it and repeat.",
+        raised: "a disturbance of the plan failed, or was not started",
+        advice: "The run does not show what the plan asks for: fix the disturbance and repeat.",
     },
     CatalogEntry {
         id: "disturbance_skipped",
         severity: "warning",
-        raised: "what the plan does in mid-run went wrong, or was not begun",
-        advice: "Measure longer, or do it less often.",
+        raised: "a disturbance of the plan failed, or was not started",
+        advice: "Measure longer, or repeat the disturbance less often.",
     },
     CatalogEntry {
         id: "debug_build",
@@ -327,73 +325,73 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "settings_changed",
         severity: "warning",
-        raised: "modes or settings of the database were others after the run than before",
-        advice: "The run is of neither: repeat it and leave the server alone.",
+        raised: "modes or settings of the database changed during the run",
+        advice: "The run belongs to neither setting: repeat it, and do not change the server.",
     },
     CatalogEntry {
         id: "noisy_machine",
         severity: "warning",
         raised: "other virtual machines took more than 2 % of the CPU time (steal)",
-        advice: "Use a machine of its own, or repeat and interleave the runs.",
+        advice: "Use a dedicated machine, or repeat and interleave the runs.",
     },
     CatalogEntry {
         id: "other_cpu_load",
         severity: "warning",
         raised: "programs other than the generator and the server took more than 10 % of this \
-                 machine's CPU time in the measured phase; not looked for with `--monitor off`, \
-                 nor where the server is on this machine and its process is not seen",
-        advice: "Repeat the run while nothing else works on the machine: what they took, \
-                 generator and database had to do without. (What is not seen to be the server \
-                 counts with others: a proxy, or a database in a container of this machine.)",
+                 machine's CPU time in the measured phase; not checked with `--monitor off`, nor \
+                 where the server is on this machine and its process is not visible",
+        advice: "Repeat the run while nothing else runs on the machine: the generator and the \
+                 database lacked that CPU time. (Processes not recognised as the server count \
+                 as others: a proxy, or a database in a container on this machine.)",
     },
     CatalogEntry {
         id: "store_not_written",
         severity: "warning",
-        raised: "the run could not be kept",
-        advice: "Make room, or name another file with --store.",
+        raised: "the run could not be stored",
+        advice: "Free disk space, or name another file with --store.",
     },
     CatalogEntry {
         id: "killed",
         severity: "warning",
-        raised: "the process of the run died: what it kept is all there is",
-        advice: "The figures are true of the seconds that were kept: repeat the run.",
+        raised: "the process of the run was killed: only what it had stored is available",
+        advice: "The figures cover the stored seconds only: repeat the run.",
     },
     CatalogEntry {
         id: "points_not_interleaved",
         severity: "warning",
-        raised: "of an experiment: all trials of a point were made one after the other",
-        advice: "Leave out the order, or choose interleaved: then what drifts meets all points \
-                 alike.",
+        raised: "of an experiment: all trials of a point ran one after the other",
+        advice: "Leave out --order, or choose interleaved, so that drift affects all points \
+                 equally.",
     },
     CatalogEntry {
         id: "disturbed",
         severity: "note",
-        raised: "the plan did something to the database in mid-run",
-        advice: "Read those before, during and after each disturbance.",
+        raised: "the plan has disturbances: it acts on the database during the run",
+        advice: "Read the figures before, during and after each disturbance.",
     },
     CatalogEntry {
         id: "disturbance_cut_off",
         severity: "note",
-        raised: "it was cut off by its limit, or at the end of the measured phase",
-        advice: "It was not done as a whole, and has no time after it if the load was over.",
+        raised: "a disturbance was cut off by its limit, or at the end of the measured phase",
+        advice: "It did not complete, and has no figures after it if the load was over.",
     },
     CatalogEntry {
         id: "few_samples",
         severity: "note",
         raised: "too few samples for p99 or p99.9",
-        advice: "Measure longer; until then, read the maximum.",
+        advice: "Measure longer; until then, use the maximum.",
     },
     CatalogEntry {
         id: "retried",
         severity: "note",
-        raised: "transactions were tried again",
+        raised: "transactions were retried",
         advice: "Response times span all attempts.",
     },
     CatalogEntry {
         id: "interrupted",
         severity: "note",
-        raised: "somebody ended the run early",
-        advice: "The figures are true of that part.",
+        raised: "somebody stopped the run early",
+        advice: "The figures cover that part only.",
     },
     CatalogEntry {
         id: "short",
@@ -405,25 +403,25 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "no_ramp_up",
         severity: "note",
         raised: "there was no ramp-up",
-        advice: "Give it one, unless that is what you measure.",
+        advice: "Add one (--ramp-up), unless you measure the cold start.",
     },
     CatalogEntry {
         id: "closed_load",
         severity: "note",
         raised: "the load was closed",
-        advice: "For what users see who arrive at a rate, offer one (--rate).",
+        advice: "To see what users experience who arrive at a rate, use open load (--rate).",
     },
     CatalogEntry {
         id: "same_host",
         severity: "note",
         raised: "generator and database share a host, or a process",
-        advice: "Figures are of both together: where users have two hosts, use two.",
+        advice: "The figures are of both together: if production has two hosts, use two.",
     },
     CatalogEntry {
         id: "not_durable",
         severity: "note",
         raised: "the database may lose an acknowledged commit",
-        advice: "Compare only with runs of the same durability.",
+        advice: "Compare only with runs of the same durability settings.",
     },
     CatalogEntry {
         id: "data_unknown",

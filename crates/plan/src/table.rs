@@ -39,14 +39,14 @@ pub static PLAN: &[Row] = &[
         "placement",
         ParameterKind::Choice(&["auto", "thread", "loop", "simulated"]),
         "auto",
-        "Where clients live: a thread each, event loops, or virtual time (sim: only)",
+        "How clients run: a thread each, event loops, or virtual time (sim: only)",
     ),
     new(
         "pin",
         "pin",
         ParameterKind::Switch,
         "true",
-        "Each event loop stays on a CPU of its own, if there are as many as may be used",
+        "Pin each event loop to a CPU of its own, if there are enough CPUs",
     ),
     new("phases.ramp_up", "ramp_up", ParameterKind::Duration, "2s", "Load before measuring begins"),
     new("phases.measure", "duration", ParameterKind::Duration, "30s", "Load that is measured"),
@@ -55,42 +55,42 @@ pub static PLAN: &[Row] = &[
         "drain",
         ParameterKind::Duration,
         "10s",
-        "How long what is under way at the end may take, before it counts as unfinished",
+        "Time limit for transactions still running at the end; beyond it they count as unfinished",
     ),
     new(
         "connect.rate",
         "connect_rate",
         ParameterKind::Rate,
         "",
-        "New connections a second before the load begins [default: as fast as they are made]",
+        "New connections per second before the load begins [default: unlimited]",
     ),
     new(
         "connect.at_once",
         "connect_at_once",
         ParameterKind::Count { min: 1, max: 100_000 },
         "32",
-        "Connections being made at the same time before the load begins",
+        "Connections opened at the same time before the load begins",
     ),
     new(
         "retry.attempts",
         "attempts",
         ParameterKind::Count { min: 1, max: 1000 },
         "10",
-        "Attempts a transaction has when it is refused for a conflict, the first included",
+        "Attempts per transaction that fails with a retryable error, the first included",
     ),
     new(
         "retry.backoff",
         "backoff",
         ParameterKind::Duration,
         "1ms",
-        "Mean pause before the second attempt; it doubles with each further one",
+        "Mean pause before the second attempt; doubles with each further attempt",
     ),
     new(
         "retry.on",
         "retry_on",
         ParameterKind::Text,
         "deadlock,lock_timeout,serialization,busy",
-        "Refusals that are tried again, by name",
+        "Database errors to retry, by name",
     ),
     new(
         "recording.histogram_max",
@@ -119,7 +119,7 @@ pub static PLAN: &[Row] = &[
         "repeat",
         ParameterKind::Text,
         "1",
-        "Trials of each point of an experiment (--vary); alone, repeats a run. Or until when: \
+        "Trials of each point of an experiment (--vary); alone, repeats a run. Or a stop condition: \
          until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
     ),
     new(
@@ -127,80 +127,80 @@ pub static PLAN: &[Row] = &[
         "repeat_restart",
         ParameterKind::Text,
         "1",
-        "Starts of the server, each with as many trials as repeat says (managed servers, sqlite, \
-         sim); or until when, as repeat",
+        "Starts of the server, each with the trials of --repeat (managed servers, sqlite, sim); or \
+         a stop condition, as --repeat",
     ),
     new(
         "experiment.repeat_rebuild",
         "repeat_rebuild",
         ParameterKind::Text,
         "1",
-        "Builds of the data, each with as many starts or trials as the other repeats say; or until \
-         when, as repeat",
+        "Builds of the data, each with the starts or trials of the other repeats; or a stop \
+         condition, as --repeat",
     ),
     new(
         "experiment.order",
         "order",
         ParameterKind::Choice(&["interleaved", "random", "sequential"]),
         "interleaved",
-        "Order of trials: all points in turn, in a drawn order, or one point after the other",
+        "Order of trials: all points in turn, random, or one point after the other",
     ),
     new(
         "experiment.data",
         "data",
         ParameterKind::Choice(&["keep", "rebuild", "copy"]),
         "keep",
-        "What becomes of the data before each trial: they stay, are built anew, or are put back \
-         from a copy of the first ones (managed servers)",
+        "Data policy between trials: keep the data, rebuild them, or restore a copy of the first \
+         build (managed servers)",
     ),
     new(
         "experiment.pause",
         "pause",
         ParameterKind::Duration,
         "0s",
-        "Pause before each trial but the first",
+        "Pause before each trial except the first",
     ),
     new(
         "experiment.until",
         "wait_until",
         ParameterKind::Text,
         "",
-        "A query that is asked before each trial until its first value is true or not 0",
+        "Query to repeat before each trial until its first value is true or nonzero",
     ),
     new(
         "experiment.until_at_most",
         "wait_at_most",
         ParameterKind::Duration,
         "2m",
-        "How long that is waited for; the trial is made then all the same, with a finding",
+        "Time limit of --wait-until; the trial then runs anyway, with a finding",
     ),
     new(
         "experiment.seek",
         "seek",
         ParameterKind::Text,
         "",
-        "Seek the highest value at which the objectives hold: rate=100..5000, clients=1..64",
+        "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
     ),
     new(
         "experiment.objectives",
         "objective",
         ParameterKind::Text,
         "",
-        "What must hold of what is sought: 'p99<20ms', 'errors<0.1%'; several with a comma between",
+        "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
     ),
     new(
         "experiment.seek_budget",
         "seek_budget",
         ParameterKind::Duration,
         "10m",
-        "Load of a search in all, ramp-ups included; measured phases are as long as it allows",
+        "Total load time of a search, ramp-ups included; it determines the length of the probes",
     ),
 ];
 
 /// The parameters of each group.
 pub static GROUP: &[Row] = &[
     new("name", "group", ParameterKind::Text, "", "Name of the group [default: its workload]"),
-    new("workload", "workload", ParameterKind::Text, "", "What its clients do"),
+    new("workload", "workload", ParameterKind::Text, "", "Workload of its clients"),
     new(
         "clients",
         "clients",
@@ -213,14 +213,14 @@ pub static GROUP: &[Row] = &[
         "load",
         ParameterKind::Choice(&["closed", "open", "keythink"]),
         "closed",
-        "How load is offered: again at once, at a rate, or after keying and thinking",
+        "Load model: next transaction at once, at a rate, or after keying and think times",
     ),
     new(
         "load.rate",
         "rate",
         ParameterKind::ArrivalRate,
         "",
-        "Transactions offered a second in open load: 500, 30000/min, 'ramp 100 to 3000 over 60s', \
+        "Transactions offered per second in open load: 500, 30000/min, 'ramp 100 to 3000 over 60s', \
          'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' with \
          lines of second and rate",
     ),
@@ -229,7 +229,7 @@ pub static GROUP: &[Row] = &[
         "arrivals",
         ParameterKind::Choice(&["poisson", "uniform"]),
         "poisson",
-        "Gaps between arrivals in open load: exponential, or all equal",
+        "Time between arrivals in open load: exponentially distributed, or constant",
     ),
     new(
         "load.queue",
@@ -243,22 +243,22 @@ pub static GROUP: &[Row] = &[
         "queue_full",
         ParameterKind::Choice(&["drop", "stop"]),
         "drop",
-        "What an arrival does that finds the queue full: it is dropped and counted, or ends the run",
+        "Action when the queue is full: drop and count the arrival, or stop the run",
     ),
     new(
         "load.scale",
         "keythink_scale",
         ParameterKind::Number { min: 0.000_001, max: 1000.0 },
         "1",
-        "All keying and thinking times are multiplied by this in keythink load",
+        "Factor for all keying and think times in keythink load",
     ),
     new(
         "until",
         "transactions",
         ParameterKind::Text,
         "",
-        "Measure until this many transactions were offered, instead of for a time \
-         ('1000 per client' counts each client's own)",
+        "Measure until this many transactions were offered, instead of for a duration \
+         ('1000 per client' counts per client)",
     ),
 ];
 
@@ -269,53 +269,53 @@ pub static AT: &[Row] = &[
         "time",
         ParameterKind::Duration,
         "",
-        "When it is done, counted from the beginning of the measured phase",
+        "Start time, counted from the beginning of the measured phase",
     ),
-    new("name", "name", ParameterKind::Text, "", "Its name [default: what is done]"),
+    new("name", "name", ParameterKind::Text, "", "Name [default: its action]"),
     new(
         "sql",
         "sql",
         ParameterKind::Text,
         "",
-        "A statement, or a list of them, on a connection of its own",
+        "A statement, or a list of them, on a separate connection",
     ),
     new(
         "command",
         "command",
         ParameterKind::Text,
         "",
-        "A command for the shell (sh -c) of the generator's machine",
+        "A shell command (sh -c) on the generator's machine",
     ),
     new(
         "server",
         "server",
         ParameterKind::Text,
         "",
-        "What is done to a managed server: restart, kill, 'pause 5s', stop or start; a cluster: join",
+        "Action on a managed server: restart, kill, 'pause 5s', stop or start; a cluster: join",
     ),
     new(
         "node",
         "node",
         ParameterKind::Count { min: 1, max: 64 },
         "",
-        "Which node of a managed cluster is meant, from 1 in the order in which they came",
+        "Node of a managed cluster, numbered from 1 in the order in which they joined",
     ),
     new(
         "hosts",
         "hosts",
         ParameterKind::Text,
         "",
-        "What becomes of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: \
-         add or remove)",
+        "Change of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: add or \
+         remove)",
     ),
-    new("for", "for", ParameterKind::Duration, "", "It is cut off when it has taken so long"),
-    new("every", "every", ParameterKind::Duration, "", "It is done again and again, so often"),
+    new("for", "for", ParameterKind::Duration, "", "Time limit, after which it is cut off"),
+    new("every", "every", ParameterKind::Duration, "", "Repeat interval"),
     new(
         "until",
         "until",
         ParameterKind::Duration,
         "",
-        "It is not begun any more from here on, and cut off if it is under way",
+        "End time: not repeated after it, and cut off if still running",
     ),
 ];
 

@@ -104,7 +104,7 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("TPS", Align::Point),
         Column::new("NOPM", Align::Right),
         Column::new("p99 ms", Align::Point),
-        Column::new("trust", Align::Left),
+        Column::new("validity", Align::Left),
         Column::spare("labels", Align::Left, 1),
     ];
     if has_points {

@@ -306,7 +306,7 @@ impl Server {
         let told = fs::read(&told).map_err(failed)?;
         if !status.is_some_and(|status| status.success()) {
             let text =
-                self.instance.with_log(format!("{} does not tell its version", exe.display()));
+                self.instance.with_log(format!("{} does not print its version", exe.display()));
             return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
         }
         let told = String::from_utf8_lossy(&told);

@@ -178,7 +178,7 @@ static RUNS: Listed = Listed {
         Column { name: "nopm", kind: Kind::Number, sql: "run.nopm" },
         Column { name: "p99", kind: Kind::Duration, sql: "run.p99_ns" },
         Column {
-            name: "trust",
+            name: "validity",
             kind: Kind::Rank(&["good", "note", "warning", "invalid"]),
             // As `reader::worst_of`.
             sql: concat!(
@@ -319,7 +319,7 @@ impl Sort {
             };
             let field = Field::named(name, at, listed)?;
             if matches!(&field, Field::Column(column) if column.kind == Kind::Finding) {
-                return Err(BadQuery::at(at, "a run has several findings: sort by trust"));
+                return Err(BadQuery::at(at, "a run has several findings: sort by validity"));
             }
             keys.push(Key { field, is_descending });
             at += written.chars().count() + 1;

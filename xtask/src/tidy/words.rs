@@ -1,10 +1,74 @@
-//! Words that belong to somebody's own machine and not into the repository.
+//! Words that do not belong into the repository: paths of somebody's own machine, and names that
+//! users no longer meet.
 
-use super::Trouble;
-use crate::tree::Tree;
+use super::{Trouble, line_at, places_of_word};
+use crate::tree::{File, Tree};
 
 /// First folders of paths that exist on one machine only.
 const PRIVATE_FOLDERS: &[&str] = &["root", "work"];
+
+/// Names that users no longer meet, and what they are called now. Each is written so that it
+/// does not occur in any other sense.
+const RETIRED: &[(&str, &str)] = &[
+    ("--around", "--monitor"),
+    ("recording.around", "recording.monitor"),
+    ("--probe", "--report-interval"),
+    ("recording.probe", "recording.report_interval"),
+    ("--highest", "--histogram-max"),
+    ("recording.highest", "recording.histogram_max"),
+    ("--calls", "--mode"),
+    ("books_disagree", "internal_count_mismatch"),
+    ("generator_stood_still", "generator_paused"),
+    ("server_counts_fewer", "server_commit_count_low"),
+    ("setting_differs", "setting_adjusted"),
+    ("checks_not_made", "checks_not_run"),
+    ("crosscheck_not_made", "crosscheck_not_run"),
+    ("Can it be trusted?", "Is this result valid?"),
+];
+
+/// Words that no page says: nobody who learned English from manuals meets them there.
+const QUAINT: &[(&str, &str)] = &[
+    ("anew", "again"),
+    ("asunder", "apart"),
+    ("for want of", "for lack of"),
+    ("standstill", "stall"),
+    ("carried in", "backlog at start"),
+];
+
+/// The longest subject of a commit that `git log --oneline` shows whole.
+const SUBJECT_MAX: usize = 72;
+
+/// No file has a name that users no longer meet.
+pub(super) fn no_retired_names(tree: &Tree) -> Vec<Trouble> {
+    let here = |path: &str| path.ends_with("tidy/words.rs");
+    let files = tree.files.iter().filter(|file| !here(&file.path));
+    let everywhere = files.flat_map(|file| said(file, RETIRED));
+    let is_page = |file: &&File| file.path.ends_with(".md") || file.path.starts_with("examples/");
+    let on_pages = tree.files.iter().filter(is_page).flat_map(|file| said(file, QUAINT));
+    everywhere.chain(on_pages).collect()
+}
+
+fn said(file: &File, words: &[(&str, &str)]) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    for (old, new) in words {
+        for at in places_of_word(&file.text, old) {
+            let text = format!("'{old}' is not what users know; say '{new}'");
+            troubles.push(Trouble::new(&file.path, line_at(&file.text, at), text));
+        }
+    }
+    troubles
+}
+
+/// Subjects of commits fit on a line.
+pub(super) fn subjects_fit(tree: &Tree) -> Vec<Trouble> {
+    let long = tree.subjects.iter().filter(|subject| subject.chars().count() > SUBJECT_MAX);
+    long.map(|subject| {
+        let text =
+            format!("the subject of a commit has at most {SUBJECT_MAX} characters: {subject}");
+        Trouble::new("git log", 1, text)
+    })
+    .collect()
+}
 
 /// No file names a path on the machine where it was written.
 pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
@@ -32,6 +96,23 @@ fn names_path(line: &str, path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_retired_name_is_found_with_its_successor() {
+        let text = format!("fine\nrun tpcc --{}=all\n", "around");
+        let found = no_retired_names(&Tree::of(&[("docs/a.md", &text), ("a.rs", "anew")]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].line == 2 && found[0].text.contains("--monitor"));
+        let page = no_retired_names(&Tree::of(&[("README.md", "it is built anew")]));
+        assert_eq!(page.len(), 1);
+        assert_eq!(no_retired_names(&Tree::of(&[("a.md", "--probes, renewed")])), []);
+    }
+
+    #[test]
+    fn a_long_subject_is_found() {
+        let subjects = vec!["Short".to_owned(), "x".repeat(SUBJECT_MAX + 1)];
+        assert_eq!(subjects_fit(&Tree { subjects, ..Tree::default() }).len(), 1);
+    }
 
     #[test]
     fn a_path_of_one_machine_is_told_with_its_line() {

@@ -356,7 +356,7 @@ fn too_short(few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
     format!(
-        "commits vary too slowly to tell within {have:.1} s: it takes at least {:.1} s",
+        "commits vary too slowly to decide within {have:.1} s: it takes at least {:.1} s",
         needed.max(have + 0.1)
     )
 }

@@ -33,17 +33,18 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
                     .help("Database [default: an embedded SQLite file of the workload]"),
             )
             .arg(flags::seed())
-            .arg(flags::quiet("No progress"));
+            .arg(flags::quiet("Show no progress"));
         let what = named(words, name);
         add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
     };
-    let loaders = Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
-        "Sessions that load at once, where the database can [0: as many as cores, and at least 4]",
-    );
+    let loaders =
+        Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
+            "Parallel sessions for loading, where supported [0: one per core, and at least 4]",
+        );
     let sums = Arg::new("checksums")
         .long("checksums")
         .action(ArgAction::SetTrue)
-        .help("Tell a checksum of each table: the same seed gives the same");
+        .help("Print a checksum of each table; the same seed gives the same checksums");
     let force = Arg::new("force")
         .long("force")
         .action(ArgAction::SetTrue)
@@ -54,7 +55,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
         .requires("force")
         .help("Confirms --force without a question: the name of the database");
     Ok(vec![
-        shared("build", "Builds a workload's data; goes on with an interrupted build")?
+        shared("build", "Builds a workload's data; resumes an interrupted build")?
             .arg(loaders)
             .arg(flags::load_method_of(&["bulk", "insert", "both"])),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),

@@ -24,7 +24,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .long("output-dir")
                 .value_name("DIR")
                 .required(true)
-                .help("Where the files are written; made if it is not there"),
+                .help("Folder for the files; created if it does not exist"),
         )
         .arg(
             Arg::new("format")
@@ -36,7 +36,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .help("tsv is what LOAD DATA and COPY read by default; csv has a header"),
         )
         .arg(flags::seed())
-        .arg(flags::quiet("No progress"));
+        .arg(flags::quiet("Show no progress"));
     add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
 }
 

@@ -43,7 +43,7 @@ impl Format {
 
 pub(super) fn command() -> Command {
     Command::new("export")
-        .about("Writes runs as a file: JSON, CSV, an HdrHistogram log, or a file to import")
+        .about("Exports runs to a file: JSON, CSV, an HdrHistogram log, or a file to import")
         .after_help(
             "Examples:\n  dbdyno runs export last > report.json\n  dbdyno runs export last -o \
              seconds.csv\n  dbdyno runs export last -o times.hlog\n  dbdyno runs export 1a2b3c4d \
@@ -55,7 +55,7 @@ pub(super) fn command() -> Command {
                 .long("file")
                 .short('o')
                 .value_name("FILE")
-                .help("Where to [default: stdout]"),
+                .help("Output file [default: stdout]"),
         )
         .arg(
             Arg::new("format")
@@ -73,7 +73,7 @@ pub(super) fn command() -> Command {
 
 pub(super) fn import_command() -> Command {
     Command::new("import")
-        .about("Takes in the runs of a file that 'runs export' wrote, or of a whole store")
+        .about("Imports the runs of a file that 'runs export' wrote, or of a whole store")
         .arg(Arg::new("path").required(true).value_name("FILE").help("The file"))
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn given(
 /// `--store`, for every subcommand.
 pub(crate) fn store() -> Arg {
     Arg::new("store").long("store").global(true).value_name("FILE").help_heading("Everywhere").help(
-        "Where runs are kept [env: DBDYNO_STORE] [default: $XDG_DATA_HOME/dbdyno/runs.sqlite]",
+        "File that stores the runs [env: DBDYNO_STORE] [default: $XDG_DATA_HOME/dbdyno/runs.sqlite]",
     )
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn output() -> Arg {
         .value_parser(FORMATS)
         .hide_possible_values(true)
         .help_heading("Everywhere")
-        .help("How results are written (markdown, csv: where a command says so) [default: text]")
+        .help("Output format (markdown, csv: for commands that support them) [default: text]")
 }
 
 /// `--seed`, of data alone.
@@ -93,7 +93,7 @@ pub(crate) fn no_store() -> Arg {
         .long("no-store")
         .action(ArgAction::SetTrue)
         .conflicts_with("store")
-        .help("Do not keep the run")
+        .help("Do not store the run")
 }
 
 /// `--check`.
@@ -104,7 +104,7 @@ pub(crate) fn checks() -> Arg {
         .value_parser(["both", "before", "after", "off"])
         .hide_possible_values(true)
         .default_value("both")
-        .help("When the data are checked")
+        .help("When to check the data")
 }
 
 /// `--no-build`.
@@ -112,7 +112,7 @@ pub(crate) fn no_build() -> Arg {
     Arg::new("no_build")
         .long("no-build")
         .action(ArgAction::SetTrue)
-        .help("Do not build data that are not there")
+        .help("Do not build missing data")
 }
 
 /// `--load-method`.
@@ -124,10 +124,10 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         .hide_possible_values(true)
         .default_value("bulk")
         .help(match known.len() {
-            2 => "How rows are built: as the database takes them fastest, or by INSERTs",
+            2 => "How rows are loaded: by the fastest method of the database, or by INSERTs",
             _ => {
-                "How rows are built: as the database takes them fastest, by INSERTs, or by both \
-                 in turn and compared"
+                "How rows are loaded: by the fastest method of the database, by INSERTs, or by \
+                 both, to compare them"
             }
         })
 }

@@ -68,7 +68,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The flags.
 pub(super) fn flags() -> [Arg; 2] {
     let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
-        "Tell figures to Prometheus while it goes on, at http://ADDRESS:PORT/metrics (such as \
+        "Serve metrics to Prometheus during the run, at http://ADDRESS:PORT/metrics (such as \
          127.0.0.1:9187)",
     );
     let linger = Arg::new("metrics_linger")
@@ -76,8 +76,8 @@ pub(super) fn flags() -> [Arg; 2] {
         .value_name("DURATION")
         .requires("metrics_listen")
         .help(
-            "Tell the last figures for so long after the end, so that they are read too: what \
-             Prometheus takes from one scrape to the next, such as 15s [default: not at all]",
+            "Keep serving the last metrics for this long after the end, so that they are scraped: \
+             at least Prometheus' scrape interval, such as 15s [default: 0s]",
         );
     [listen, linger]
 }
@@ -131,7 +131,10 @@ impl Metrics {
         if self.linger.is_zero() || stop.is_asked() {
             return;
         }
-        say(&format!("metrics are told for {} s more (Ctrl-C ends it)", self.linger.as_secs_f64()));
+        say(&format!(
+            "metrics are served for {} s more (Ctrl-C ends it)",
+            self.linger.as_secs_f64()
+        ));
         let (_nobody, nothing) = mpsc::channel::<()>();
         let mut left = self.linger;
         while !left.is_zero() && !stop.is_asked() {
@@ -183,7 +186,7 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>) {
         })
     });
     if let Err(error) = served {
-        say(&format!("dbdyno: metrics are told no more: {error}"));
+        say(&format!("dbdyno: metrics are no longer served: {error}"));
     }
 }
 

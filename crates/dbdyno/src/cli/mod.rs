@@ -87,7 +87,7 @@ fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = aliases::sentence_of(&error, subcommand);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
-            tell(&Error::Usage(format!("{sentence}; '{help} --help' tells more")), words)
+            tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words)
         }
     })
 }
@@ -157,8 +157,8 @@ fn tell(error: &Error, words: &[String]) -> u8 {
 }
 
 fn command(words: &[String]) -> Result<Command, Error> {
-    let about = "Puts a database on the dyno: builds the data, drives the load, measures honestly, \
-                 keeps every run";
+    let about = "Database load testing: builds the data, generates the load, measures it and stores \
+                 every run";
     Ok(Command::new("dbdyno")
         .version(app::run::version_of_ours())
         .about(about)

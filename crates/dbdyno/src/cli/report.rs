@@ -30,7 +30,7 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
     };
     Command::new("report")
-        .about("Writes a run, an experiment or a comparison as a page, or one of its charts")
+        .about("Writes an HTML page of a run, an experiment or a comparison, or one of its charts")
         .after_help(
             "One name is a run or an experiment, several are compared, the first is the baseline. \
              The page is one file that loads nothing from elsewhere. A chart is an .svg, a .png, a \
@@ -49,24 +49,24 @@ pub(crate) fn command() -> Command {
                 .short('o')
                 .value_name("FILE")
                 .required_unless_present("charts")
-                .help("Where it is written, over what is there; - is the standard output"),
+                .help("Output file, overwritten if it exists; - is the standard output"),
         )
-        .arg(flag("interactive", "Charts that zoom and tell their values; 5 MB more"))
-        .arg(Arg::new("chart").long("chart").value_name("NAME").help("This chart alone"))
-        .arg(flag("charts", "List the charts that there are, and write nothing"))
+        .arg(flag("interactive", "Charts that zoom and show values; adds 5 MB"))
+        .arg(Arg::new("chart").long("chart").value_name("NAME").help("Only this chart"))
+        .arg(flag("charts", "List the available charts, and write nothing"))
         .arg(
             Arg::new("theme")
                 .long("theme")
                 .value_parser(["auto", "light", "dark"])
                 .default_value("auto")
-                .help("Colours of a chart alone; auto is light in a PNG"),
+                .help("Colours of a single chart; auto is light in a PNG"),
         )
         .arg(
             Arg::new("size")
                 .long("size")
                 .value_name("WIDTHxHEIGHT")
                 .default_value("960x480")
-                .help("Size of a chart alone; a PNG has twice as many pixels"),
+                .help("Size of a single chart; a PNG has twice as many pixels"),
         )
         .arg(
             Arg::new("by")

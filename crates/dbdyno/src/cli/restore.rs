@@ -16,15 +16,14 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(long).action(ArgAction::SetTrue).help(help)
     };
     let command = Command::new("restore")
-        .about("Sets back server settings that a killed experiment has left changed")
+        .about("Restores server settings that a killed experiment left changed")
         .arg(
-            Arg::new("target")
-                .long("target")
-                .value_name("URL")
-                .help("The server, and as whom to sign in [default: all, as they were changed]"),
+            Arg::new("target").long("target").value_name("URL").help(
+                "The server, with the user to sign in as [default: all, as they were changed]",
+            ),
         )
-        .arg(switch("dry_run", "dry-run", "Tell what would be set back, and change nothing"))
-        .arg(switch("force", "force", "Also set back what somebody else has changed since"));
+        .arg(switch("dry_run", "dry-run", "Show what would be restored, and change nothing"))
+        .arg(switch("force", "force", "Also restore settings that somebody else changed since"));
     password::add(command)
 }
 

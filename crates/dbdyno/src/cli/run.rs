@@ -21,9 +21,9 @@ use super::{
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
     let mut command = Command::new("run")
-        .about("Runs a workload or a plan, and reports")
+        .about("Runs a workload or a plan, and prints a report")
         .after_help(
-            "A workload has options of its own: dbdyno run tpcc --help shows them.\n\n\
+            "Each workload adds its own options: see dbdyno run tpcc --help.\n\n\
              Examples:\n  dbdyno run tpcc\n  dbdyno run tpcc --warehouses 4 --clients 8 \
              --duration 60s\n  dbdyno run tpcc --load open --rate 500 --queue 10000\n  \
              dbdyno run plan.toml --no-store",
@@ -45,7 +45,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .value_name("NAME=VALUE,VALUE...")
                 .action(ArgAction::Append)
                 .help(
-                    "Try each of these values, each a run; several times for all combinations \
+                    "Run each of these values; give the flag several times for all combinations \
                      (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
                 ),
         )
@@ -53,11 +53,11 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             Arg::new("per_client")
                 .long("per-client")
                 .action(ArgAction::SetTrue)
-                .help("Tell the figures of each client too"),
+                .help("Report per-client figures"),
         )
         .arg(required::flag())
         .args(metrics::flags())
-        .arg(flags::quiet("No live view, no progress"));
+        .arg(flags::quiet("Show no live view and no progress"));
     command = password::add(command);
     for row in PLAN {
         let flag = flags::of(&row.parameter, "Plan");

@@ -20,17 +20,20 @@ const LISTED: usize = 20;
 /// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
 /// parts are told.
 const PARTS: [(&str, &str); 6] = [
-    ("config", "The configuration alone: the plan and its parameters as decided"),
-    ("settings", "What is known of the server's settings alone"),
-    ("timing", "The timing of each transaction alone: calls, min, avg, max, total, percentiles"),
-    ("per_client", "The timing of each client alone (with --output json: the report with it)"),
-    ("counter", "The counter of transactions alone: counts, rates and times every --every"),
-    ("figures", "All figures of the run by name: what --figure and --fail-if take"),
+    ("config", "Only the configuration: the plan with all defaults filled in"),
+    ("settings", "Only the server's settings"),
+    ("timing", "Only the timing by transaction type: calls, min, avg, max, total, percentiles"),
+    ("per_client", "Only the timing by client (with --output json: added to the report)"),
+    (
+        "counter",
+        "Only the transaction counter: counts, rates and times at each interval of --every",
+    ),
+    ("figures", "Only the figures of the run by name: what --figure and --fail-if take"),
 ];
 
 pub(crate) fn command() -> Command {
     Command::new("runs")
-        .about("Lists, shows, exports, imports, labels and removes the runs that were kept")
+        .about("Lists, shows, exports, imports, labels and removes stored runs")
         .subcommand(list_command())
         .subcommand(show_command())
         .subcommand(export::command())
@@ -63,7 +66,7 @@ fn list_command() -> Command {
             "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
              label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and \
              (p99>20ms or finding=stalled)'\n\nColumns: id, started, status, name, workload, \
-             target, database, clients, duration, tps, nopm, p99, trust, finding, dbdyno, \
+             target, database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, \
              experiment, label.KEY. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' \
              and brackets.",
         )
@@ -71,15 +74,25 @@ fn list_command() -> Command {
             "Those of which this holds, such as 'workload=tpcc and p99<20ms'",
             "What comes first, such as tps; -tps is from the highest down",
         ))
-        .arg(Arg::new("workload").long("workload").value_name("NAME").help("Of this workload"))
+        .arg(
+            Arg::new("workload")
+                .long("workload")
+                .value_name("NAME")
+                .help("Only runs of this workload"),
+        )
         .arg(
             Arg::new("status")
                 .long("status")
                 .value_name("STATUS")
                 .value_parser(["running", "completed", "interrupted", "failed"])
-                .help("In this status"),
+                .help("Only runs with this status"),
         )
-        .arg(Arg::new("label").long("label").value_name("KEY[=VALUE]").help("With this label"))
+        .arg(
+            Arg::new("label")
+                .long("label")
+                .value_name("KEY[=VALUE]")
+                .help("Only runs with this label"),
+        )
         .arg(
             Arg::new("limit")
                 .long("limit")
@@ -105,7 +118,7 @@ fn show_command() -> Command {
             Arg::new("plan")
                 .long("plan")
                 .action(ArgAction::SetTrue)
-                .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+                .help("Only the plan, as a file that 'dbdyno run' repeats"),
         );
     for (name, help) in PARTS {
         let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
@@ -117,7 +130,7 @@ fn show_command() -> Command {
             .value_name("DURATION")
             .default_value("1s")
             .help_heading("Parts, as tables")
-            .help("The stretches of --counter, in whole seconds"),
+            .help("Interval of --counter, in whole seconds"),
     )
 }
 
@@ -353,7 +366,7 @@ pub(super) fn label_flag() -> Arg {
         .long("label")
         .value_name("KEY=VALUE")
         .action(ArgAction::Append)
-        .help("Label the run, or every run of an experiment (build=1.2.7); several times for more")
+        .help("Label the run, or every run of an experiment (build=1.2.7); may be repeated")
 }
 
 /// The labels that the flag says.

@@ -16,11 +16,11 @@ pub(crate) fn command() -> Command {
                 .long("seeds")
                 .value_name("FIRST..LAST")
                 .default_value("1..20")
-                .help("Seeds of the runs that are held against the closed form"),
+                .help("Seeds of the runs that are compared with the closed form"),
         )
         .subcommand(
             Command::new("intervals")
-                .about("Checks how often intervals and verdicts hold what they claim")
+                .about("Checks the actual coverage of intervals and verdicts")
                 .arg(
                     Arg::new("runs")
                         .long("runs")

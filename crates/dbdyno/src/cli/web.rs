@@ -27,7 +27,7 @@ const WORDS_BYTES_MAX: u64 = 4096;
 
 pub(crate) fn command() -> Command {
     Command::new("web")
-        .about("Shows runs in a browser, those that go on too")
+        .about("Serves runs to a browser, including those in progress")
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
              background. Another address than this machine's own takes a password, and TLS is \
@@ -35,8 +35,8 @@ pub(crate) fn command() -> Command {
         )
         .args(listening())
         .subcommand(Command::new("start").about("Serves the pages in the background"))
-        .subcommand(Command::new("stop").about("Ends the service of this store"))
-        .subcommand(Command::new("status").about("Tells whether this store's pages are served"))
+        .subcommand(Command::new("stop").about("Stops the service of this store"))
+        .subcommand(Command::new("status").about("Shows whether this store's pages are served"))
 }
 
 fn listening() -> [Arg; 6] {
@@ -45,7 +45,7 @@ fn listening() -> [Arg; 6] {
     };
     [
         value("listen", "ADDRESS[:PORT]", "Where to listen [default: 127.0.0.1:8421]"),
-        value("tls_cert", "FILE", "A certificate (PEM) instead of one of our own")
+        value("tls_cert", "FILE", "A certificate (PEM) instead of a self-signed one")
             .requires("tls_key"),
         value("tls_key", "FILE", "The key (PEM) of that certificate").requires("tls_cert"),
         value(

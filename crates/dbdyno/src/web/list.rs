@@ -49,7 +49,7 @@ const COLUMNS: [Column; 11] = [
     column("TPS", "tps", true, "number"),
     column("NOPM", "nopm", true, "number wide"),
     column("p99 ms", "p99", false, "number"),
-    column("trust", "trust", true, ""),
+    column("validity", "validity", true, ""),
     column("status", "status", false, ""),
     column("started (UTC)", "started", true, "wide"),
     column("workload", "workload", false, "wide"),
@@ -85,7 +85,7 @@ pub(super) struct RowView {
     pub(super) nopm: String,
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty while nothing can be said.
-    pub(super) trust: &'static str,
+    pub(super) validity: &'static str,
     pub(super) is_best: bool,
     pub(super) labels: Vec<LabelView>,
 }
@@ -99,7 +99,7 @@ pub(super) struct LabelView {
 
 impl RowView {
     pub(super) fn of(row: &RunRow, is_best: bool) -> RowView {
-        let trust = match (row.status, row.worst_finding) {
+        let validity = match (row.status, row.worst_finding) {
             (Status::Running, _) => "",
             (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
             _ => "good",
@@ -123,7 +123,7 @@ impl RowView {
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
-            trust,
+            validity,
             is_best,
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
         }

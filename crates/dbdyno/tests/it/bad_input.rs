@@ -43,7 +43,7 @@ fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
 /// The refusal of `args` by the command line itself, which names the help.
 #[track_caller]
 fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
-    refused(home, args, USAGE, &[fragments, &["--help' tells more"]].concat());
+    refused(home, args, USAGE, &[fragments, &["--help'"]].concat());
 }
 
 #[test]
@@ -122,17 +122,17 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
     check(
         &["runs", "list", "--limits=4"],
         "unexpected argument '--limits' found; a similar argument exists: '--limit'; \
-         'dbdyno runs list --help' tells more",
+         see 'dbdyno runs list --help'",
     );
     check(
         &["run"],
         "the following required arguments were not provided: <WORKLOAD|PLAN.toml>; \
-         'dbdyno run --help' tells more",
+         see 'dbdyno run --help'",
     );
     check(
         &["--output=xml", "runs"],
         "invalid value 'xml' for '--output <text|json|markdown|csv>'; possible values: text, json, \
-         markdown, csv; 'dbdyno --help' tells more",
+         markdown, csv; see 'dbdyno --help'",
     );
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["run", "empty", "--output=markdown"], only);

@@ -191,7 +191,7 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     let listed = home.json(&["runs", "list"]);
     assert_eq!(at(&listed, "runs.0.status"), "interrupted");
     assert_eq!(at(&listed, "runs.0.worst_finding"), "warning");
-    let killed = home.json(&["runs", "list", "--where=finding=killed and trust=warning"]);
+    let killed = home.json(&["runs", "list", "--where=finding=killed and validity=warning"]);
     assert_eq!(killed, listed);
     let report = home.json(&["runs", "show", "last"]);
     assert_eq!(report["status"], "interrupted");

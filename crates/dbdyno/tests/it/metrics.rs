@@ -87,7 +87,7 @@ fn the_last_figures_are_told_as_long_as_asked_for_and_ctrl_c_ends_it() {
         if let Some((_, rest)) = said.split_once("metrics are at http://") {
             address = rest.split('/').next().unwrap_or_default().to_owned();
         }
-        said.contains("metrics are told for 600 s more")
+        said.contains("metrics are served for 600 s more")
     });
     let page = get(&address, "/metrics");
     let committed = "phase=\"measure\",outcome=\"committed\"} ";

@@ -7,7 +7,7 @@ use super::{Axis, Chart, Entry, Of, Scale, Shape};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "losses",
-    about: "failed and dropped transactions a second",
+    about: "failed and dropped transactions per second",
     of: Of::Run(charts),
 };
 

@@ -9,7 +9,7 @@ use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "offered",
-    about: "arrivals against commits a second, in open load",
+    about: "arrivals against commits per second, in open load",
     of: Of::Run(charts),
 };
 

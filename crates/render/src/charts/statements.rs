@@ -7,7 +7,7 @@ use super::{Axis, Chart, Entry, Of, Scale, Shape};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "statements",
-    about: "reading, writing and other statements a second",
+    about: "reading, writing and other statements per second",
     of: Of::Run(charts),
 };
 

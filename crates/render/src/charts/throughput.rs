@@ -5,7 +5,7 @@ use analysis::report::{Report, SecondReport};
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry =
-    Entry { name: "throughput", about: "commits a second over time", of: Of::Run(charts) };
+    Entry { name: "throughput", about: "commits per second over time", of: Of::Run(charts) };
 
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("TPS", "commits/s", Scale::FromZero);

@@ -143,13 +143,13 @@ pub(crate) fn counted(report: &Report) -> Vec<String> {
     told
 }
 
-/// `a transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
+/// `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
 fn per_transaction(of: &PerTransaction) -> Option<String> {
     let mean = |mean: f64| significant(mean, 3);
     let [trips, reads, writes, others] =
         [of.round_trips?, of.reads?, of.writes?, of.others?].map(mean);
     let statements = format!("{reads} reads + {writes} writes + {others} others");
-    Some(format!("a transaction: {trips} round trips, {statements}"))
+    Some(format!("per transaction: {trips} round trips, {statements}"))
 }
 
 /// Quantiles in tables: field and title.

@@ -24,7 +24,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
-    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     latency in ms    count     mean   p50   p90   p95   p99  p99.9    max
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
@@ -60,14 +60,14 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     Is this result valid? Yes. No problem was found. Notes:
     note        The database lives within the generator and shares its CPUs. The client's CPU time
-                contains the database's. Figures are of both together: where users have two hosts,
-                use two.
+                contains the database's. The figures are of both together: if production has two
+                hosts, use two.
     note        2 of 27,227 transactions failed (less than 0.01 %). They are not in the response
                 times of finished ones, and count as infinite in the offered percentiles.
     note        299 further attempts after conflicts, for 27,227 transactions. Response times span
                 all attempts.
-    note        Closed load: a slow database is asked less often. For what users see who arrive at a
-                rate, offer one (--rate).
+    note        Closed load: a slow database is asked less often. To see what users experience who
+                arrive at a rate, use open load (--rate).
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
@@ -92,7 +92,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
     24,350 committed, 250 in the backlog at start
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
-    a transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
 
     latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
     response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
@@ -137,11 +137,11 @@ fn an_overloaded_open_run_tells_the_truth_first() {
                 2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
                 connecting are part of the figures.
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
-                more than the system can take. Read the offered percentiles, not the finished ones;
-                lower the rate or add clients.
+                more than the system can take. Use the offered percentiles, not those of finished
+                transactions; lower the rate or add clients.
     warning     150 of 30,000 transactions had not ended when the run was over (0.50 %); nobody
-                knows how long they would have taken. Read the offered percentiles, in which they
-                count at least their age; lower the rate or allow a longer drain.
+                knows how long they would have taken. Use the offered percentiles, which count at
+                least their age; lower the rate or allow a longer drain.
     warning     250 transactions of the ramp-up were still queued or under way when the measured
                 phase began, with 6 clients: the first response times contain that backlog. Lower
                 the rate, or lengthen the ramp-up until the backlog is gone.
@@ -167,7 +167,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
     3,348 committed, 18 rolled back by design, 37 further attempts, 8 in the backlog at start
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
-    a transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
@@ -185,7 +185,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     commits in each of 7 seconds, from 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
-    TPS has no ±: commits vary too slowly to tell within 7.4 s: it takes at least 8.7 s
+    TPS has no ±: commits vary too slowly to decide within 7.4 s: it takes at least 8.7 s
 
     measure  unit  count     sum  mean   p50   p99   max
     lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
@@ -196,19 +196,19 @@ fn an_interrupted_run_says_how_far_it_came() {
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
     Is this result valid? Yes. No problem was found. Notes:
-    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures are true
-                of that part.
+    note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
+                part only.
     note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.
                 Measure a minute or more before you rely on it.
     note        The database lives within the generator and shares its CPUs. The client's CPU time
-                contains the database's. Figures are of both together: where users have two hosts,
-                use two.
+                contains the database's. The figures are of both together: if production has two
+                hosts, use two.
     note        37 further attempts after conflicts, for 3,366 transactions. Response times span all
                 attempts.
-    note        Closed load: a slow database is asked less often. For what users see who arrive at a
-                rate, offer one (--rate).
+    note        Closed load: a slow database is asked less often. To see what users experience who
+                arrive at a rate, use open load (--rate).
     note        3,366 finished transactions are too few for p99.9, which needs 3,688. Measure
-                longer; until then, read the maximum.
+                longer; until then, use the maximum.
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20

@@ -91,15 +91,15 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("finding=stalled", "2");
     check("finding~RUN_", "3");
     check("finding", "235");
-    check("trust=good", "14");
-    check("trust!=good", "235");
-    check("trust>=warning", "235");
-    check("trust>note", "235");
-    check("trust<WARNING", "14");
-    check("trust<good", "");
+    check("validity=good", "14");
+    check("validity!=good", "235");
+    check("validity>=warning", "235");
+    check("validity>note", "235");
+    check("validity<WARNING", "14");
+    check("validity<good", "");
     // Its process died, and could not say so.
     check("finding=killed", "5");
-    check("finding=KILLED and trust=warning", "5");
+    check("finding=KILLED and validity=warning", "5");
     check("experiment=exp", "2");
     check("experiment", "2");
     check("id=bbbb or id=0004", "24");
@@ -119,9 +119,9 @@ fn trust_goes_from_good_to_invalid() {
     let (_folder, store) = store();
     let invalid = "UPDATE run SET worst_finding = 'invalid' WHERE number = 2";
     store.connection.execute(invalid, ()).expect("a store");
-    assert_eq!(found(&store, "trust>warning", ""), "2");
-    assert_eq!(found(&store, "trust>=warning and trust<invalid", ""), "35");
-    assert_eq!(found(&store, "", "-trust,id"), "23514");
+    assert_eq!(found(&store, "validity>warning", ""), "2");
+    assert_eq!(found(&store, "validity>=warning and validity<invalid", ""), "35");
+    assert_eq!(found(&store, "", "-validity,id"), "23514");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn what_a_run_could_not_say_of_itself_is_known_of_it() {
     let lost = "UPDATE run SET events_lost = 7, ended_unix_ms = 1 WHERE number = 4";
     store.connection.execute(lost, ()).expect("a store");
     assert_eq!(found(&store, "finding=store_not_written", ""), "4");
-    assert_eq!(found(&store, "trust=warning", ""), "2345");
+    assert_eq!(found(&store, "validity=warning", ""), "2345");
     let worst = |run: &str| {
         let run = Some(model::RunId(run.to_owned()));
         let rows = store.list(&Filter { run, ..Filter::default() }).expect("a list");
@@ -271,7 +271,7 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     insta::assert_snapshot!(told.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
         'nopm'?); there are id, started, status, name, workload, target, database, clients,
-        duration, tps, nopm, p99, trust, finding, dbdyno, experiment, label.KEY
+        duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY
     p99<20 is bad at character 5: '20' is not a duration: it has no unit (write 30s, 500ms,
         5m or 1h)
     nopm>many is bad at character 6: 'many' is no number: write nopm>50000 or 50k

@@ -56,7 +56,7 @@ const fn data(parameter: Parameter) -> Parameter {
 pub(super) const SHARED: [Parameter; 11] = [
     data(count("table_size", (1, TABLE_SIZE_MAX), "10000", "Rows of each table")),
     data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
-    data(switch("auto_inc", "true", "The database counts up id where a row gives none")),
+    data(switch("auto_inc", "true", "The database assigns id automatically")),
     data(switch("secondary", "false", "An index on id instead of a primary key")),
     data(switch("create_secondary", "true", "An index on k")),
     data(Parameter {
@@ -91,7 +91,7 @@ pub(super) const RANGE_SIZE: [Parameter; 1] =
 pub(super) const WRITES: [Parameter; 3] = [
     times("index_updates", "1", "Updates of k, which is indexed"),
     times("non_index_updates", "1", "Updates of c, which is not"),
-    times("delete_inserts", "1", "Rows that are deleted and inserted anew"),
+    times("delete_inserts", "1", "Rows that are deleted and inserted again"),
 ];
 
 /// Whether there are transactions.
