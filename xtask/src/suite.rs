@@ -1,5 +1,5 @@
 //! Running all tests: the longest executable beside all others in turn, each as wide as its tests
-//! allow, each test with its time.
+//! allow; then those tests that need the machine to themselves. Each test has its time.
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
@@ -29,6 +29,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(300);
 const WITH_SERVERS: [&str; 5] =
     ["::on_server::", "::odd::", "::users::", "::pgbouncer::", "for_tests::"];
 
+/// Tests that need the machine to themselves, by a part of their names: they run last, one by one.
+const ALONE: [&str; 2] = ["generator::", "findings::a_generator_that"];
+
 /// Which tests are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
@@ -36,6 +39,15 @@ pub(crate) enum Which {
     All,
     /// Those of units that need no server: the rest takes servers and a browser.
     Quick,
+}
+
+/// Which tests of an executable are run at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    /// Those that may share the machine.
+    Together,
+    /// Those that may not.
+    Alone,
 }
 
 /// How many tests passed and failed.
@@ -46,7 +58,7 @@ pub(crate) struct Tally {
 }
 
 /// An executable with tests, as cargo has built it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Executable {
     /// `app`, or `app it` for the tests in a folder of their own.
     name: String,
@@ -69,16 +81,18 @@ pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
     let begun = now();
     let executables = build(root, which)?;
     println!("tests: {} executables, built in {:.0} s", executables.len(), seconds(begun));
+    let waiting: Vec<_> = executables.iter().filter(|one| one.mostly_waits()).cloned().collect();
     let (longest, others): (Vec<_>, Vec<_>) =
         executables.into_iter().partition(|executable| executable.name == LONGEST);
     let (longest, others) = thread::scope(|scope| {
-        let longest = scope.spawn(|| run_lane(longest, which));
-        let others = run_lane(others, which);
+        let longest = scope.spawn(|| run_lane(longest, which, Group::Together));
+        let others = run_lane(others, which, Group::Together);
         (longest.join().expect("a lane has no panic"), others)
     });
+    let alone = run_lane(waiting, which, Group::Alone);
     let (mut tally, mut is_good) = (Tally::default(), true);
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
-    for (executable, took_s, ran) in longest?.into_iter().chain(others?) {
+    for (executable, took_s, ran) in [longest?, others?, alone?].into_iter().flatten() {
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
@@ -91,19 +105,33 @@ pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
 }
 
 /// Runs executables one after the other; each with its seconds.
-fn run_lane(executables: Vec<Executable>, which: Which) -> Result<Vec<(String, f64, Ran)>> {
+fn run_lane(
+    executables: Vec<Executable>,
+    which: Which,
+    group: Group,
+) -> Result<Vec<(String, f64, Ran)>> {
     let mut all = Vec::new();
     for executable in executables {
         let begun = now();
-        println!("\n     Running {}", executable.name);
+        let name = match group {
+            Group::Together => executable.name.clone(),
+            Group::Alone => format!("{}, alone", executable.name),
+        };
+        if group == Group::Together {
+            println!("\n     Running {name}");
+        }
         // Tests are shown as they end; what else an executable says stays together.
         let mut said = String::new();
-        let ran = executable.run(which, &mut |line| match line.starts_with("test ") {
+        let ran = executable.run((which, group), &mut |line| match line.starts_with("test ") {
             true => println!("{line}"),
             false => said.extend([line, "\n"]),
         });
-        print!("{}: {said}", executable.name);
-        all.push((executable.name, seconds(begun), ran?));
+        let ran = ran?;
+        // Hardly any executable has tests that run alone.
+        if group == Group::Together || ran.tally != Tally::default() {
+            print!("{name}: {said}");
+            all.push((name, seconds(begun), ran));
+        }
     }
     Ok(all)
 }
@@ -158,21 +186,36 @@ fn executable(line: &str) -> Option<Executable> {
 impl Executable {
     /// How many of its tests run at once. Those in folders of their own mostly wait: for servers,
     /// for processes, and for loads of some seconds.
-    fn width(&self) -> usize {
+    fn width(&self, group: Group) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        if self.name.contains(' ') { 2 * cores } else { cores }
+        match group {
+            Group::Alone => 1,
+            Group::Together if self.mostly_waits() => 2 * cores,
+            Group::Together => cores,
+        }
+    }
+
+    fn mostly_waits(&self) -> bool {
+        self.name.contains(' ')
     }
 
     /// `say` gets what it prints, line by line.
-    fn run(&self, which: Which, say: &mut dyn FnMut(&str)) -> Result<Ran> {
+    fn run(&self, (which, group): (Which, Group), say: &mut dyn FnMut(&str)) -> Result<Ran> {
         let mut command = Command::new(&self.program);
         if which == Which::Quick {
             command.args(WITH_SERVERS.map(|name| format!("--skip={name}")));
         }
+        match group {
+            Group::Alone => _ = command.args(ALONE),
+            Group::Together if self.mostly_waits() => {
+                command.args(ALONE.map(|name| format!("--skip={name}")));
+            }
+            Group::Together => {}
+        }
         let mut child = command
             // Times of tests are an unstable option of every test executable.
             .args(["-Z", "unstable-options", "--report-time"])
-            .args(["--test-threads", &self.width().to_string()])
+            .args(["--test-threads", &self.width(group).to_string()])
             .env("RUSTC_BOOTSTRAP", "1")
             .current_dir(&self.folder)
             .stdin(Stdio::null())

@@ -291,7 +291,7 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     let findings = at(&report, "findings").to_string();
     let words = "read_buffer_size was set to 131073, and ";
     let is_told = findings.contains("setting_adjusted") && findings.contains(words);
-    assert!(is_told && findings.contains("says 131072. Read the figures"), "{findings}");
+    assert!(is_told && findings.contains("says 131072. The figures are those"), "{findings}");
     // So it is where the server was started with it, and one that it took as it is is none.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";
     let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--clients=1", "--quiet"];
