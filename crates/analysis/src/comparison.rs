@@ -47,7 +47,7 @@ const FIRST: f64 = 0.04;
 /// The chance that more is said to differ of sides of which the whole is not.
 const SECOND: f64 = 0.01;
 /// The ratio from which on a difference matters, unless told otherwise: 1 %.
-pub const FLOOR: f64 = 0.01;
+pub const MIN_EFFECT: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
 const NAMED_BY: usize = 2;
 /// What is judged wherever runs have it, in the order of the page.
@@ -103,15 +103,15 @@ pub struct Judge {
     /// The figure that is judged; that of the workload if none is named.
     pub primary: Option<String>,
     /// The ratio from which on a difference matters, as a share.
-    pub floor: f64,
+    pub min_effect: f64,
     /// Figures that are judged besides, for limits.
     pub also: Vec<String>,
 }
 
 impl Judge {
-    /// What is asked for in words: a figure by name, and the floor in percent such as `2%`. An
-    /// `Err` begins with which of the two is wrong.
-    pub fn asked(figure: Option<&str>, floor: Option<&str>) -> Result<Judge, String> {
+    /// What is asked for in words: a figure by name, and the minimum effect in percent such as
+    /// `2%`. An `Err` begins with which of the two is wrong.
+    pub fn asked(figure: Option<&str>, min_effect: Option<&str>) -> Result<Judge, String> {
         let named = |name: &str| match may_be(name) {
             true => Ok(name.trim().to_owned()),
             false => {
@@ -125,11 +125,15 @@ impl Judge {
             let percent = number.filter(|percent| (0.0..=100.0).contains(percent));
             let is_negative = number.is_some_and(|percent| percent < 0.0);
             let why = if is_negative { " is below zero" } else { "" };
-            let bad = || format!("floor {text}{why}: write a share such as 2%");
+            let bad = || format!("min-effect {text}{why}: write a share such as 2%");
             percent.map(|percent| percent / 100.0).ok_or_else(bad)
         };
         let primary = figure.map(named).transpose()?;
-        Ok(Judge { primary, floor: floor.map_or(Ok(FLOOR), share)?, also: Vec::new() })
+        Ok(Judge {
+            primary,
+            min_effect: min_effect.map_or(Ok(MIN_EFFECT), share)?,
+            also: Vec::new(),
+        })
     }
 
     /// The figure that is judged. An `Err` says that no run has the one that is asked for.
@@ -153,9 +157,9 @@ impl Judge {
     }
 }
 
-/// Whether a ratio lies beyond the floor.
-pub(crate) fn matters(ratio: f64, floor: f64) -> bool {
-    ratio.ln().abs() > (1.0 + floor).ln()
+/// Whether a ratio lies beyond the minimum effect.
+pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
+    ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
 /// Whether a figure that has changed by a ratio has changed for the worse.
@@ -176,7 +180,7 @@ pub enum Verdict {
     /// It is less, and neither is better.
     Lower,
     /// If it differs, then surely by less than matters.
-    BelowFloor,
+    BelowMinEffect,
     /// It differs, and perhaps by less than matters.
     SizeNotKnown,
     /// The runs do not show that it differs.
@@ -193,7 +197,7 @@ impl Verdict {
         Verdict::Higher,
         Verdict::Lower,
         Verdict::SizeNotKnown,
-        Verdict::BelowFloor,
+        Verdict::BelowMinEffect,
         Verdict::NoEvidence,
         Verdict::CannotJudge,
     ];
@@ -205,7 +209,7 @@ impl Verdict {
             Verdict::Worse => "worse",
             Verdict::Higher => "higher",
             Verdict::Lower => "lower",
-            Verdict::BelowFloor => "too small to matter",
+            Verdict::BelowMinEffect => "too small to matter",
             Verdict::SizeNotKnown => "differs, size not known",
             Verdict::NoEvidence => "no evidence",
             Verdict::CannotJudge => "cannot judge",
@@ -221,7 +225,7 @@ pub struct ComparisonReport {
     /// The figure that is judged.
     pub primary: String,
     /// The ratio from which on a difference matters, as a share.
-    pub floor: f64,
+    pub min_effect: f64,
     /// What was measured, on what and when.
     pub scene: Scene,
     /// The command that makes this comparison again, where it is known.
@@ -416,7 +420,7 @@ impl ComparisonReport {
                 others.iter().find(|side| side.name == alone.side).map_or(String::new(), points_of)
             ));
         }
-        judge_all(&mut pairs, &primary, judge.floor);
+        judge_all(&mut pairs, &primary, judge.min_effect);
         let reports_shared = |side| shared(sides, side).flat_map(|point| &point.reports);
         let of_sides: Vec<Vec<&Report>> =
             sides.iter().map(|side| reports_shared(side).collect()).collect();
@@ -430,7 +434,7 @@ impl ComparisonReport {
             differences: differences::between(&of_sides),
             mixed: differences::within(sides),
             primary,
-            floor: judge.floor,
+            min_effect: judge.min_effect,
             pairs,
             damaged: Vec::new(),
             repeats: Vec::new(),
@@ -785,10 +789,10 @@ fn why_not(why: Incomparable) -> String {
 /// corrected over sides; then points and the figure beside, corrected over all of these, and more
 /// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
 /// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
-fn judge_all(pairs: &mut [PairReport], primary: &str, floor: f64) {
+fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
     let first = pairs.iter_mut().filter_map(PairReport::on_the_whole);
     let whole = (1.0 - CONFIDENCE) / FIRST;
-    judge_together(first.map(|judged| (judged, whole)).collect(), floor);
+    judge_together(first.map(|judged| (judged, whole)).collect(), min_effect);
     let beside = beside(primary);
     let (mut stated, mut others) = (Vec::new(), Vec::new());
     for pair in pairs {
@@ -815,8 +819,8 @@ fn judge_all(pairs: &mut [PairReport], primary: &str, floor: f64) {
             }
         }
     }
-    judge_together(stated, floor);
-    judge_together(others, floor);
+    judge_together(stated, min_effect);
+    judge_together(others, min_effect);
 }
 
 /// The figure that a headline states beside the one that is judged.
@@ -826,7 +830,7 @@ pub fn beside(primary: &str) -> &'static str {
 
 /// Corrects p-values for one another, and decides. Each stands with how many times it is raised
 /// besides.
-fn judge_together(family: Vec<(&mut Judged, f64)>, floor: f64) {
+fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();
     let p_values: Vec<f64> = known.iter().filter_map(|(judged, _)| judged.p).collect();
@@ -840,22 +844,23 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, floor: f64) {
         };
         judged.p_corrected = Some(p);
         judged.detectable = shift.map(|shift| shift.exp() - 1.0);
-        (judged.verdict, judged.why) = decided(judged, p, floor, error);
+        (judged.verdict, judged.why) = decided(judged, p, min_effect, error);
     }
 }
 
 /// The verdict, and why where it is not plain. Alone among all that it is judged with, it takes
 /// ranks as surprising as `error`.
-fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<String>) {
+fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
         return (Verdict::CannotJudge, Some("the ratio is no number".to_owned()));
     };
     let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
     let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());
-    let is_small =
-        |(low, high): (f64, f64)| is_finite && !matters(low, floor) && !matters(high, floor);
+    let is_small = |(low, high): (f64, f64)| {
+        is_finite && !matters(low, min_effect) && !matters(high, min_effect)
+    };
     match is_surprising(p) {
-        true if matters(ratio.value, floor) => {
+        true if matters(ratio.value, min_effect) => {
             let is_neutral = direction(&judged.figure) == Direction::Neither;
             let verdict = match is_worse(&judged.figure, ratio.value) {
                 _ if is_neutral && ratio.value > 1.0 => Verdict::Higher,
@@ -865,11 +870,11 @@ fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<
             };
             (verdict, None)
         }
-        _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowFloor, None),
+        _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowMinEffect, None),
         true => {
             let why = format!(
                 "it differs, and its interval reaches beyond the minimum effect of {}",
-                share(floor)
+                share(min_effect)
             );
             (Verdict::SizeNotKnown, Some(why))
         }
@@ -888,8 +893,8 @@ fn decided(judged: &Judged, p: f64, floor: f64, error: f64) -> (Verdict, Option<
     }
 }
 
-fn share(floor: f64) -> String {
-    format!("{} %", model::numbers::exact(floor * 100.0))
+fn share(min_effect: f64) -> String {
+    format!("{} %", model::numbers::exact(min_effect * 100.0))
 }
 
 #[cfg(test)]

@@ -30,7 +30,8 @@ pub const ERROR: f64 = 0.005;
 /// A running mean is of so many builds.
 const OF_LAST: usize = 10;
 /// Where the last build could be so much worse and still be as expected, that it is so says
-/// nothing: a tenth is more than most regressions that people look for. Not below the floor.
+/// nothing: a tenth is more than most regressions that people look for. Not below the minimum
+/// effect.
 const NOISY_FROM: f64 = 0.1;
 /// The present level is held against that of so many builds ago.
 const RECENT: usize = 10;
@@ -74,7 +75,7 @@ pub struct HistoryReport {
     /// The figure.
     pub figure: String,
     /// The change from which on a change matters, as a share.
-    pub floor: f64,
+    pub min_effect: f64,
     /// How often there are alarms where nothing has changed.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
@@ -302,7 +303,7 @@ impl HistoryReport {
             by: by.clone(),
             ordered: found.ordered,
             figure: primary,
-            floor: question.judge.floor,
+            min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
             points,
@@ -505,7 +506,7 @@ mod tests {
 
     fn history(sides: &[Side]) -> HistoryReport {
         let mut dice = Dice::new(1, Stream::Order, 0);
-        let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let question = Question::of("build", judge);
         HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
     }
@@ -590,7 +591,7 @@ mod tests {
     fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
         let sides = builds(&[("deadbeef", &[100.0]), ("f00dbab1", &[100.0])]);
         let why = |baseline: &str| {
-            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
+            let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
             let question = Question {
                 baseline: Some(baseline.to_owned()),
                 order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
@@ -632,7 +633,7 @@ mod tests {
     #[test]
     fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
         let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
-            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
+            let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
             let question = Question { acknowledged, ..Question::of("build", judge) };
             let mut dice = Dice::new(1, Stream::Order, 0);
             HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
@@ -665,7 +666,7 @@ mod tests {
     #[test]
     fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
         let of = |baseline: Option<&str>| {
-            let judge = Judge { primary: None, floor: 0.02, also: Vec::new() };
+            let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
             let baseline = baseline.map(str::to_owned);
             let question = Question { baseline, ..Question::of("build", judge) };
             let mut dice = Dice::new(1, Stream::Order, 0);
@@ -761,14 +762,14 @@ mod tests {
         assert!(n_alarms <= 2, "{n_alarms} of 200");
     }
 
-    fn last_of(newest: f64, level: &[f64], figure: &str, floor: f64) -> Option<Last> {
+    fn last_of(newest: f64, level: &[f64], figure: &str, min_effect: f64) -> Option<Last> {
         let sides: Vec<Side> = level
             .iter()
             .chain([&newest])
             .enumerate()
             .map(|(n, value)| sides::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
             .collect();
-        let judge = Judge { primary: Some(figure.to_owned()), floor, also: Vec::new() };
+        let judge = Judge { primary: Some(figure.to_owned()), min_effect, also: Vec::new() };
         let mut dice = Dice::new(1, Stream::Order, 0);
         let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || dice.bits());
         told.expect("they have runs").points.swap_remove(0).last
@@ -792,9 +793,9 @@ mod tests {
 
     #[test]
     fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
-        let last = |spread: f64, figure: &str, floor: f64| {
+        let last = |spread: f64, figure: &str, min_effect: f64| {
             let level = [7.0, 7.0 + spread, 7.0 - spread, 7.0, 7.0 + spread, 7.0 - spread, 7.0];
-            last_of(7.0, &level, figure, floor).expect("six before")
+            last_of(7.0, &level, figure, min_effect).expect("six before")
         };
         let quiet = last(0.01, "tps", 0.01);
         assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
@@ -803,7 +804,7 @@ mod tests {
         // A rate falls to its lower end, a time rises to its upper one, which is farther.
         assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
         assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
-        // What is told from a floor on cannot be seen below it, and nobody asked for it.
+        // What is told from a minimum effect on cannot be seen below it, and nobody asked for it.
         assert_eq!(last(0.01, "tps", 0.2).seen_from, 0.2);
         assert!(!last(0.01, "tps", 0.2).is_noisy);
     }
@@ -816,7 +817,8 @@ mod tests {
             report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
         let mut dice = Dice::new(1, Stream::Order, 0);
-        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: 0.02, also: Vec::new() };
+        let judge =
+            Judge { primary: Some("p99_ms".to_owned()), min_effect: 0.02, also: Vec::new() };
         let mut of = |sides: &[Side]| {
             let question = Question::of("build", judge.clone());
             HistoryReport::new(&question, sides, &mut || dice.bits()).expect("runs")
@@ -845,7 +847,7 @@ mod tests {
         sides[8].not_counted = sides::lost(0);
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
-        let nopm = Judge { primary: Some("nopm".to_owned()), floor: 0.02, also: Vec::new() };
+        let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
         let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || dice.bits());
         assert!(none.expect_err("no new orders").contains("has the figure"));
     }

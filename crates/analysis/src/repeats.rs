@@ -268,12 +268,12 @@ fn decision(
     let ends = found.and_then(|mean| Some((mean.value, mean.half_width?)));
     let ends = ends.filter(|(_, half_width)| half_width.is_finite());
     let interval = ends.map(|(mean, half_width)| (mean - half_width, mean + half_width));
-    let floor = min_effect.ln_1p();
+    let min_effect = min_effect.ln_1p();
     let verdict = match (ends, interval) {
         (Some((mean, _)), Some((low, high))) if ratios.len() >= rule.min as usize => {
             let is_better = (mean < 0.0) == is_less_better(name);
-            match (low > 0.0 || high < 0.0) && mean.abs() > floor {
-                _ if low >= -floor && high <= floor => PairVerdict::Equivalent,
+            match (low > 0.0 || high < 0.0) && mean.abs() > min_effect {
+                _ if low >= -min_effect && high <= min_effect => PairVerdict::Equivalent,
                 true if is_better => PairVerdict::Better,
                 true => PairVerdict::Worse,
                 false => PairVerdict::Undecided,

@@ -5,7 +5,7 @@
 //! between. Points of an experiment are its axes' values; other runs have the points that their
 //! conditions make (analysis). Not here: the judgement (results).
 
-use analysis::comparison::{FIGURES, FLOOR, Judge, NotCounted, Side, SidePoint};
+use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
 use analysis::history::{Acknowledged, Order, Question};
@@ -80,8 +80,8 @@ fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
     if let Some(figure) = &judge.primary {
         words.extend(["--figure".to_owned(), short(figure).to_owned()]);
     }
-    if judge.floor != FLOOR {
-        words.extend(["--floor".to_owned(), format!("{}%", judge.floor * 100.0)]);
+    if judge.min_effect != MIN_EFFECT {
+        words.extend(["--min-effect".to_owned(), format!("{}%", judge.min_effect * 100.0)]);
     }
     words.iter().map(|word| for_shell(word)).collect::<Vec<_>>().join(" ")
 }
@@ -149,8 +149,8 @@ fn has_change(
     let mut known: Vec<String> = Vec::new();
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
     for primary in figures {
-        // Any change may be acknowledged, also one that matters by a smaller floor only.
-        let judge = Judge { primary, floor: 0.0, also: Vec::new() };
+        // Any change may be acknowledged, also one that matters by a smaller min_effect only.
+        let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
         let question = Question { order: order.cloned(), ..Question::of(key, judge) };
         let mut dice = Dice::new(1, Stream::Order, u64::MAX);
         let Ok(told) = HistoryReport::new(&question, &builds, &mut || dice.bits()) else {

@@ -2,7 +2,7 @@
 //!
 //! Not here: in which order trials are made (model), and what they show (analysis).
 
-use analysis::comparison::FLOOR;
+use analysis::comparison::MIN_EFFECT;
 use analysis::figures::{Direction, direction, known};
 use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
 
@@ -122,7 +122,7 @@ fn read(path: &'static str, written: &Written) -> Result<(u64, Option<StopRule>)
 
 fn read_goal(written: &Written, value: &str) -> Result<Goal, BadPlan> {
     match value {
-        "decided" => Ok(Goal::Decided { min_effect: FLOOR }),
+        "decided" => Ok(Goal::Decided { min_effect: MIN_EFFECT }),
         value => Ok(Goal::Precise { share: percent(written, "until", value)? }),
     }
 }

@@ -246,7 +246,7 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         (_, true) => "over all points ".to_owned(),
         (_, false) => format!("over the {n_both} points that both have "),
     };
-    told.extend(figures.first().map(|judged| place + &sentence(report.floor, judged)));
+    told.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
     let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     told.extend(beside.and_then(aside));
@@ -294,7 +294,7 @@ fn shortened(value: &str) -> Cow<'_, str> {
 }
 
 /// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
-fn sentence(floor: f64, judged: &Judged) -> String {
+fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
@@ -302,13 +302,13 @@ fn sentence(floor: f64, judged: &Judged) -> String {
         Verdict::Better | Verdict::Worse | Verdict::Higher | Verdict::Lower => {
             format!("{name} is {}: {by}", judged.verdict.name())
         }
-        Verdict::BelowFloor => format!(
+        Verdict::BelowMinEffect => format!(
             "any difference in {name} is below the minimum effect of {} %: {by}",
-            exact(floor * 100.0)
+            exact(min_effect * 100.0)
         ),
         Verdict::SizeNotKnown => format!(
             "{name} differs, whether by more than the minimum effect of {} % is not known: {by}",
-            exact(floor * 100.0)
+            exact(min_effect * 100.0)
         ),
         Verdict::NoEvidence => no_evidence(&name, judged),
         Verdict::CannotJudge => {
@@ -739,7 +739,7 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
              effect of {} %.",
             if is_within { "the pairs" } else { "all pairs" },
             significant(confidence * 100.0, 3),
-            exact(report.floor * 100.0)
+            exact(report.min_effect * 100.0)
         ));
     }
     if pair.is_interleaved {

@@ -5,7 +5,7 @@ use model::{Dice, Stream};
 use super::*;
 use crate::fixtures::sides::{self, side};
 
-const PLAIN: Judge = Judge { primary: None, floor: FLOOR, also: Vec::new() };
+const PLAIN: Judge = Judge { primary: None, min_effect: MIN_EFFECT, also: Vec::new() };
 const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
 
 fn times(factor: f64) -> [f64; 5] {
@@ -66,7 +66,8 @@ fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
 fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(2.0), 1)])];
     let p99 = |sides: &[Side]| {
-        let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
+        let judge =
+            Judge { primary: Some("p99_ms".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
         ComparisonReport::new(sides, &judge).expect("five of each")
     };
     assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
@@ -85,7 +86,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
 #[test]
 fn a_figure_that_no_run_has_is_refused() {
     let sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
-    let nopm = Judge { primary: Some("nopm".to_owned()), floor: FLOOR, also: Vec::new() };
+    let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let no = ComparisonReport::new(&sides, &nopm).expect_err("no new orders");
     assert!(no.contains("the runs of old have no NOPM"), "{no}");
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
@@ -309,7 +310,7 @@ fn says_any(report: &ComparisonReport) -> bool {
 }
 
 fn share_that_says(rounds: usize, mut sides: impl FnMut() -> Vec<Side>) -> f64 {
-    let judge = Judge { primary: None, floor: 0.0, also: Vec::new() };
+    let judge = Judge { primary: None, min_effect: 0.0, also: Vec::new() };
     let said = (0..rounds)
         .filter(|_| says_any(&ComparisonReport::new(&sides(), &judge).expect("all have runs")));
     said.count() as f64 / rounds as f64
@@ -363,14 +364,14 @@ fn a_drift_over_interleaved_repeats_hides_no_difference() {
 
 #[test]
 fn a_floor_is_a_share_in_percent_and_not_below_zero() {
-    let floor = |text: &str| Judge::asked(None, Some(text)).map(|judge| judge.floor);
-    assert_eq!(floor("2%"), Ok(0.02));
-    assert_eq!(floor("0%"), Ok(0.0));
-    let check = |text: &str, words: &str| assert_eq!(floor(text), Err(words.to_owned()));
-    check("-5%", "floor -5% is below zero: write a share such as 2%");
-    check("-5", "floor -5: write a share such as 2%");
-    check("0.05", "floor 0.05: write a share such as 2%");
-    check("200%", "floor 200%: write a share such as 2%");
+    let min_effect = |text: &str| Judge::asked(None, Some(text)).map(|judge| judge.min_effect);
+    assert_eq!(min_effect("2%"), Ok(0.02));
+    assert_eq!(min_effect("0%"), Ok(0.0));
+    let check = |text: &str, words: &str| assert_eq!(min_effect(text), Err(words.to_owned()));
+    check("-5%", "min-effect -5% is below zero: write a share such as 2%");
+    check("-5", "min-effect -5: write a share such as 2%");
+    check("0.05", "min-effect 0.05: write a share such as 2%");
+    check("200%", "min-effect 200%: write a share such as 2%");
 }
 
 #[test]
@@ -384,7 +385,7 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     let verdicts: Vec<Verdict> =
         (0..200).map(|_| only(&held(&runs(0.0), &runs(0.012), 20)).verdict).collect();
     let count = |verdict| verdicts.iter().filter(|one| **one == verdict).count();
-    assert!(count(Verdict::BelowFloor) <= 10, "{} of 200", count(Verdict::BelowFloor));
+    assert!(count(Verdict::BelowMinEffect) <= 10, "{} of 200", count(Verdict::BelowMinEffect));
     assert_eq!(count(Verdict::Worse), 0);
     // It surely differs, by 0.8 % or so; that this is less than 1 % is not shown.
     let narrow = [1000.0, 1001.0, 999.0, 1002.0, 998.0];
@@ -435,7 +436,8 @@ fn a_closed_load_that_refuses_what_is_slow_is_no_faster_for_it() {
     let finished = sides.each_ref().map(|side| p99(side, false).expect("it is known"));
     assert!(finished[1] < 0.85 * finished[0], "{finished:?}");
     assert!(p99(&sides[0], true).is_some() && p99(&sides[1], true).is_none());
-    let judge = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
+    let judge =
+        Judge { primary: Some("p99_ms".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
     assert_eq!(only(&report).verdict, Verdict::Worse, "{:?}", only(&report));
 }

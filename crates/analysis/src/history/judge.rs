@@ -171,9 +171,9 @@ impl Said<'_> {
             let all = earlier.iter().copied().chain(now);
             all.map(|(at, change)| self.change(present.of, at, &change, &accepted))
         });
-        let floor = self.question.judge.floor;
-        let changes =
-            found.map(|changes| changes.filter(|change| matters(change.ratio, floor)).collect());
+        let min_effect = self.question.judge.min_effect;
+        let changes = found
+            .map(|changes| changes.filter(|change| matters(change.ratio, min_effect)).collect());
         let newest = present.of.newest;
         let mut last = last.map(|last| self.last(&last, newest.mean));
         if let Some(last) = &mut last {
@@ -252,7 +252,7 @@ impl Said<'_> {
         let p = levels.p_between(ago, now);
         let is_fall = p < levels.error
             && is_worse(self.primary, ratio)
-            && matters(ratio, self.question.judge.floor);
+            && matters(ratio, self.question.judge.min_effect);
         is_fall.then(|| Fall {
             since: present.of.reports[present.of.finite[from + ago].0].build.clone(),
             before: levels.mean_at(ago).exp(),
@@ -264,19 +264,19 @@ impl Said<'_> {
 
     /// The last build, by its logarithm, against what it is held against.
     fn last(&self, known: &Newcomer, newest: f64) -> Last {
-        let floor = self.question.judge.floor;
+        let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
         // A rise of times, a fall of rates.
         let worst = if is_less_better(self.primary) { known.expected.1 } else { known.expected.0 };
-        let seen_from = (worst - known.before).exp_m1().abs().max(floor);
+        let seen_from = (worst - known.before).exp_m1().abs().max(min_effect);
         Last {
             before: known.before.exp(),
             expected: (known.expected.0.exp(), known.expected.1.exp()),
             ratio,
-            is_outside: known.is_outside && matters(ratio, floor),
+            is_outside: known.is_outside && matters(ratio, min_effect),
             is_worse: is_worse(self.primary, ratio),
             seen_from,
-            is_noisy: seen_from > NOISY_FROM.max(floor),
+            is_noisy: seen_from > NOISY_FROM.max(min_effect),
             acknowledged: None,
         }
     }

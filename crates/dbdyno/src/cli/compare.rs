@@ -51,7 +51,7 @@ pub(crate) fn command() -> Command {
 /// What is judged, and from where on it matters.
 pub(super) fn judged() -> [Arg; 2] {
     let value = |name: &'static str, of: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(of).help(help)
+        Arg::new(name).long(name.replace("_", "-")).value_name(of).help(help)
     };
     [
         value(
@@ -59,7 +59,7 @@ pub(super) fn judged() -> [Arg; 2] {
             "NAME",
             "Judge this figure: tps, p99, reads, new_order.p99 or any other of the runs",
         ),
-        value("floor", "PERCENT", "A smaller difference does not matter [default: 1%]")
+        value("min_effect", "PERCENT", "A smaller difference does not matter [default: 1%]")
             .allow_hyphen_values(true),
     ]
 }
@@ -109,5 +109,5 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
 /// How it is judged, as the command line says.
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    Judge::asked(text("figure"), text("floor")).map_err(|bad| Error::Usage(format!("--{bad}")))
+    Judge::asked(text("figure"), text("min_effect")).map_err(|bad| Error::Usage(format!("--{bad}")))
 }

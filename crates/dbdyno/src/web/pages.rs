@@ -189,8 +189,9 @@ pub(super) async fn remove(
 /// How it is judged, as an address says it.
 fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     // The form asks for a number in %.
-    let floor = asked.get("floor").map(|text| format!("{}%", text.trim().trim_end_matches('%')));
-    Judge::asked(asked.get("figure"), floor.as_deref()).map_err(HttpError::bad)
+    let min_effect =
+        asked.get("min_effect").map(|text| format!("{}%", text.trim().trim_end_matches('%')));
+    Judge::asked(asked.get("figure"), min_effect.as_deref()).map_err(HttpError::bad)
 }
 
 /// The sides that are named.
@@ -205,7 +206,7 @@ fn ticked(store: &Store, asked: &Pairs) -> Option<Grouped> {
 
 /// Whether anything is asked to be compared.
 fn is_asked(asked: &Pairs) -> bool {
-    ["side", "by", "figure", "floor"].iter().any(|name| asked.get(name).is_some())
+    ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
 /// Whether one side is named, and the others are still to be: a run's page leads here.
@@ -293,7 +294,7 @@ struct ComparePage {
     is_begun: bool,
     by: String,
     figure: String,
-    floor: String,
+    min_effect: String,
     figures: [&'static str; 5],
     body: String,
     trouble: Option<HttpError>,
@@ -309,7 +310,7 @@ struct HistoryPage {
     order: String,
     baseline: String,
     figure: String,
-    floor: String,
+    min_effect: String,
     figures: [&'static str; 5],
     keys: Vec<String>,
     body: String,
@@ -373,7 +374,7 @@ pub(super) async fn compare(
                 sides: named(&asked),
                 by: text("by"),
                 figure: text("figure"),
-                floor: text("floor"),
+                min_effect: text("min_effect"),
                 figures: FIGURES,
                 body,
                 trouble: trouble.clone(),
@@ -410,7 +411,7 @@ pub(super) async fn history(
                 order: text("order"),
                 baseline: text("baseline"),
                 figure: text("figure"),
-                floor: text("floor"),
+                min_effect: text("min_effect"),
                 figures: FIGURES,
                 keys: store.label_keys()?,
                 body,

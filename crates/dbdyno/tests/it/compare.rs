@@ -85,12 +85,12 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", "build=1", &id], "no run has the label build=1");
     no(&["compare", &id, "--by=target", "--figure=speed"], "no run here has the figure speed");
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
-    for floor in ["--floor=x", "--floor=5", "--floor=0.05", "--floor=-5%"] {
+    for floor in ["--min-effect=x", "--min-effect=5", "--min-effect=0.05", "--min-effect=-5%"] {
         no(&["compare", &id, "--by=target", floor], "write a share such as 2%");
     }
     for command in [&["compare", &id, "--by=target"][..], &["history"]] {
-        let words = [command, &["--floor", "-5%"]].concat();
-        no(&words, "--floor -5% is below zero: write a share such as 2%");
+        let words = [command, &["--min-effect", "-5%"]].concat();
+        no(&words, "--min-effect -5% is below zero: write a share such as 2%");
     }
     let all = ["compare", &id, "--by=target", "--fail-if=tps<-100%"];
     no(&all, "nothing falls by more than all of it");

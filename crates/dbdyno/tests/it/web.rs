@@ -195,7 +195,7 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
 fn what_cannot_be_given_is_told_with_its_status() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    for path in ["/compare?side=a=1&side=b=2", "/?where=bogus", "/history?floor=-5"] {
+    for path in ["/compare?side=a=1&side=b=2", "/?where=bogus", "/history?min_effect=-5"] {
         let answer = web.get(path);
         assert_eq!(answer.status, 400, "{path}");
         assert!(answer.body.contains("class=\"trouble\""), "{path}: {}", answer.body);
@@ -204,7 +204,7 @@ fn what_cannot_be_given_is_told_with_its_status() {
     let asked = [
         (400, "side=1a2b3c4d"),
         (400, "by=clients"),
-        (400, "floor=-5"),
+        (400, "min_effect=-5"),
         (400, "side=a%3D1&side=b%3D2"),
         (400, "side=%00"),
         (404, "side=1a2b3c4d&side=5e6f7a8b"),
@@ -222,9 +222,9 @@ fn what_cannot_be_given_is_told_with_its_status() {
     let begun = web.get("/compare?side=last");
     assert_eq!((begun.status, begun.body.contains("class=\"trouble\"")), (200, false));
     assert!(begun.body.contains("What is it compared with?") && !begun.body.contains("?side="));
-    assert_eq!(web.get("/compare?side=last&floor=-5").status, 400);
+    assert_eq!(web.get("/compare?side=last&min_effect=-5").status, 400);
     assert_eq!(web.get("/api/compare?side=last").status, 400);
-    for path in ["/compare", "/compare?side=&side=&by=&figure=&floor="] {
+    for path in ["/compare", "/compare?side=&side=&by=&figure=&min_effect="] {
         let page = web.get(path);
         assert!(page.status == 200 && !page.body.contains("class=\"trouble\""), "{path}");
     }

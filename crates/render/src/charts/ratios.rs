@@ -26,12 +26,12 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let what = if is_one { "Figures".to_owned() } else { title(&report.primary) };
     let mut chart = Chart::new("ratios", format!("{what} against the baseline"), x, y);
     chart.marks.push(Mark::level(1.0, ""));
-    let floor = 1.0 + report.floor;
+    let min_effect = 1.0 + report.min_effect;
     chart.marks.push(Mark {
         along: Along::Y,
-        from: 1.0 / floor,
-        to: Some(floor),
-        text: format!("within ±{} %: does not matter", exact(100.0 * report.floor)),
+        from: 1.0 / min_effect,
+        to: Some(min_effect),
+        text: format!("within ±{} %: does not matter", exact(100.0 * report.min_effect)),
     });
     chart.note = Some(
         "Of times less is better, of rates more. Each interval is for itself; verdicts, as the \

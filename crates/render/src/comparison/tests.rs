@@ -6,7 +6,7 @@ use analysis::fixtures::sides::{self, side};
 
 use super::*;
 
-const PLAIN: Judge = Judge { primary: None, floor: FLOOR, also: Vec::new() };
+const PLAIN: Judge = Judge { primary: None, min_effect: MIN_EFFECT, also: Vec::new() };
 const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
 
 fn times(factor: f64) -> [f64; 5] {
@@ -28,7 +28,7 @@ fn what_does_not_differ_enough_is_no_evidence() {
     // Surely different, by half of what matters.
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
-    assert_eq!(only(&report).verdict, Verdict::BelowFloor);
+    assert_eq!(only(&report).verdict, Verdict::BelowMinEffect);
     let page = comparison(&report, &[]);
     let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (+0.4";
     assert!(page.contains(words), "{page}");
@@ -44,7 +44,8 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
         }
     };
     lose(&mut sides[1]);
-    let p99 = Judge { primary: Some("p99_ms".to_owned()), floor: FLOOR, also: Vec::new() };
+    let p99 =
+        Judge { primary: Some("p99_ms".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &p99).expect("five of each");
     assert_eq!(only(&report).verdict, Verdict::Worse);
     assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));

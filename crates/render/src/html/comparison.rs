@@ -25,9 +25,9 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let charts = of_comparison(report);
     let baseline = &report.sides[0].name;
     let mut body = Body::new("Comparison", comparison_title(report));
-    let floor = exact(report.floor * 100.0);
+    let min_effect = exact(report.min_effect * 100.0);
     let question = format!(
-        "Does {} differ by more than {floor} %, and how surely is that known?",
+        "Does {} differ by more than {min_effect} %, and how surely is that known?",
         title(&report.primary)
     );
     body.asked = vec![question, text::scene(report)];
@@ -81,7 +81,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         // What a side cannot do at all is not outweighed.
         Some(
             Judgement::Better
-            | Judgement::BelowFloor
+            | Judgement::BelowMinEffect
             | Judgement::SizeNotKnown
             | Judgement::NoEvidence
             | Judgement::Higher
@@ -91,7 +91,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         Some(Judgement::Worse) => ("bad", "Worse."),
         Some(Judgement::Higher) => ("", "Higher."),
         Some(Judgement::Lower) => ("", "Lower."),
-        Some(Judgement::BelowFloor) => ("", "Too small to matter."),
+        Some(Judgement::BelowMinEffect) => ("", "Too small to matter."),
         Some(Judgement::SizeNotKnown) => ("", "Differs, size not known."),
         Some(Judgement::NoEvidence) => ("", "No evidence."),
         Some(Judgement::CannotJudge) | None => ("warn", "Cannot be judged."),

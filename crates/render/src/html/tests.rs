@@ -282,7 +282,7 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         let build = |(n, tps): (usize, f64)| side(&format!("1.{n}"), &[("8", &[tps], n)]);
         let builds: Vec<_> = tps.into_iter().enumerate().map(build).collect();
         let mut dice = Dice::new(1, Stream::Order, 0);
-        let judge = Judge { primary: None, floor: 0.01, also: Vec::new() };
+        let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let report =
             HistoryReport::new(&Question::of("build", judge), &builds, &mut || dice.bits());
         history_body(&report.expect("they have runs"), Ink::Static)
