@@ -1,5 +1,5 @@
 //! Objectives: what must hold of a run for its rate to be acceptable, and what is sought with
-//! them. Not here: whether they hold (results), and how the rate is sought (app).
+//! them. Not here: whether they hold (analysis), and how the rate is sought (app).
 
 use std::fmt;
 use std::str::FromStr;
@@ -100,6 +100,13 @@ impl Comparison {
         }
     }
 
+    /// Reads the sign that `text` begins with; returns what stands behind it too.
+    pub fn read(text: &str) -> Option<(Comparison, &str)> {
+        let signs = [Comparison::AtMost, Comparison::AtLeast, Comparison::Below, Comparison::Above];
+        let behind = |sign: Comparison| Some((sign, text.strip_prefix(sign.sign())?));
+        signs.into_iter().find_map(behind)
+    }
+
     /// Whether it holds of a value and its bound.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         match self {
@@ -194,11 +201,9 @@ impl FromStr for Objective {
             let hint = did_you_mean(name, names);
             bad(format!("'{name}' is not one of {}{hint}", names.join(", ")))
         })?;
-        let signs = [Comparison::AtMost, Comparison::AtLeast, Comparison::Below, Comparison::Above];
-        let comparison = signs.into_iter().find(|comparison| rest.starts_with(comparison.sign()));
-        let comparison = comparison.ok_or_else(|| bad(like.to_owned()))?;
+        let (comparison, written) = Comparison::read(rest).ok_or_else(|| bad(like.to_owned()))?;
+        let written = written.trim();
         let is_upper = matches!(comparison, Comparison::Below | Comparison::AtMost);
-        let written = rest[comparison.sign().len()..].trim();
         let bound = match metric {
             Metric::Errors | Metric::Achieved => share(written).map_err(bad)?,
             _ => match parse_duration(written).map_err(|error| bad(error.0))? {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::numbers::{NONE, significant};
+use model::{Comparison, NS_PER_MS, NS_PER_US, parse_duration};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{interval_of, may_be, resolve, spellings, value_of};
@@ -19,19 +20,18 @@ pub struct Required {
     text: String,
     /// The figure, as it was written.
     pub figure: String,
-    /// Whether it must lie above the bound, else below.
-    pub is_above: bool,
-    bound: f64,
-    unit: Unit,
+    /// On which side of the bound it must lie.
+    pub comparison: Comparison,
+    bound: Bound,
 }
 
-/// In what the bound was written.
+/// What the figure is held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Unit {
-    /// That of the figure.
-    Own,
-    /// Seconds.
-    Seconds,
+enum Bound {
+    /// A number in the figure's own unit.
+    Plain(f64),
+    /// Nanoseconds, of a time.
+    Time(u64),
 }
 
 /// How surely a limit holds.
@@ -101,26 +101,44 @@ impl fmt::Display for Required {
     }
 }
 
-/// What may stand behind a number, and what it is multiplied by.
-const UNITS: [(&str, f64, Unit); 17] = [
-    ("", 1.0, Unit::Own),
-    ("%", 1.0, Unit::Own),
-    ("k", 1e3, Unit::Own),
-    ("M", 1e6, Unit::Own),
-    ("G", 1e9, Unit::Own),
-    ("B", 1.0, Unit::Own),
-    ("kB", 1e3, Unit::Own),
-    ("MB", 1e6, Unit::Own),
-    ("GB", 1e9, Unit::Own),
-    ("KiB", 1024.0, Unit::Own),
-    ("MiB", 1_048_576.0, Unit::Own),
-    ("GiB", 1_073_741_824.0, Unit::Own),
-    ("ns", 1e-9, Unit::Seconds),
-    ("us", 1e-6, Unit::Seconds),
-    ("µs", 1e-6, Unit::Seconds),
-    ("ms", 1e-3, Unit::Seconds),
-    ("s", 1.0, Unit::Seconds),
+/// What may stand behind a number that is no time, and what it is multiplied by. Unlike counts and
+/// sizes of a plan, a bound may be a fraction, and `M` is a million of anything.
+const UNITS: [(&str, f64); 12] = [
+    ("", 1.0),
+    ("%", 1.0),
+    ("k", 1e3),
+    ("M", 1e6),
+    ("G", 1e9),
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
 ];
+
+impl Bound {
+    /// Reads what stands behind the sign. An `Err` says what is wrong with it.
+    fn read(text: &str) -> Result<Bound, String> {
+        if let Ok(ns) = parse_duration(text) {
+            return Ok(Bound::Time(ns));
+        }
+        let (text, per_second) = match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
+            (Some(text), _) => (text, 1.0),
+            (_, Some(text)) => (text, 1.0 / 60.0),
+            _ => (text, 1.0),
+        };
+        let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let number: f64 =
+            number.replace('_', "").parse().map_err(|_| "its bound is no number".to_owned())?;
+        let unit = unit.trim();
+        let found = UNITS.iter().find(|(name, _)| *name == unit);
+        let (_, factor) = found.ok_or_else(|| format!("there is no unit {unit}"))?;
+        Ok(Bound::Plain(number * factor * per_second))
+    }
+}
 
 impl FromStr for Required {
     type Err = String;
@@ -130,26 +148,13 @@ impl FromStr for Required {
             |why: &str| format!("'{text}' is no limit: {why}; write \"p99<300ms\" or \"tps>1000\"");
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (figure, rest) = text.split_at(at);
-        let is_above = rest.starts_with('>');
-        let rest = rest[1..].trim_start_matches('=').trim();
         if !may_be(figure) {
             return Err(no("it names no figure, such as tps, p99 or reads"));
         }
-        let (rest, per) = match (rest.strip_suffix("/s"), rest.strip_suffix("/min")) {
-            (Some(rest), _) => (rest, 1.0),
-            (_, Some(rest)) => (rest, 1.0 / 60.0),
-            _ => (rest, 1.0),
-        };
-        let end = rest.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
-        let (number, unit) = rest.split_at(end.unwrap_or(rest.len()));
-        let number: f64 =
-            number.replace('_', "").parse().map_err(|_| no("its bound is no number"))?;
-        let unit = unit.trim();
-        let found = UNITS.iter().find(|(name, ..)| *name == unit);
-        let (_, factor, unit) = found.ok_or_else(|| no(&format!("there is no unit {unit}")))?;
-        let figure = figure.trim().to_owned();
-        let text = text.trim().to_owned();
-        Ok(Required { text, figure, is_above, bound: number * factor * per, unit: *unit })
+        let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
+        let bound = Bound::read(rest.trim()).map_err(|why| no(&why))?;
+        let (text, figure) = (text.trim().to_owned(), figure.trim().to_owned());
+        Ok(Required { text, figure, comparison, bound })
     }
 }
 
@@ -180,17 +185,11 @@ impl Required {
 
     /// The bound in the figure's own unit.
     fn bound_of(&self, name: &str) -> Result<f64, String> {
-        let per_second = match () {
-            () if name.ends_with("_ms") => Some(1e3),
-            () if name.ends_with("_us") => Some(1e6),
-            () => None,
-        };
-        match (self.unit, per_second) {
-            (Unit::Own, _) => Ok(self.bound),
-            (Unit::Seconds, Some(per_second)) => Ok(self.bound * per_second),
-            (Unit::Seconds, None) => {
-                Err(format!("{self}: {name} is no time, and its bound is one"))
-            }
+        match self.bound {
+            Bound::Plain(bound) => Ok(bound),
+            Bound::Time(ns) if name.ends_with("_ms") => Ok(ns as f64 / NS_PER_MS as f64),
+            Bound::Time(ns) if name.ends_with("_us") => Ok(ns as f64 / NS_PER_US as f64),
+            Bound::Time(_) => Err(format!("{self}: {name} is no time, and its bound is one")),
         }
     }
 
@@ -201,7 +200,7 @@ impl Required {
         value: Option<f64>,
         interval: Option<(f64, Option<f64>)>,
     ) -> RequiredResult {
-        let is_within = |value: f64| if self.is_above { value > bound } else { value < bound };
+        let is_within = |value: f64| self.comparison.holds(value, bound);
         let ends = interval.map(|(low, high)| [low, high.unwrap_or(f64::INFINITY)].map(is_within));
         let holds = match (ends, value) {
             (Some([true, true]), _) => Holds::Surely,
@@ -236,6 +235,9 @@ mod tests {
         check(tps - 0.5 * half, Holds::Undecided);
         check(tps + 2.0 * half, Holds::SurelyNot);
         assert_eq!(of("errors<1%").holds, Holds::Within);
+        let unfinished = report.block.counts.unfinished;
+        assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Within);
+        assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::Beyond);
         assert!(of("errors_percent>1").holds.is_broken());
     }
 
@@ -245,9 +247,10 @@ mod tests {
         assert_eq!((p99.figure.as_str(), of("p99<0.3s").holds), ("p99_ms", p99.holds));
         assert_eq!(of("p99<300").holds, p99.holds);
         let parsed = |text: &str| text.parse::<Required>().map(|limit| limit.bound);
-        assert_eq!(parsed("machine.disk_written<2MB/s"), Ok(2e6));
-        assert_eq!(parsed("rows>60_000/min"), Ok(1000.0));
-        assert_eq!(parsed("server.disk_written >= 1.5MiB/s"), Ok(1_572_864.0));
+        assert_eq!(parsed("machine.disk_written<2MB/s"), Ok(Bound::Plain(2e6)));
+        assert_eq!(parsed("rows>60_000/min"), Ok(Bound::Plain(1000.0)));
+        assert_eq!(parsed("server.disk_written >= 1.5MiB/s"), Ok(Bound::Plain(1_572_864.0)));
+        assert_eq!(parsed("p99 <= 1m30s"), Ok(Bound::Time(90 * model::NS_PER_S)));
         let no = |text: &str| text.parse::<Required>().expect_err("it makes no sense");
         assert!(no("p99").contains("neither < nor >"));
         assert!(no("p99<x").contains("no number"));
