@@ -251,12 +251,11 @@ fn point_report(
     let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
         here.into_iter().partition(|trial| counts(&trial.report));
     let mut names: Vec<String> = Vec::new();
-    let also = [primary.to_owned()];
     let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
     let figures = counted.iter().map(|trial| {
         let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
         let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
-        figures_of(&trial.report, &also).into_iter().chain(kept).collect()
+        figures_of(&trial.report, Some(primary)).into_iter().chain(kept).collect()
     });
     let figures: Vec<Vec<(String, f64)>> = figures.collect();
     for (name, _) in figures.iter().flatten() {

@@ -70,12 +70,11 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
 const SHOWN: [&str; 8] =
     ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
-/// The figures of a run, by name, as an experiment shows them, and those that are asked for.
-pub(crate) fn figures_of(report: &Report, also: &[String]) -> Vec<(String, f64)> {
-    let shown = SHOWN.iter().copied();
-    let also = also.iter().map(String::as_str).filter(|name| !SHOWN.contains(name));
+/// The figures of a run, by name, as an experiment shows them, and one that is asked for.
+pub(crate) fn figures_of(report: &Report, also: Option<&str>) -> Vec<(String, f64)> {
+    let also = also.filter(|name| !SHOWN.contains(name));
     let named = |name: &str| Some((name.to_owned(), value_of(report, name)?));
-    shown.chain(also).filter_map(named).collect()
+    SHOWN.into_iter().chain(also).filter_map(named).collect()
 }
 
 /// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else

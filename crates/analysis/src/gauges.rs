@@ -2,6 +2,9 @@
 
 use model::{Gauge, Readings};
 
+/// What gauges are about, whichever host or node they were read on, in the order of pages.
+pub(crate) const WHOSE: [&str; 4] = ["machine", "generator", "server", "database"];
+
 /// What a gauge is about, whichever host or node of a cluster it was read on.
 pub(crate) fn whose(about: &str) -> &str {
     about.rsplit('/').next().unwrap_or(about)

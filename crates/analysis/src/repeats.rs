@@ -57,7 +57,7 @@ impl Measured {
         Measured {
             point,
             repeat,
-            figures: figures_of(report, &also.map(str::to_owned).into_iter().collect::<Vec<_>>()),
+            figures: figures_of(report, also),
             primary: primary_of(&[report]),
             within: within.filter(|within| within.is_finite()),
             spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],

@@ -3,7 +3,7 @@
 //!
 //! A side is written as the runs of a label (`build=1.2`), an experiment, or runs with commas
 //! between. Points of an experiment are its axes' values; other runs have the points that their
-//! conditions make (analysis). Not here: the judgement (results).
+//! conditions make (analysis). Not here: the judgement (analysis).
 
 use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
@@ -13,9 +13,7 @@ use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
 use analysis::trials::{Trialled, counts, why_not_in_short};
 use analysis::{ComparisonReport, HistoryReport};
-use model::ReportField;
-use model::Status;
-use model::{Dice, RunId, Stream, short_axis};
+use model::{Dice, ReportField, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;

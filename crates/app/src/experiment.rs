@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::ExperimentReport;
+use analysis::trials::Trialled;
 use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
@@ -98,11 +99,29 @@ pub fn report_by(
     figure: Option<&str>,
 ) -> Result<ExperimentReport, Error> {
     let Trials { ended, damaged } = trials(store, experiment)?;
-    let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
-    let told = ExperimentReport::new(experiment, &ended, figure, &mut || dice.bits());
-    let told = told.map_err(Error::Usage)?;
+    let told = judged(experiment, &ended, figure).map_err(Error::Usage)?;
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
     Ok(ExperimentReport { status, damaged, plan, ..told })
+}
+
+/// What the ended trials of a stored experiment show by each of several figures, of trials that are
+/// read once; where no trial has a figure, why.
+pub fn points_by(
+    store: &Store,
+    experiment: &Experiment,
+    figures: &[&str],
+) -> Result<Vec<Result<ExperimentReport, String>>, Error> {
+    let ended = trials(store, experiment)?.ended;
+    Ok(figures.iter().map(|figure| judged(experiment, &ended, Some(figure))).collect())
+}
+
+fn judged(
+    experiment: &Experiment,
+    ended: &[Trialled],
+    figure: Option<&str>,
+) -> Result<ExperimentReport, String> {
+    let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
+    ExperimentReport::new(experiment, ended, figure, &mut || dice.bits())
 }
 
 /// The plans of a stored experiment, decided anew from what was stored. Commands are taken from

@@ -9,10 +9,9 @@ use std::time::Duration;
 use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
 use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
-use model::Status;
 use model::{
     DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan,
-    Target, server_of,
+    Status, Target, server_of,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};

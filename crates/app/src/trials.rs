@@ -2,9 +2,7 @@
 
 use analysis::report::Report;
 use analysis::trials::Trialled;
-use model::ReportField;
-use model::Status;
-use model::{Experiment, RunId};
+use model::{Experiment, ReportField, RunId, Status};
 use store::Store;
 
 use crate::error::Error;

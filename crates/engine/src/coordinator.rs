@@ -1,6 +1,6 @@
 //! From a job to its events: connect, start together, phases, limits, and the telling of it.
 //!
-//! Not here: what a client does (client_loop), and what becomes of the events (results).
+//! Not here: what a client does (client_loop), and what becomes of the events (store, analysis).
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};

@@ -2,7 +2,7 @@
 //!
 //! The engine takes a [`Job`] (what to run, as which share of it), runs it on one of three
 //! placements, and tells what happened as a stream of events that add up. Not here: what is
-//! asked (workloads), of whom (drivers), and what remains (results). It opens no file.
+//! asked (workloads), of whom (drivers), and what remains (store, analysis). It opens no file.
 
 mod client_loop;
 mod clock;

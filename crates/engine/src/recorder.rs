@@ -3,7 +3,7 @@
 //! A sample is added where it belongs by its *intended* second; the second that is under way has
 //! a dense histogram, which is set aside when the next one begins; stragglers go into sparse
 //! ones. The coordinator takes what is complete once a second, as parts that add up, so memory
-//! does not grow with the length of the run. Not here: totals, quantiles, the store (results).
+//! does not grow with the length of the run. Not here: totals and quantiles (analysis), the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

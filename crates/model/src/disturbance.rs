@@ -1,6 +1,6 @@
 //! What is done to a database while it is measured, and what came of it.
 //!
-//! Not here: who does it (app), and what it did to response times (results).
+//! Not here: who does it (app), and what it did to response times (analysis).
 
 use std::fmt;
 

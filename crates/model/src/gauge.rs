@@ -1,7 +1,7 @@
 //! System and database metrics, read once per second during a run: machine, generator, server.
 //!
 //! A gauge is declared once and read often, so that a second is a few numbers. Not here: who
-//! reads it (app), and what is drawn of it (results).
+//! reads it (monitor), and what is drawn of it (render).
 
 use serde::{Deserialize, Serialize};
 

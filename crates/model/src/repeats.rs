@@ -1,6 +1,6 @@
 //! How often an experiment repeats its points: at which levels, and until when.
 //!
-//! Not here: what repeats show (results), and how a server is restarted (app).
+//! Not here: what repeats show (analysis), and how a server is restarted (app).
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Settings of a server that somebody else started: how SQL reads and sets them, and what is
 //! remembered of one that we have changed, so that it can be set back.
 //!
-//! Not here: where it is remembered (results), and when settings are changed (app).
+//! Not here: where it is remembered (store), and when settings are changed (app).
 
 use std::fmt;
 

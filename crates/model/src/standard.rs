@@ -1,5 +1,5 @@
 //! What a standard itself requires of a run, as data: each clause, the figure that it limits, and
-//! its limits. The workload says what its standard requires; who has the figures judges (results).
+//! its limits. The workload says what its standard requires; who has the figures judges (analysis).
 
 use serde::{Deserialize, Serialize};
 

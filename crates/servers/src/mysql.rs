@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::credentials::{DATABASE, USER};
-use crate::galera;
 use crate::instance::Instance;
 use crate::program::Program;
-use crate::{Kind, ServerError, ServerErrorKind};
+use crate::{Kind, ServerError, ServerErrorKind, galera};
 
 /// Where the messages and scripts of the server lie, below what it was unpacked to.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];

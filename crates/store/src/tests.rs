@@ -98,7 +98,7 @@ pub(super) fn begun(id: &str, started_unix_ms: i64) -> Event {
     begun_with(id, started_unix_ms, &["tpcc"])
 }
 
-fn experiment() -> Experiment {
+pub(crate) fn experiment() -> Experiment {
     Experiment {
         id: "0198-exp".to_owned(),
         name: "sweep".to_owned(),

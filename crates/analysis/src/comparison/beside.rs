@@ -57,9 +57,8 @@ pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange
 fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points: usize) {
     for gauge in &report.gauges {
         let Some(mean) = gauge.mean.filter(|mean| mean.is_finite()) else { continue };
-        let name = format!("{}.{}", gauge.about, gauge.name);
         let none = || (gauge.unit.clone(), vec![Default::default(); n_points]);
-        all.entry(name).or_insert_with(none).1[at][which].push(mean);
+        all.entry(gauge.figure()).or_insert_with(none).1[at][which].push(mean);
     }
 }
 

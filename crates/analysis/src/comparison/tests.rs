@@ -3,23 +3,7 @@
 use model::{Dice, Stream};
 
 use super::*;
-use crate::fixtures::sides::{self, side};
-
-const PLAIN: Judge = Judge { primary: None, min_effect: MIN_EFFECT, also: Vec::new() };
-const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
-
-fn times(factor: f64) -> [f64; 5] {
-    FIVE.map(|tps| tps * factor)
-}
-
-fn held(base: &[f64], other: &[f64], first: usize) -> ComparisonReport {
-    let sides = [side("old", &[("8", base, 0)]), side("new", &[("8", other, first)])];
-    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
-}
-
-fn only(report: &ComparisonReport) -> &Judged {
-    &report.pairs[0].points[0].primary
-}
+use crate::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 
 #[test]
 fn more_is_better_of_rates_and_worse_of_times() {

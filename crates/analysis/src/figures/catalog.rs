@@ -7,12 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use model::Load;
-use model::suggestion;
-
-use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
+use model::{Load, suggestion};
 
 use super::times_of;
+use crate::gauges::{WHOSE, whose};
+use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +197,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
         }
     }
     for gauge in &report.gauges {
-        let name = format!("{}.{}", gauge.about, gauge.name);
+        let name = gauge.figure();
         for (suffix, unit, of) in OF_GAUGE {
             put(format!("{name}{suffix}"), unit(&gauge.unit), of(report, gauge));
         }
@@ -226,7 +225,7 @@ pub fn direction(name: &str) -> Direction {
         return figure.direction;
     }
     let Some((of, last)) = name.rsplit_once('.') else { return Direction::Higher };
-    let is_gauge = GAUGED.contains(&crate::gauges::whose(of.split('.').next().unwrap_or(of)));
+    let is_gauge = WHOSE.contains(&whose(of.split('.').next().unwrap_or(of)));
     match last {
         _ if is_gauge => Direction::Neither,
         "tps" | "per_second" => Direction::Higher,
@@ -296,18 +295,11 @@ fn of_run(name: &str) -> Option<&'static RunFigure> {
 
 /// A time of all that was offered; infinite where it falls among lost work.
 fn offered(report: &Report, name: &str) -> Option<f64> {
-    quantile(times_of(report), name)
-}
-
-fn quantile(times: &Latency, name: &str) -> Option<f64> {
+    let times = times_of(report);
     let value = match name {
-        "p50" => times.p50,
-        "p90" => times.p90,
-        "p95" => times.p95,
-        "p99" => times.p99,
-        "p999" => times.p999,
         "mean" => times.mean,
-        _ => times.max,
+        "max" => times.max,
+        quantile => times.get(quantile),
     };
     value.or_else(|| times.is_among_lost(name).then_some(f64::INFINITY))
 }
@@ -393,9 +385,6 @@ fn metric(report: &Report, name: &str) -> Option<f64> {
     of_metric(report, of).into_iter().find(|(name, ..)| *name == last)?.2
 }
 
-/// What gauges are about, without a host's name.
-const GAUGED: [&str; 4] = ["machine", "generator", "server", "database"];
-
 type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
 type UnitOf = fn(&str) -> &str;
 
@@ -416,8 +405,7 @@ const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
 
 fn gauge(report: &Report, name: &str) -> Option<f64> {
     let is_it = |gauge: &GaugeReport| {
-        let rest =
-            name.strip_prefix(&*gauge.about)?.strip_prefix('.')?.strip_prefix(&*gauge.name)?;
+        let rest = name.strip_prefix(&*gauge.figure())?;
         let of = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?.2;
         of(report, gauge)
     };

@@ -6,7 +6,7 @@
 use model::{Gauge, Readings};
 use serde::{Deserialize, Serialize};
 
-use crate::gauges::{points, whose};
+use crate::gauges::{WHOSE, points, whose};
 use crate::tally::Tally;
 
 /// One gauge over the run.
@@ -31,6 +31,13 @@ pub struct GaugeReport {
     /// not there. Empty in a report as it is kept beside its events, which have them.
     #[serde(default)]
     pub points: Vec<(i64, f64)>,
+}
+
+impl GaugeReport {
+    /// Its name as a figure: `server.disk_written`.
+    pub fn figure(&self) -> String {
+        format!("{}.{}", self.about, self.name)
+    }
 }
 
 /// All gauges that were ever read: those of the machine first, then generator, server, database,
@@ -63,8 +70,7 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
 /// By whose they are, whichever host they were read on.
 fn rank(about: &str) -> usize {
     let whose = whose(about);
-    let order = ["machine", "generator", "server", "database"];
-    order.iter().position(|known| *known == whose).unwrap_or(order.len())
+    WHOSE.iter().position(|known| *known == whose).unwrap_or(WHOSE.len())
 }
 
 /// Gives the gauges of a kept report their points again, which its events have.

@@ -4,7 +4,8 @@ use analysis::ExperimentReport;
 use app::Error;
 use app::build::BuildOptions;
 use app::experiment::{
-    ExperimentResult, Planned, forecast, plan, planned, report_by, resume, run as run_experiment,
+    ExperimentResult, Planned, forecast, plan, planned, points_by, report_by, resume,
+    run as run_experiment,
 };
 use app::trial_runner::ExperimentOptions;
 use app::watcher::Watcher;
@@ -186,10 +187,11 @@ fn required(report: &ExperimentReport, matches: &ArgMatches) -> Result<RequiredR
     }
     let store = store(matches)?;
     let experiment = store.find_experiment(&report.id).map_err(said)?;
-    for limit in asked {
-        match report_by(&store, &experiment, Some(&limit.figure)) {
-            Ok(report) => results.add_points(&limit, &report),
-            Err(why) => results.add_lost(why.to_string()),
+    let figures: Vec<&str> = asked.iter().map(|limit| limit.figure.as_str()).collect();
+    for (limit, found) in asked.iter().zip(points_by(&store, &experiment, &figures)?) {
+        match found {
+            Ok(report) => results.add_points(limit, &report),
+            Err(why) => results.add_lost(why),
         }
     }
     Ok(results)

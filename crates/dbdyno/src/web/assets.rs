@@ -1,7 +1,7 @@
 //! What pages load: style, our own script, and plotly.js, which comes with its crate.
 //!
 //! Addresses hold what tells one version from the next, so a browser asks for each once. Not
-//! here: what charts look like (results).
+//! here: what charts look like (render).
 
 use std::io::Write;
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! `/experiments` and `/experiments/ID`: what was varied, how far it is, what it has shown.
 //!
-//! Not here: how an experiment is judged (results), and who goes on with one (the command line).
+//! Not here: how an experiment is judged (analysis), and who goes on with one (the command line).
 
 use app::report_source::ReportSource;
 use askama::Template;

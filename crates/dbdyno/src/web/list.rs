@@ -1,6 +1,6 @@
 //! `/`: the runs, searched, filtered, sorted and ticked.
 //!
-//! Not here: which runs an expression means (store), and which is the best (results).
+//! Not here: which runs an expression means (store), and which is the best (render).
 
 use std::collections::{BTreeSet, HashSet};
 

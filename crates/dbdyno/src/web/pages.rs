@@ -1,6 +1,6 @@
 //! Pages of one run, of comparisons and of histories, and what may be changed there.
 //!
-//! Their bodies are those of the reports (results). Not here: the list, and experiments.
+//! Their bodies are those of the reports (render). Not here: the list, and experiments.
 
 use analysis::comparison::Judge;
 use analysis::history::{Order, Question};

@@ -1,7 +1,7 @@
 //! Runs that were ticked in the list, as sides of a comparison: each alone, or those with the same
 //! value of a label, or the same name, together. Runs alone have no repeats to be judged by.
 //!
-//! Not here: what the sides show against each other (results).
+//! Not here: what the sides show against each other (analysis).
 
 use store::{Filter, RunRow, Store};
 

@@ -1,7 +1,7 @@
 //! The tables of a run, each as a page, as CSV and as JSON: latency, stretches, disturbances,
 //! errors, timing, what clients did, the transaction counter, configuration and settings.
 //!
-//! Not here: what stands in them (results).
+//! Not here: what stands in them (render).
 
 use analysis::Tally;
 use analysis::report::Options;

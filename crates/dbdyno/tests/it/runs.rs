@@ -1,7 +1,7 @@
 //! What can be asked of the runs that were kept: conditions, orders, parts as tables, and files
 //! for other programs and people.
 //!
-//! Not here: what the language of conditions means (results), and mistakes (bad_input).
+//! Not here: what the language of conditions means (store), and mistakes (bad_input).
 
 use std::fs;
 

@@ -2,25 +2,9 @@
 
 use analysis::ComparisonReport;
 use analysis::comparison::*;
-use analysis::fixtures::sides::{self, side};
+use analysis::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 
 use super::*;
-
-const PLAIN: Judge = Judge { primary: None, min_effect: MIN_EFFECT, also: Vec::new() };
-const FIVE: [f64; 5] = [1000.0, 1010.0, 990.0, 1005.0, 995.0];
-
-fn times(factor: f64) -> [f64; 5] {
-    FIVE.map(|tps| tps * factor)
-}
-
-fn held(base: &[f64], other: &[f64], first: usize) -> ComparisonReport {
-    let sides = [side("old", &[("8", base, 0)]), side("new", &[("8", other, first)])];
-    ComparisonReport::new(&sides, &PLAIN).expect("both have runs")
-}
-
-fn only(report: &ComparisonReport) -> &Judged {
-    &report.pairs[0].points[0].primary
-}
 
 #[test]
 fn what_does_not_differ_enough_is_no_evidence() {

@@ -1,6 +1,6 @@
 //! What a query means, held against made-up runs, and what is said of one that means nothing.
 
-use model::{Axis, DataPolicy, Experiment, Order, Point, Seek, Status};
+use model::{Axis, Experiment, Point, Seek, Status};
 use rusqlite::{Connection, params};
 
 use super::super::schema::{self, IfMissing};
@@ -338,16 +338,7 @@ fn with_experiments() -> (tempfile::TempDir, Store) {
         started_unix_ms: NOW_MS - 5 * DAY_MS,
         axes: vec![Axis { name: "clients".to_owned(), values: vec!["1".to_owned()] }],
         points: vec![point(), point()],
-        repeats: 3,
-        nesting: model::Nesting::default(),
-        stop: None,
-        order: Order::Interleaved,
-        data: DataPolicy::Keep,
-        pause_ns: 0,
-        until: None,
-        seed: 7,
-        seek: None,
-        labels: Vec::new(),
+        ..crate::tests::experiment()
     };
     let seek = Seek {
         axis: "rate".to_owned(),

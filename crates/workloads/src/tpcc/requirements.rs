@@ -1,6 +1,6 @@
 //! What the standard itself requires of a run, clause by clause, with its limits.
 //!
-//! Not here: what was measured, and whether it holds (results).
+//! Not here: what was measured, and whether it holds (analysis).
 
 use model::{KindIndex, NS_PER_S, Requirement, RequirementFigure as Figure, Standard};
 
