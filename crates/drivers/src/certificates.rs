@@ -4,10 +4,11 @@ use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, PKCS_RSA_SHA256,
-};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::NamedTempFile;
+
+/// An RSA key of 2048 bits for tests (PKCS #8, PEM): a secret of nobody.
+const RSA_KEY: &str = include_str!("certificates/rsa_test_key.pem");
 
 /// A server's certificate for the name `localhost`, and who vouches for it.
 pub(crate) struct Certificates {
@@ -37,11 +38,10 @@ impl Certificates {
     /// For a server with an old library (yaSSL): RSA alone, vouched for by nobody else, and its key
     /// in the form that came before PKCS #8.
     pub(crate) fn make_old() -> Certificates {
-        let key = KeyPair::generate_for(&PKCS_RSA_SHA256).expect("a key");
+        let key = rsa_key();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
         let certificate = params.self_signed(&key).expect("signed");
-        // PKCS #8 (RFC 5208) is PKCS #1 behind 26 bytes that say so, for a key of 2048 bits.
-        let bare = STANDARD.encode(&key.serialized_der()[26..]);
+        let bare = STANDARD.encode(bare_rsa_key());
         let lines: Vec<&str> =
             bare.as_bytes().chunks(64).map(|line| str::from_utf8(line).expect("letters")).collect();
         let label = "RSA PRIVATE KEY";
@@ -59,6 +59,17 @@ impl Certificates {
     pub(crate) fn stranger(&self) -> &str {
         self.stranger.path().to_str().expect("a plain path")
     }
+}
+
+/// The RSA key for tests.
+pub(crate) fn rsa_key() -> KeyPair {
+    KeyPair::from_pem(RSA_KEY).expect("a key")
+}
+
+/// The RSA key for tests in the form that came before PKCS #8 (PKCS #1, DER).
+pub(crate) fn bare_rsa_key() -> Vec<u8> {
+    // PKCS #8 (RFC 5208) is PKCS #1 behind 26 bytes that say so, for a key of 2048 bits.
+    rsa_key().serialized_der()[26..].to_vec()
 }
 
 fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {

@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use app::Error;
 use askama::Template;
-use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -20,6 +19,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
 use super::App;
 use super::answer::{self, Frame, HttpError};
@@ -89,7 +89,7 @@ impl Auth {
             let no = HttpError::new(StatusCode::TOO_MANY_REQUESTS, text);
             return Err(HttpError { retry_after_s: Some(seconds), ..no });
         }
-        let is_right = verify_slices_are_equal(&hash(password.as_bytes()), &self.password).is_ok();
+        let is_right = bool::from(hash(password.as_bytes()).ct_eq(&self.password));
         match is_right {
             true => throttle.succeeded(peer),
             false => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use app::Error;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
@@ -79,7 +79,7 @@ fn identity(
 ) -> Result<Identity, String> {
     let digest = Sha256::digest(&chain[0]);
     let pairs: Vec<String> = digest.iter().map(|byte| format!("{byte:02X}")).collect();
-    let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let mut config = builder
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?

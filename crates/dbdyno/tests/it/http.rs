@@ -155,7 +155,7 @@ fn trusting(path: &Path) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(path).expect("it was just made");
     roots.add(certificate).expect("it is a certificate");
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has them")

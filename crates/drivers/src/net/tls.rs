@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::{BadParameter, Refusal, RefusalKind};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
@@ -87,7 +87,7 @@ impl Tls {
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());
         }
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let verifier = verifier(mode, ca, &provider)?;
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
-use aws_lc_rs::rsa::{KeySize, OAEP_SHA1_MGF1SHA1, OaepPrivateDecryptingKey, PrivateDecryptingKey};
-use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use model::{Refusal, RefusalKind, Target};
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::parsec::Parsec;
@@ -14,11 +13,15 @@ use mysql_common::constants::{CapabilityFlags, StatusFlags};
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{AuthSwitchRequest, HandshakePacket, HandshakeResponse};
 use mysql_common::proto::MySerialize;
+use num_bigint::BigUint;
 use proptest::prelude::*;
+use ring::signature::{ED25519, UnparsedPublicKey};
+use sha1::{Digest, Sha1};
 
 use super::super::decide;
 use super::super::packets::put_packet;
 use super::super::sign_in::MysqlSignIn;
+use crate::certificates::{bare_rsa_key, rsa_key};
 use crate::net::{Channel, Input, SignIn, Step, TlsMode};
 
 const PASSWORD: &[u8] = b"secret";
@@ -143,11 +146,7 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
 
 #[test]
 fn without_tls_the_password_goes_under_the_servers_key() {
-    let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).expect("a key");
-    let public = key.public_key();
-    let der: PublicKeyX509Der<'_> = public.as_der().expect("its form");
-    let pem = pem(der.as_ref());
-    let key = OaepPrivateDecryptingKey::new(key).expect("a key");
+    let pem = rsa_key().public_key_pem();
     for (plugin, request) in [("caching_sha2_password", 2), ("sha256_password", 1)] {
         let mut client = Client::new(open_channel());
         let proof = client.greet(plugin);
@@ -160,31 +159,42 @@ fn without_tls_the_password_goes_under_the_servers_key() {
         let answer = [&[1], pem.as_bytes()].concat();
         let encrypted = client.hear(&answer).expect("a key").expect("an answer");
         assert_eq!(encrypted.len(), 256);
-        let mut plain = vec![0; key.min_output_size()];
-        let plain = key.decrypt(&OAEP_SHA1_MGF1SHA1, &encrypted, &mut plain, None);
-        let mixed = plain.expect("for this key").iter().zip(NONCE.iter().cycle());
+        let mixed = decrypt(&bare_rsa_key(), &encrypted);
+        let mixed = mixed.iter().zip(NONCE.iter().cycle());
         let password: Vec<u8> = mixed.map(|(letter, salt)| letter ^ salt).collect();
         assert_eq!(password, b"secret\0");
         client.accept();
     }
 }
 
-/// Base64 in the armour of PEM.
-fn pem(der: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let four = |three: &[u8]| {
-        let bits = three.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-        let bits = bits << (8 * (3 - three.len()));
-        let letter = |index: usize| match index <= three.len() {
-            true => LETTERS[(bits >> (18 - 6 * index) & 63) as usize] as char,
-            false => '=',
-        };
-        [0, 1, 2, 3].map(letter)
-    };
-    let letters: Vec<char> = der.chunks(3).flat_map(four).collect();
-    let lines: Vec<String> = letters.chunks(64).map(|line| line.iter().collect()).collect();
-    let body = lines.join("\n");
-    format!("-----BEGIN PUBLIC KEY-----\n{body}\n-----END PUBLIC KEY-----\n")
+/// What a server with this key (PKCS #1) reads: RSA, and OAEP with SHA-1 (RFC 8017, 7.1.2).
+fn decrypt(key: &[u8], encrypted: &[u8]) -> Vec<u8> {
+    let numbers: Vec<Vec<u8>> = yasna::parse_der(key, |reader| {
+        reader.collect_sequence_of(|reader| Ok(reader.read_bigint_bytes()?.0))
+    })
+    .expect("a key");
+    let [modulus, secret] = [1, 3].map(|index| BigUint::from_bytes_be(&numbers[index]));
+    let plain = BigUint::from_bytes_be(encrypted).modpow(&secret, &modulus).to_bytes_be();
+    // The first byte is a zero, and a number has none.
+    let padded = [vec![0; encrypted.len() - 1 - plain.len()], plain].concat();
+    let (seed, data) = padded.split_at(20);
+    let seed = xor(seed, &mask(data, seed.len()));
+    let data = xor(data, &mask(&seed, data.len()));
+    let (label, rest) = data.split_at(20);
+    assert_eq!(label, &Sha1::digest([])[..], "the label is empty");
+    let begin = rest.iter().position(|byte| *byte != 0).expect("an end of the padding");
+    assert_eq!(rest[begin], 1);
+    rest[begin + 1..].to_vec()
+}
+
+/// The mask that `seed` gives (MGF1 with SHA-1: RFC 8017, appendix B.2.1).
+fn mask(seed: &[u8], length: usize) -> Vec<u8> {
+    let blocks = (0u32..).flat_map(|block| Sha1::digest([seed, &block.to_be_bytes()].concat()));
+    blocks.take(length).collect()
+}
+
+fn xor(left: &[u8], right: &[u8]) -> Vec<u8> {
+    left.iter().zip(right).map(|(left, right)| left ^ right).collect()
 }
 
 struct Knows;
@@ -283,7 +293,9 @@ proptest! {
         let mut client = Client::new(open_channel());
         client.greet("caching_sha2_password");
         client.hear(FULL).expect("full");
-        let key = [&[1], pem(&bytes).as_bytes()].concat();
+        let key = STANDARD.encode(&bytes);
+        let pem = format!("-----BEGIN PUBLIC KEY-----\n{key}\n-----END PUBLIC KEY-----\n");
+        let key = [&[1], pem.as_bytes()].concat();
         prop_assert!(client.hear(&key).is_err());
     }
 }
