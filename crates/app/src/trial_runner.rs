@@ -555,7 +555,7 @@ impl<'o> TrialRunner<'o> {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
             prepare(plan, &open_target.database, options, stop, watcher, &mut said)
-                .map_err(|error| open_target.told(error))?;
+                .map_err(|error| open_target.with_end_of_server(error))?;
             before.extend(said.into_iter().map(|text| Event::Output { text }));
         }
         if is_rebuilt {

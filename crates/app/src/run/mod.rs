@@ -134,7 +134,7 @@ pub(crate) fn run_at(
         Store::open(path)?;
     }
     let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
-    let groups = groups.map_err(|error| open_target.told(error))?;
+    let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
