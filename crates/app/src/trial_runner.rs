@@ -10,8 +10,8 @@ use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
 use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
-    DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan,
-    Status, Target, server_of,
+    DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
+    Plan, Status, Target, server_of,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -667,7 +667,7 @@ impl<'o> TrialRunner<'o> {
 
 /// What a trial took for its repeat.
 fn took(name: &str, time: Duration) -> Event {
-    Event::Fact(Fact::new(TRIAL, name, format!("{:.3}", time.as_secs_f64())))
+    Event::Fact(Fact::new(TRIAL, name, FactValue::seconds(time.as_secs_f64(), 3)))
 }
 
 fn pairs_of(settings: &[(String, String)]) -> String {
