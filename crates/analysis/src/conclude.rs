@@ -9,20 +9,28 @@ use crate::report::{Options, Report, Status};
 use crate::tally::Tally;
 
 impl Report {
-    /// The report of a run.
+    /// The report of a run. It is judged here, and nowhere else.
     pub fn of(tally: &Tally) -> Report {
-        Report::with(tally, Options::default())
+        Report { findings: judge(tally), ..Report::measured(tally) }
     }
 
     /// The report of a run, with what is asked for.
     pub fn with(tally: &Tally, options: Options) -> Report {
-        Report { findings: judge(tally), ..Report::measured(tally, options) }
+        let report = Report::of(tally);
+        if options.per_client { report.with_clients(tally) } else { report }
+    }
+
+    /// With what came to light when the run had been judged.
+    pub fn with_finding(mut self, finding: Finding) -> Report {
+        self.findings.push(finding);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self
     }
 
     /// The report of a run of which the store knows how it stands: a process that died could not
     /// tell how its run ended.
-    pub fn with_status(tally: &Tally, options: Options, kept: model::Status) -> Report {
-        let mut report = Report::with(tally, options);
+    pub fn with_status(tally: &Tally, kept: model::Status) -> Report {
+        let mut report = Report::of(tally);
         if report.status == Status::Running {
             report.status = match kept {
                 model::Status::Running => Status::Running,

@@ -123,8 +123,9 @@ impl Condition {
         for (about, facts) in report.facts.iter().filter(|(about, _)| kept(about)) {
             for (name, value) in facts {
                 let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");
-                if !is_measured && !is_of_the_day(report, about, name, value) {
-                    put(about, name, value);
+                let value = value.to_string();
+                if !is_measured && !is_of_the_day(report, about, name, &value) {
+                    put(about, name, &value);
                 }
             }
         }
@@ -171,7 +172,7 @@ fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
 /// Whether a fact only says where a server stood that was started for its run.
 fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
     let Some(managed) = report.facts.get("managed") else { return false };
-    managed.get("folder").is_some_and(|folder| folder == value)
+    managed.get("folder").is_some_and(|folder| *folder == value)
         || (about, name) == ("connection", "address")
 }
 

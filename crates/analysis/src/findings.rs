@@ -53,7 +53,10 @@ struct View<'a> {
 }
 
 /// All that is to be thought of a run, most severe first.
-pub fn judge(tally: &Tally) -> Vec<Finding> {
+///
+/// Of a run whose process died between its judgement and its report the events have findings of
+/// ours too: what we find now stands for them.
+pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     let mut findings = Vec::new();
     let whole = [
         data::look(tally),
@@ -76,9 +79,11 @@ pub fn judge(tally: &Tally) -> Vec<Finding> {
         ];
         findings.extend(looks.into_iter().flatten().map(|words| words.finding(name)));
     }
-    for finding in &tally.findings {
-        if !findings.iter().any(|known| known.id == finding.id) {
-            findings.push(finding.clone());
+    let n_ours = findings.len();
+    for told in &tally.findings {
+        let is_ours = findings[..n_ours].iter().any(|finding| finding.id == told.id);
+        if !is_ours && !findings.contains(told) {
+            findings.push(told.clone());
         }
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -693,7 +693,7 @@ mod tests {
         };
         let fact = |run: &mut Report, about: &str, name: &str, value: &str| {
             let facts = run.facts.entry(about.to_owned()).or_default();
-            facts.insert(name.to_owned(), value.to_owned());
+            facts.insert(name.to_owned(), value.into());
         };
         let machine = |run: &mut Report| fact(run, "cpu", "model", "another");
         let (has_regressed, starts) = with(20, &machine);
@@ -702,7 +702,8 @@ mod tests {
         assert_eq!(start.changed[0].values[1].as_deref(), Some("another"));
         let kernel = |run: &mut Report| {
             let release = run.facts.get("os").and_then(|os| os.get("kernel_release")).cloned();
-            fact(run, "os", "kernel_release", &format!("{}-2", release.unwrap_or_default()));
+            let release = release.map(|release| release.to_string()).unwrap_or_default();
+            fact(run, "os", "kernel_release", &format!("{release}-2"));
         };
         assert_eq!(with(20, &kernel), (true, Vec::new()), "a small step of the kernel is none");
         let version = |run: &mut Report| run.database = "MariaDB 99".to_owned();

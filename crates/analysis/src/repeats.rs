@@ -7,7 +7,7 @@
 //! pure function of trials, so that whoever goes on after a crash stops where it would have
 //! stopped. Not here: who makes the trials (app), and how it looks (render).
 
-use model::{Experiment, Goal, Level, StopRule};
+use model::{Experiment, FactValue, Goal, Level, StopRule};
 use serde::{Deserialize, Serialize};
 use stats::{Components, Mean, Nested};
 
@@ -51,7 +51,7 @@ impl Measured {
         });
         let of_trial = |name: &str| {
             let fact = report.facts.get(TRIAL).and_then(|facts| facts.get(name));
-            fact.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0)
+            fact.and_then(FactValue::as_seconds).unwrap_or(0.0)
         };
         let run_s = report.elapsed_seconds.unwrap_or(0.0);
         Measured {

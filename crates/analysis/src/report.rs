@@ -21,9 +21,7 @@ mod named;
 mod reply_lag;
 mod times;
 
-use std::collections::BTreeMap;
-
-use model::{Finding, Load, ReportField, Until};
+use model::{Facts, Finding, Load, ReportField, Until, read_facts};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
@@ -135,7 +133,8 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub settings: Named<String>,
     /// What was observed, by what it is about and by name.
-    pub facts: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(deserialize_with = "read_facts")]
+    pub facts: Facts,
     /// What is to be thought of the result, most severe first.
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.

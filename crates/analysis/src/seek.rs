@@ -1,11 +1,13 @@
-//! What a probe says of objectives, and what came of seeking the highest rate at which they hold.
+//! What a probe says of objectives, where the next one goes, and what came of seeking the highest
+//! rate at which they hold.
 //!
 //! A probe is a run. It is scored by the share of requests beyond an objective's time, over the
 //! share allowed, in which lost work is beyond every time; beside the objectives it must have
 //! finished what was offered while it was, without a queue that grew over the window. Not here:
-//! where the next probe goes, and what follows from all (app), and how it looks (render).
+//! how a probe is made (app), and how it looks (render).
 
 mod late;
+mod strategy;
 
 use model::{Bound, Comparison, Load, Metric, Objective};
 use serde::{Deserialize, Serialize};
@@ -16,6 +18,7 @@ use crate::report::{Named, Report};
 use crate::trials::{counts, is_settled};
 
 pub use late::Late;
+pub use strategy::{Ask, Conclusion, Probe, SHORT_PROBE_SHARE, SearchStrategy};
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";

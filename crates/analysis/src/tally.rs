@@ -11,9 +11,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, Finding, Gauge,
-    GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, Readings, RunId,
-    Second, StopReason, Traffic, Until,
+    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, FactValue,
+    Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase,
+    Readings, RunId, Second, StopReason, Traffic, Until,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -364,9 +364,9 @@ impl Tally {
     }
 
     /// The value of a fact, the one that came last.
-    pub fn fact(&self, about: &str, name: &str) -> Option<&str> {
+    pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         let found = self.facts.iter().rev().find(|fact| fact.about == about && fact.name == name);
-        found.map(|fact| fact.value.as_str())
+        found.map(|fact| &fact.value)
     }
 
     /// The length of the measured window in nanoseconds: as the engine says, or, while the run

@@ -3,8 +3,7 @@
 //!
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S]]`. The small numbers run with the tests.
 
-use analysis::seek::{Answer, Judged};
-use app::seek::{Ask, Probe, SearchStrategy};
+use analysis::seek::{Answer, Ask, Judged, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
 use model::{Dice, Objective, Stream};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
-use crate::meta::{self, Found, GOES_ON};
+use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::routines;
 
@@ -262,7 +262,7 @@ impl<'b> Builder<'b> {
             work = left;
         }
         let why = "the server loses what it has acknowledged, again and again: see its log";
-        Err(Error::Failed(format!("{why}; {GOES_ON}")))
+        Err(Error::Failed(format!("{why}; {}", what_remains(opened))))
     }
 
     /// All that comes after the rows: indexes, what the database wants to be said, and the mark
@@ -278,9 +278,10 @@ impl<'b> Builder<'b> {
                     continue;
                 }
                 if (self.is_stopped)() {
-                    return Err(Error::Interrupted(
-                        "interrupted before the indexes; the same command goes on there".to_owned(),
-                    ));
+                    let remains = what_remains(self.opened);
+                    return Err(Error::Interrupted(format!(
+                        "interrupted before the indexes; {remains}"
+                    )));
                 }
                 doing(&format!("index {}", index.name));
                 let sql = dialect.create_index(table, index);
@@ -324,14 +325,23 @@ impl<'b> Builder<'b> {
 
     fn stopped(&self, refusal: Refusal) -> Error {
         match (self.is_stopped)() {
-            true => Error::Interrupted(interrupted()),
-            false => stopped_by(&refusal),
+            true => Error::Interrupted(interrupted(self.opened)),
+            false => stopped_by(&refusal, self.opened),
         }
     }
 }
 
-fn stopped_by(refusal: &Refusal) -> Error {
-    Error::Failed(format!("the build stopped: {refusal}; {GOES_ON}"))
+fn stopped_by(refusal: &Refusal, opened: &Opened) -> Error {
+    Error::Failed(format!("the build stopped: {refusal}; {}", what_remains(opened)))
+}
+
+/// What becomes of a build that was not ended: chunks are marked in the transaction that builds
+/// them.
+fn what_remains(opened: &Opened) -> &'static str {
+    match opened.is_kept {
+        true => "the same command goes on where it stopped",
+        false => "nothing of it is kept",
+    }
 }
 
 /// [`build`], which a stop interrupts.
@@ -342,13 +352,14 @@ pub fn build_interruptible(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Error> {
     let (opened, word) = (opened.clone(), Arc::clone(stop));
-    run_interruptible_with_progress(stop, &interrupted(), progress, move |tell| {
+    let interrupted = interrupted(&opened);
+    run_interruptible_with_progress(stop, &interrupted, progress, move |tell| {
         build(&opened, options, &|| word.is_asked(), tell)
     })
 }
 
-fn interrupted() -> String {
-    format!("{INTERRUPTED}; {GOES_ON}")
+fn interrupted(opened: &Opened) -> String {
+    format!("{INTERRUPTED}; {}", what_remains(opened))
 }
 
 fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
@@ -508,8 +519,8 @@ fn load_once(
             progress(&far(work, table.map_or("", |table| &*table.name), began));
         }
         match first_refusal {
-            Some(refusal) => Err(stopped_by(&refusal)),
-            None if is_stopped() => Err(Error::Interrupted(interrupted())),
+            Some(refusal) => Err(stopped_by(&refusal, opened)),
+            None if is_stopped() => Err(Error::Interrupted(interrupted(opened))),
             None => Ok(()),
         }
     })

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use engine::{ClientThread, ClientThreads};
-use model::Fact;
+use model::{Fact, FactValue};
 use monitor::wall_clock;
 
 use monitor::{SharedTasks, Task, TaskCounters};
@@ -79,7 +79,7 @@ impl ThreadUse {
         }
         let percent = |ns: u64| (100.0 * ns as f64 / self.wall_ns as f64).min(100.0);
         let listed = |percents: Vec<f64>| {
-            percents.iter().map(|percent| format!("{percent:.1}")).collect::<Vec<_>>().join(", ")
+            FactValue::list(percents.into_iter().map(|percent| FactValue::percent(percent, 1)))
         };
         let is_loop = |(thread, ..): &&(ClientThread, u64, u64)| thread.loop_index.is_some();
         let loops: Vec<_> = self.threads.iter().filter(is_loop).collect();
@@ -92,7 +92,7 @@ impl ThreadUse {
             ];
         }
         let n = self.threads.len() as u64;
-        let mean = |ns: u64| format!("{:.2}", percent(ns / n));
+        let mean = |ns: u64| FactValue::percent(percent(ns / n), 2);
         let cpu_ns: u64 = self.threads.iter().map(|(_, cpu_ns, _)| cpu_ns).sum();
         let delay_ns: u64 = self.threads.iter().map(|(.., delay_ns)| delay_ns).sum();
         vec![
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn facts(used: &ThreadUse) -> Vec<(String, String)> {
-        used.facts().into_iter().map(|fact| (fact.name, fact.value)).collect()
+        used.facts().into_iter().map(|fact| (fact.name, fact.value.to_string())).collect()
     }
 
     #[test]

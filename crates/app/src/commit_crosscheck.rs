@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use analysis::Tally;
-use model::{CommitCounter, Database, Fact};
+use model::{CommitCounter, Database, Fact, FactValue};
 use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
@@ -41,7 +41,11 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
     while asked.elapsed() < PATIENCE {
         thread::park_timeout(LOOK_EVERY);
         if ago() != Some(first) {
-            return Ok(Some(Fact::new("server", "restarted_ago_s", first)));
+            return Ok(Some(Fact::new(
+                "server",
+                "restarted_ago_s",
+                FactValue::seconds(first as f64, 0),
+            )));
         }
     }
     Ok(None)

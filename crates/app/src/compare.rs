@@ -20,7 +20,8 @@ use render::list::short_id;
 use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind};
 
 use crate::error::Error;
-use crate::trials::{Kept, Trials, kept_report_but, trials};
+use crate::stored_report::{Kept, kept_report, row_of};
+use crate::trials::{Trials, trials};
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
@@ -219,10 +220,10 @@ fn labelled(
         }
         let of = all.iter_mut().find(|(name, ..)| name == value);
         let (_, reports, lost) = of.expect("it was put there");
-        match kept_report_but(store, &row.run, emptied)? {
+        match kept_report(store, row, emptied)? {
             Kept::Report(report) => reports.push(*report),
             Kept::Not => lost.push(lost_of(row)),
-            Kept::Damaged => {
+            Kept::Damaged(_) => {
                 lost.push(not_counted(&row.run.0, DAMAGED));
                 damaged.push(row.run.0.clone());
             }
@@ -530,18 +531,18 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     }
     let (mut reports, mut lost) = (Vec::new(), Vec::new());
     for run in &runs {
-        match kept_report_but(store, run, &Report::SERIES)? {
+        match kept_report(store, &row_of(store, run)?, &Report::SERIES)? {
             Kept::Report(report) => reports.push(*report),
             Kept::Not => {
                 let text = format!("the run {run} has not ended, and so has no report");
                 return Err(Error::Usage(text));
             }
-            Kept::Damaged if runs.len() == 1 => {
+            Kept::Damaged(_) if runs.len() == 1 => {
                 return Err(Error::Usage(format!(
                     "the report of run {run} is damaged: 'dbdyno runs rm {run}' removes it"
                 )));
             }
-            Kept::Damaged => {
+            Kept::Damaged(_) => {
                 lost.push(not_counted(&run.0, DAMAGED));
                 damaged.push(run.0.clone());
             }

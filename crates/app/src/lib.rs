@@ -29,6 +29,7 @@ pub mod seek;
 pub mod selfcheck;
 pub mod settings;
 mod settings_snapshot;
+pub mod stored_report;
 pub mod trial_runner;
 pub mod trials;
 mod wait_condition;

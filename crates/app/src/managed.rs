@@ -115,7 +115,7 @@ impl Managed {
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name().trim_end_matches(',')),
-            Fact::new("managed", "folder", self.folder().display()),
+            Fact::new("managed", "folder", self.folder().display().to_string()),
         ];
         if self.cluster.is_galera() {
             facts.push(Fact::new("managed", "nodes", self.cluster.nodes().len()));

@@ -12,10 +12,6 @@ use crate::admin_session::AdminSession;
 
 const NAME: &str = "dbdyno_meta";
 
-/// What is said of a build that was not ended: chunks are marked in the transaction that builds
-/// them.
-pub(crate) const GOES_ON: &str = "the same command goes on where it stopped";
-
 /// What was found about a database's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {

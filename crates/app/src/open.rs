@@ -14,7 +14,7 @@ use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
-use crate::meta::{self, Found, GOES_ON};
+use crate::meta::{self, Found};
 
 /// The state of a workload's data in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,16 +152,14 @@ impl OpenTarget {
         server.chain(silent).collect()
     }
 
-    /// `error` as it is told here: no build goes on at a server that is gone with its command,
-    /// and one that has ended by itself has said why.
-    pub fn told(&mut self, error: Error) -> Error {
-        let ended = self.server.as_mut().and_then(Managed::ended);
-        let ended = ended.map_or(String::new(), |how| format!("; the managed server {how}"));
-        let mend = |why: String| why.replace(GOES_ON, "nothing of it is kept") + &ended;
+    /// `error`, and how the server that was started for it ended, if it did: that may be why.
+    pub fn with_end_of_server(&mut self, error: Error) -> Error {
+        let Some(how) = self.server.as_mut().and_then(Managed::ended) else { return error };
+        let with_end = |why| format!("{why}; the managed server {how}");
         match error {
-            Error::Failed(why) if self.server.is_some() => Error::Failed(mend(why)),
-            Error::Interrupted(why) if self.server.is_some() => Error::Interrupted(mend(why)),
-            error => error,
+            Error::Failed(why) => Error::Failed(with_end(why)),
+            Error::Interrupted(why) => Error::Interrupted(with_end(why)),
+            error @ Error::Usage(_) => error,
         }
     }
 }
@@ -177,6 +175,9 @@ pub struct Opened {
     pub settings: Settings,
     /// What data there are.
     pub data: Data,
+    /// Whether the database is still there when the command has ended: a server that was started
+    /// for it is not.
+    pub is_kept: bool,
 }
 
 /// The folder of our own files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
@@ -254,7 +255,7 @@ pub fn resolve_workload(
     parameters: &[(String, String)],
     seed: u64,
 ) -> Result<Opened, Error> {
-    let database = Arc::clone(database);
+    let (database, is_kept) = (Arc::clone(database), !managed::is_managed(target));
     let entry = workloads::by_name(workload).map_err(|bad| Error::Usage(bad.0))?;
     let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
     let settings = Settings::decide(entry.name, entry.parameters, pairs())
@@ -268,7 +269,7 @@ pub fn resolve_workload(
         return Err(Error::Usage(why));
     }
     if fresh.population().is_none() {
-        return Ok(Opened { database, workload: fresh, settings, data: Data::None });
+        return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
     }
     if !database.dialect().keeps_data {
         let name = database.dialect().name;
@@ -283,7 +284,7 @@ pub fn resolve_workload(
         Found::Nothing => (Data::Absent, None),
     };
     let Some(identity) = identity else {
-        return Ok(Opened { database, workload: fresh, settings, data });
+        return Ok(Opened { database, workload: fresh, settings, data, is_kept });
     };
     agree(target, &fresh.identity(), &identity, &settings)?;
     // What shapes the data is as the data are, whatever the defaults say.
@@ -292,7 +293,7 @@ pub fn resolve_workload(
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
         .map_err(|bad| Error::Failed(format!("what {target} holds does not fit: {bad}")))?;
     let workload = make(&settings, Some(&identity))?;
-    Ok(Opened { database, workload, settings, data })
+    Ok(Opened { database, workload, settings, data, is_kept })
 }
 
 fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<bool, Error> {

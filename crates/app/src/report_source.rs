@@ -6,8 +6,8 @@
 use analysis::comparison::{GateResult, Judge};
 use analysis::report::{Options, Report};
 use analysis::trials::Trialled;
-use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
-use model::{Experiment, RunId, Status};
+use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
+use model::Experiment;
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
 use render::html::{
     Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
@@ -16,6 +16,7 @@ use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
 use crate::error::Error;
+use crate::stored_report::stored_report;
 use crate::trials::trialled;
 
 /// What a page is about.
@@ -53,7 +54,7 @@ impl ReportSource {
             return ReportSource::of_experiment(store, &experiment);
         }
         let run = store.find(name)?;
-        let report = run_report(store, &run, Options { per_client: true })?;
+        let report = stored_report(store, &run, Options { per_client: true })?;
         Ok(ReportSource::Run(Box::new(report)))
     }
 
@@ -100,30 +101,4 @@ impl ReportSource {
             ReportSource::History(report) => history_body(report, ink),
         }
     }
-}
-
-/// The report of a run, added up from its events: what each client did is not in the one that was
-/// kept.
-pub fn run_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
-    report_of(store, run, &run_tally(store, run)?, options)
-}
-
-/// All that is known of a run, added up again from its events.
-pub fn run_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
-    let mut tally = Tally::new();
-    store.events(run, &mut |event| tally.add(&event))?;
-    Ok(tally)
-}
-
-/// The report of a run that was added up again, with how the store knows it to stand.
-pub fn report_of(
-    store: &Store,
-    run: &RunId,
-    tally: &Tally,
-    options: Options,
-) -> Result<Report, Error> {
-    let row = store.row(run)?;
-    let stands = row.map(|row| (row.status, row.events_lost));
-    let (status, n_lost) = stands.unwrap_or((Status::Interrupted, 0));
-    Ok(Report::with_status(tally, options, status).with_lost(n_lost))
 }

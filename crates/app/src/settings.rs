@@ -436,7 +436,7 @@ pub(crate) fn lost(
     let now = run_interruptible(stop, "interrupted while settings were looked at", look).ok()?;
     let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
         let was = tally.fact("setting", &name)?;
-        (was != value).then(|| format!("{name} is {value}, and was set to {was}"))
+        (*was != value).then(|| format!("{name} is {value}, and was set to {was}"))
     });
     let lost: Vec<String> = lost.collect();
     let text = format!("After the load the server's settings are others: {}.", lost.join("; "));

@@ -79,7 +79,7 @@ pub(crate) fn changed(
     let changed = settings.filter_map(|fact| {
         let was = tally.fact(&fact.about, &fact.name)?;
         let told = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
-        (was != fact.value).then(told)
+        (*was != fact.value).then(told)
     });
     let mut changed: Vec<Fact> = changed.collect();
     if let (Some(before), Some(after)) = (before, after) {
@@ -233,10 +233,12 @@ mod tests {
         let before = in_force(&[("a", "1"), ("b", ""), ("gone", "1"), ("x_password", "p")]);
         let after = in_force(&[("a", "1"), ("b", "on"), ("new", "1"), ("x_password", "q")]);
         let facts = before.changes_to(&after);
-        let told: Vec<(&str, &str)> =
-            facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
-        let expect =
-            [("b", "from nothing to on"), ("x_password", "to another value, which is not kept")];
+        let told: Vec<(&str, Option<&str>)> =
+            facts.iter().map(|fact| (fact.name.as_str(), fact.value.text())).collect();
+        let expect = [
+            ("b", Some("from nothing to on")),
+            ("x_password", Some("to another value, which is not kept")),
+        ];
         assert_eq!(told, expect);
         assert!(before.changes_to(&before).is_empty());
     }

@@ -10,8 +10,8 @@ use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
 use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
-    DataPolicy, Event, Experiment, Fact, Group, NS_PER_MS, Placement, PlacementChoice, Plan,
-    Status, Target, server_of,
+    DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
+    Plan, Status, Target, server_of,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -555,7 +555,7 @@ impl<'o> TrialRunner<'o> {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
             prepare(plan, &open_target.database, options, stop, watcher, &mut said)
-                .map_err(|error| open_target.told(error))?;
+                .map_err(|error| open_target.with_end_of_server(error))?;
             before.extend(said.into_iter().map(|text| Event::Output { text }));
         }
         if is_rebuilt {
@@ -667,7 +667,7 @@ impl<'o> TrialRunner<'o> {
 
 /// What a trial took for its repeat.
 fn took(name: &str, time: Duration) -> Event {
-    Event::Fact(Fact::new(TRIAL, name, format!("{:.3}", time.as_secs_f64())))
+    Event::Fact(Fact::new(TRIAL, name, FactValue::seconds(time.as_secs_f64(), 3)))
 }
 
 fn pairs_of(settings: &[(String, String)]) -> String {

@@ -1,11 +1,11 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
-use analysis::report::Report;
 use analysis::trials::Trialled;
-use model::{Experiment, ReportField, RunId, Status};
+use model::{Experiment, Status};
 use store::Store;
 
 use crate::error::Error;
+use crate::stored_report::{Kept, kept_report};
 
 /// Removes an experiment of which no trial was begun: there is nothing to go on with.
 pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(), Error> {
@@ -38,76 +38,14 @@ pub(crate) struct Trials {
 pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, Error> {
     let mut trials = Trials { ended: Vec::new(), damaged: Vec::new() };
     for row in store.trials(experiment)? {
-        let text = store.report_json(&row.run.run)?;
-        match Kept::of(text) {
+        match kept_report(store, &row.run, &[])? {
             Kept::Not => {}
             Kept::Report(report) => {
                 let (point, repeat, report) = (row.point, row.repeat, *report);
                 trials.ended.push(Trialled { point, repeat, report });
             }
-            Kept::Damaged => trials.damaged.push(row.run.run.0),
+            Kept::Damaged(_) => trials.damaged.push(row.run.run.0),
         }
     }
     Ok(trials)
-}
-
-/// The report of a run that has ended, with all that was read around it.
-pub fn read_report(store: &Store, run: &RunId) -> Result<Option<Report>, Error> {
-    let Some(report) = kept_report(store, run)? else { return Ok(None) };
-    let (gauges, readings) = store.readings(run)?;
-    let n_lost = store.row(run)?.map_or(0, |row| row.events_lost);
-    Ok(Some(report.with_points(&gauges, &readings).with_lost(n_lost)))
-}
-
-/// The report of a run as it was kept: of the gauges their means alone. None of one that has not
-/// ended.
-fn kept_report(store: &Store, run: &RunId) -> Result<Option<Report>, Error> {
-    parsed(run, store.report_json(run)?)
-}
-
-/// A report as it was kept, or why there is none.
-pub(crate) enum Kept {
-    Report(Box<Report>),
-    /// The run has not ended.
-    Not,
-    /// It cannot be read.
-    Damaged,
-}
-
-impl Kept {
-    fn of(text: Option<String>) -> Kept {
-        match text.map(|text| serde_json::from_str(&text)) {
-            None => Kept::Not,
-            Some(Ok(report)) => Kept::Report(Box::new(report)),
-            Some(Err(_)) => Kept::Damaged,
-        }
-    }
-}
-
-/// The same with some of its fields empty.
-pub(crate) fn kept_report_but(
-    store: &Store,
-    run: &RunId,
-    emptied: &[ReportField],
-) -> Result<Kept, Error> {
-    match store.report_json_but(run, emptied) {
-        // The store itself reads what is to be emptied.
-        Err(_) if is_damaged(store, run) => Ok(Kept::Damaged),
-        Err(error) => Err(error.into()),
-        Ok(text) => Ok(Kept::of(text)),
-    }
-}
-
-fn is_damaged(store: &Store, run: &RunId) -> bool {
-    let text = store.report_json(run).ok().flatten();
-    text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_err())
-}
-
-fn parsed(run: &RunId, text: Option<String>) -> Result<Option<Report>, Error> {
-    let read = |text: String| serde_json::from_str(&text);
-    text.map(read).transpose().map_err(|error| {
-        Error::Failed(format!(
-            "the report of run {run} is damaged ({error}): 'dbdyno runs rm {run}' removes it"
-        ))
-    })
 }

@@ -65,7 +65,7 @@ impl Site {
 /// The value of a fact.
 pub(crate) fn fact(facts: &[Fact], name: &str) -> String {
     let found = facts.iter().find(|fact| fact.name == name);
-    found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.clone()
+    found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.to_string()
 }
 
 /// A target with more options; the last of a name holds.

@@ -280,10 +280,10 @@ impl<'a> Coordinator<'a> {
             });
         }
         if let Some(refusal) = self.first_retried.take() {
-            let fact =
-                |name: &str, value: &dyn ToString| Fact::new("client", name, value.to_string());
-            (self.events)(Event::Fact(fact("connects_retried", &self.n_retried)));
-            (self.events)(Event::Fact(fact("connects_retried_why", &refusal)));
+            let why = refusal.to_string();
+            let retried = Fact::new("client", "connects_retried", self.n_retried);
+            (self.events)(Event::Fact(retried));
+            (self.events)(Event::Fact(Fact::new("client", "connects_retried_why", why)));
         }
         let n_refused = self.connected.iter().map(|(_, failed, _)| failed).sum();
         match self.first_refusal.take() {

@@ -1,24 +1,6 @@
-//! What was observed about machine and server, and what is to be thought of a result.
+//! What is to be thought of a result. Not here: when a finding is raised (analysis).
 
 use serde::{Deserialize, Serialize};
-
-/// One thing that was observed: `cpu` / `model` / `...`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// What it is about: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
-    pub about: String,
-    /// Its name, with the unit last where it has one.
-    pub name: String,
-    /// What was seen.
-    pub value: String,
-}
-
-impl Fact {
-    /// A fact.
-    pub fn new(about: &str, name: &str, value: impl ToString) -> Fact {
-        Fact { about: about.to_owned(), name: name.to_owned(), value: value.to_string() }
-    }
-}
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -17,6 +17,7 @@ mod digits;
 mod disturbance;
 mod event;
 mod experiment;
+mod fact;
 mod finding;
 pub mod finding_catalog;
 mod gauge;
@@ -66,7 +67,8 @@ pub use experiment::{
     Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations, is_arrival_rate,
     short_axis,
 };
-pub use finding::{Fact, Finding, Severity};
+pub use fact::{Fact, FactValue, Facts, read_facts};
+pub use finding::{Finding, Severity};
 pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;

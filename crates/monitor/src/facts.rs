@@ -8,10 +8,11 @@
 //! this (findings). What the process used between two instants is [`crate::Watch`]'s.
 
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
-use model::Fact;
+use model::{Fact, FactValue};
 use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
 use crate::kernel_files::read;
@@ -66,7 +67,7 @@ fn entries(folder: &Path) -> Vec<String> {
 }
 
 /// A fact if its value is known.
-fn fact(about: &str, name: &str, value: Option<impl ToString>) -> Option<Fact> {
+fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }
 
@@ -126,9 +127,9 @@ fn uptime(uptime: &str, stat: &str, loadavg: &str) -> Vec<Fact> {
     [
         fact("os", "uptime_s", uptime_s),
         fact("os", "booted_unix_s", booted.map(str::trim)),
-        fact("os", "load_1_min", load.as_ref().map(|load| load.one)),
-        fact("os", "load_5_min", load.as_ref().map(|load| load.five)),
-        fact("os", "load_15_min", load.as_ref().map(|load| load.fifteen)),
+        fact("os", "load_1_min", load.as_ref().map(|load| load.one.to_string())),
+        fact("os", "load_5_min", load.as_ref().map(|load| load.five.to_string())),
+        fact("os", "load_15_min", load.as_ref().map(|load| load.fifteen.to_string())),
     ]
     .into_iter()
     .flatten()
@@ -158,8 +159,8 @@ fn cpu(cpuinfo: &str) -> Vec<Fact> {
     [
         fact("cpu", "model", info.and_then(|info| info.model_name(0))),
         fact("cpu", "hypervisor", hypervisor),
-        fact("cpu", "mhz_seen", mhz.map(|mhz| mhz.round())),
-        fact("cpu", "usable_threads", usable),
+        fact("cpu", "mhz_seen", mhz.map(|mhz| mhz.round() as u64)),
+        fact("cpu", "usable_threads", usable.map(NonZero::get)),
     ]
     .into_iter()
     .flatten()
@@ -402,10 +403,10 @@ fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
     let Some(real) = absolute.ancestors().find_map(|folder| folder.canonicalize().ok()) else {
         return Vec::new();
     };
-    let mut facts = vec![Fact::new(about, "path", path.display())];
+    let mut facts = vec![Fact::new(about, "path", path.display().to_string())];
     if let Some(mount) = mount_of(&real, mounts) {
         facts.extend([
-            Fact::new(about, "mount_point", mount.point.display()),
+            Fact::new(about, "mount_point", mount.point.display().to_string()),
             Fact::new(about, "file_system", &mount.kind),
             Fact::new(about, "mount_options", &mount.options),
         ]);
@@ -437,7 +438,7 @@ fn device(about: &str, folder: &Path) -> Vec<Fact> {
     let rotational = read_number(queue.join("rotational"));
     let scheduler = read(queue.join("scheduler"));
     [
-        fact(about, "device", folder.file_name().map(|name| name.display())),
+        fact(about, "device", folder.file_name().map(|name| name.display().to_string())),
         fact(about, "device_model", read_line(folder.join("device/model"))),
         fact(about, "rotational", rotational.map(|n| if n == 0 { "no" } else { "yes" })),
         fact(about, "scheduler", chosen(&scheduler)),
@@ -627,10 +628,14 @@ mod tests {
     fn this_machine_tells_about_itself_and_not_about_its_owner() {
         let facts = machine(&[Path::new("."), Path::new("no/such/folder/yet.sqlite")]);
         let value = |about: &str, name: &str| {
-            facts.iter().find(|fact| fact.about == about && fact.name == name).map(|f| &*f.value)
+            facts
+                .iter()
+                .find(|fact| fact.about == about && fact.name == name)
+                .map(|f| f.value.to_string())
         };
-        assert_eq!(value("build", "version"), Some(env!("CARGO_PKG_VERSION")));
-        assert_eq!(value("build", "profile"), Some("debug").filter(|_| cfg!(debug_assertions)));
+        assert_eq!(value("build", "version").as_deref(), Some(env!("CARGO_PKG_VERSION")));
+        let profile = value("build", "profile");
+        assert_eq!(profile.as_deref(), Some("debug").filter(|_| cfg!(debug_assertions)));
         for (about, name) in [
             ("os", "kernel_release"),
             ("os", "uptime_s"),

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::{Event, Fact, NS_PER_MS, NS_PER_S};
+use model::{Event, Fact, FactValue, NS_PER_MS, NS_PER_S};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::collector::{Collector, Make};
@@ -105,7 +105,8 @@ impl Monitor {
         if covered_ns > 0 && self.cpu_ns > 0 {
             // Of one core, over the measured phase and the drain; what the ramp-up took is in it.
             let percent = self.cpu_ns as f64 / covered_ns as f64 * 100.0;
-            let fact = Fact::new("client", "monitor_cpu_percent", format!("{percent:.2}"));
+            let percent = FactValue::percent(percent, 2);
+            let fact = Fact::new("client", "monitor_cpu_percent", percent);
             self.facts.push(fact);
         }
         std::mem::take(&mut self.facts)

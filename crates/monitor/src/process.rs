@@ -374,6 +374,7 @@ mod tests {
         let mut nobody = Process::server("server".to_owned(), Box::new(|| None));
         nobody.read(&mut readings);
         assert!(readings.take().1.is_empty());
-        assert!(nobody.facts()[0].value.starts_with("not read"));
+        let why = &nobody.facts()[0].value;
+        assert!(why.text().is_some_and(|why| why.starts_with("not read")), "{why}");
     }
 }

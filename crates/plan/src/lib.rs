@@ -15,7 +15,7 @@ mod print;
 mod print_experiment;
 mod rates_file;
 mod repeat;
-pub mod search_budget;
+mod search_budget;
 mod seek_plan;
 mod server;
 mod table;

@@ -1,9 +1,8 @@
 //! How much load a search needs at least: its shortest probes have a fixed share of it.
 //!
-//! Not here: where probes go, and what they show.
+//! Not here: where probes go, and what they show (analysis).
 
-/// A short probe has this share of the budget.
-pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
+use analysis::seek::SHORT_PROBE_SHARE;
 
 /// The shortest budget with which probes measure for longer than they ramp up.
 pub(crate) fn budget_ns_min(ramp_up_ns: u64) -> u64 {

@@ -9,8 +9,8 @@ use analysis::Tally;
 use analysis::figures::{NamedFigure, all_of, direction};
 use analysis::report::{GroupReport, Report};
 use analysis::tally::Quantiles;
-use model::NS_PER_S;
 use model::numbers::{self, exact};
+use model::{FactValue, NS_PER_S};
 
 use super::sheet::{Cell, Holds, Sheet, SheetColumn};
 
@@ -269,8 +269,8 @@ pub fn settings(report: &Report) -> Sheet {
         // An agent's facts have its host before.
         let kind = about.rsplit('/').next().unwrap_or(about);
         if SETTINGS.contains(&kind) {
-            let row = |(name, value): (&String, &String)| {
-                vec![Cell::from(about.as_str()), name.as_str().into(), value.as_str().into()]
+            let row = |(name, value): (&String, &FactValue)| {
+                vec![Cell::from(about.as_str()), name.as_str().into(), (&*value.to_string()).into()]
             };
             rows.extend(facts.iter().map(row));
         }

@@ -36,8 +36,7 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     };
     let measured_ns = store.row(run)?.and_then(|row| row.measured_ns);
     let told = store.fact(run, "client", "measured_from_unix_ms")?;
-    let started_ms =
-        told.and_then(|ms| ms.parse().ok()).unwrap_or_else(|| planned_ms(&description));
+    let started_ms = told.and_then(|ms| ms.integer()).unwrap_or_else(|| planned_ms(&description));
     let mut log = Log::begin(run, &description, started_ms, measured_ns);
     store.seconds(run, &mut |second| log.put(second))?;
     Ok(log.end())

@@ -5,7 +5,8 @@
 use std::path::Path;
 
 use model::{
-    ClientMoments, Event, Fact, Finding, NS_PER_MS, ReportField, RunId, Second, Severity, Status,
+    ClientMoments, Event, Fact, FactValue, Finding, NS_PER_MS, ReportField, RunId, Second,
+    Severity, Status,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
@@ -129,6 +130,12 @@ UNION ALL
 SELECT seq, 'around', kind, format, body FROM around WHERE run = ?1 AND seq > ?2
 UNION ALL
 SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > ?2
+ORDER BY seq
+"#;
+
+/// Of these, what each client did.
+const CLIENTS: &str = r#"
+SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 ORDER BY seq
 "#;
 
@@ -359,6 +366,16 @@ impl Reader<'_> {
         self.visit(self.connection, READINGS, run, (number, 0), visit).map(|_| ())
     }
 
+    /// Hands what each client did to `visit`.
+    pub(super) fn clients(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<(), StoreError> {
+        let number = self.number(run)?;
+        self.visit(self.connection, CLIENTS, run, (number, 0), visit).map(|_| ())
+    }
+
     /// Hands the events that a query finds of a run, after a place, to `visit`; the last place.
     fn visit(
         &self,
@@ -389,12 +406,13 @@ impl Reader<'_> {
         run: &RunId,
         about: &str,
         name: &str,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<FactValue>, StoreError> {
         let sql = "SELECT value FROM fact WHERE run = ? AND about = ? AND name = ?
                    ORDER BY seq DESC LIMIT 1";
         let asked = params![self.number(run)?, about, name];
-        let value = self.connection.query_row(sql, asked, |row| row.get(0)).optional();
-        value.map_err(|error| self.said(&error))
+        let text = self.connection.query_row(sql, asked, |row| row.get(0)).optional();
+        let text = text.map_err(|error| self.said(&error))?;
+        Ok(text.map(|text| FactValue::read(name, text)))
     }
 
     /// Seconds in the order of time, each the sum of its parts.
@@ -542,7 +560,8 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
     let source = row.get_ref(1)?.as_str()?;
     Ok(match source {
         "fact" => {
-            Ok(Event::Fact(Fact { about: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
+            let (about, name): (String, String) = (row.get(2)?, row.get(3)?);
+            Ok(Event::Fact(Fact::new(&about, &name, row.get::<_, String>(4)?)))
         }
         "event" => codec::event_from_json(row.get_ref(2)?.as_str()?, row.get_ref(3)?.as_str()?),
         "second" => codec::from_blob(row.get(2)?, row.get_ref(3)?.as_blob()?).map(Event::Second),

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Event, Gauge, Readings, ReportField, RunId, Second, Status};
+use model::{Event, FactValue, Gauge, Readings, ReportField, RunId, Second, Status};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::error::{StoreError, StoreErrorKind};
@@ -86,6 +86,11 @@ impl Store {
         Ok((gauges, readings))
     }
 
+    /// What each client of the run did, without all else.
+    pub fn clients(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
+        self.reader().clients(run, visit)
+    }
+
     /// The run's beginning alone.
     pub fn begun(&self, run: &RunId) -> Result<Event, StoreError> {
         let reader = self.reader();
@@ -93,7 +98,12 @@ impl Store {
     }
 
     /// What was observed of the run under this name, last.
-    pub fn fact(&self, run: &RunId, about: &str, name: &str) -> Result<Option<String>, StoreError> {
+    pub fn fact(
+        &self,
+        run: &RunId,
+        about: &str,
+        name: &str,
+    ) -> Result<Option<FactValue>, StoreError> {
         self.reader().fact(run, about, name)
     }
 

@@ -365,7 +365,9 @@ impl Row {
     fn bytes(&self) -> usize {
         size_of::<Row>()
             + match &self.body {
-                Body::Fact(fact) => fact.about.len() + fact.name.len() + fact.value.len(),
+                Body::Fact(fact) => {
+                    fact.about.len() + fact.name.len() + fact.value.to_string().len()
+                }
                 Body::Event { json, .. } => json.len(),
                 Body::Second { blob, .. }
                 | Body::Clients { blob, .. }
@@ -379,7 +381,7 @@ impl Row {
         match &self.body {
             Body::Fact(fact) => {
                 let sql = "INSERT INTO fact VALUES (?, ?, ?, ?, ?)";
-                let values = params![run, seq, fact.about, fact.name, fact.value];
+                let values = params![run, seq, fact.about, fact.name, fact.value.to_string()];
                 to.prepare_cached(sql)?.execute(values)
             }
             Body::Event { kind, json } => to

@@ -2,7 +2,7 @@
 //!
 //! Not here: what differs between the sides (differences), and how it is told (render).
 
-use model::{Load, numbers};
+use model::{FactValue, Load, numbers};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
@@ -52,7 +52,7 @@ impl Scene {
         Scene {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
-            data: each(all, |report| fact(report, "data", "size").cloned()),
+            data: each(all, |report| Some(fact(report, "data", "size")?.to_string())),
             loads: each(all, |report| report.load.as_ref().map(load)),
             clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),
             placements: each(all, |report| Some(report.placement.clone())),
@@ -71,7 +71,7 @@ impl Scene {
     }
 }
 
-fn fact<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r String> {
+fn fact<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r FactValue> {
     report.facts.get(about)?.get(name)
 }
 
@@ -84,8 +84,8 @@ fn load(load: &Load) -> String {
 }
 
 fn machine(report: &Report) -> Option<String> {
-    let processors = fact(report, "cpu", "logical")?.parse().ok()?;
-    let memory = fact(report, "memory", "total_bytes")?.parse().ok()?;
+    let processors = fact(report, "cpu", "logical")?.count()?;
+    let memory = fact(report, "memory", "total_bytes")?.bytes()?;
     let processors = numbers::count(processors, "logical CPU");
     let (model, memory) = (fact(report, "cpu", "model")?, numbers::bytes(memory));
     Some(format!("{processors} ({model}), {memory} of memory"))

@@ -133,9 +133,9 @@ fn what_differs_is_told_and_what_was_measured_is_not() {
         report.plan =
             "[phases]\nmeasure = \"30s\"\n[[group]]\nname = \"a\"\nclients = 8".to_owned();
         let database = report.facts.entry("database".to_owned()).or_default();
-        database.insert("version".to_owned(), "99".to_owned());
+        database.insert("version".to_owned(), "99".into());
         let memory = report.facts.entry("memory".to_owned()).or_default();
-        memory.insert("available_bytes".to_owned(), "7".to_owned());
+        memory.insert("available_bytes".to_owned(), "7".into());
     }
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let names: Vec<String> =

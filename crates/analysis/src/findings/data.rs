@@ -1,7 +1,7 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
 use model::numbers::seconds;
-use model::{CheckResult, Severity};
+use model::{CheckResult, FactValue, Severity};
 
 use super::{Words, count};
 use crate::tally::{Crosscheck, Tally};
@@ -11,7 +11,7 @@ enum Data {
     Miscounted(Crosscheck),
     CountedFewer { counter: String, change: i64, committed: u64 },
     Restarted { counter: String, change: i64, committed: i64 },
-    RestartedAsItSays { ago_s: u64 },
+    RestartedAsItSays { ago_s: f64 },
     Unknown,
 }
 
@@ -67,7 +67,7 @@ impl Data {
                 text: format!(
                     "The server was started {} before it was asked after the load: it was \
                      started anew in mid-run.",
-                    seconds(ago_s as f64)
+                    seconds(ago_s)
                 ),
             },
             Data::Unknown => Words {
@@ -88,7 +88,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     all.extend(mismatches.copied().map(Data::Miscounted));
     all.extend(restarted(tally).or_else(|| counted_fewer(tally)));
-    if tally.fact("data", "meta") == Some("absent") {
+    if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {
         all.push(Data::Unknown);
     }
     all.into_iter().map(Data::words).collect()
@@ -97,7 +97,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
 /// Where no disturbance of the plan's may have done it: the server says so, or its counter, which
 /// begins anew, has lost what was counted before, as much as that was.
 fn restarted(tally: &Tally) -> Option<Data> {
-    let says = tally.fact("server", "restarted_ago_s").and_then(|ago| ago.parse().ok());
+    let says = tally.fact("server", "restarted_ago_s").and_then(FactValue::as_seconds);
     if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {
         return Some(Data::RestartedAsItSays { ago_s });
     }
@@ -120,8 +120,8 @@ fn counted_fewer(tally: &Tally) -> Option<Data> {
 /// The server's counter of commits, by how much it grew, and how many were ours.
 fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
     let fact = |name: &str| tally.fact("commits", name);
-    let number = |name: &str| fact(name)?.parse::<i64>().ok();
-    Some((fact("server_counter")?.to_owned(), number("server_change")?, number("ours")?))
+    let number = |name: &str| fact(name)?.integer();
+    Some((fact("server_counter")?.to_string(), number("server_change")?, number("ours")?))
 }
 
 /// Whether each commit of ours is one that the server counts.
@@ -129,7 +129,8 @@ fn counts_all(tally: &Tally, committed: i64) -> bool {
     let phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
     let others: u64 = phases.flat_map(|phase| &phase.kinds).map(|kind| kind.traffic.others).sum();
     let says_commit = i64::try_from(others).is_ok_and(|others| others >= committed);
-    tally.fact("commits", "counts_single_statements") == Some("true") || says_commit
+    let counts_single = tally.fact("commits", "counts_single_statements");
+    counts_single.and_then(FactValue::yes_no) == Some(true) || says_commit
 }
 
 /// Whether connections broke.

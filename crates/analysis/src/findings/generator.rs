@@ -1,6 +1,6 @@
 //! Findings on the generator itself: was it quick enough to be no part of what it measured?
 
-use model::{Load, NS_PER_US, Severity, numbers};
+use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
 
 use super::{View, Words, count, duration};
@@ -101,7 +101,7 @@ fn clients_abandoned(view: &View) -> Option<Generator> {
     // Runs of before the fact had this name are still in stores.
     let fact = |name| view.tally.fact("client", name);
     let clients = fact("clients_abandoned").or_else(|| fact("left_behind"))?;
-    let clients = clients.parse::<u64>().ok()?;
+    let clients = clients.count()?;
     (clients > 0 && view.index == 0).then_some(Generator::LeftBehind { clients })
 }
 
@@ -117,15 +117,15 @@ fn lag(view: &View) -> Option<Generator> {
 /// As [`clients_abandoned`]: the facts are the whole generator's.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
-    let pauses = fact("pauses")?.parse::<u64>().ok()?;
-    let longest_s = fact("longest_pause_s")?.parse::<f64>().ok()?;
-    let at_s = fact("longest_pause_at_s")?.parse::<f64>().ok()?;
+    let pauses = fact("pauses")?.count()?;
+    let longest_s = fact("longest_pause_s")?.as_seconds()?;
+    let at_s = fact("longest_pause_at_s")?.as_seconds()?;
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
 /// As [`clients_abandoned`]: the fact is the whole generator's.
 fn outside(view: &View) -> Option<Generator> {
-    let percent = view.tally.fact("client", "outside_percent")?.parse::<f64>().ok()?;
+    let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
     idle.then_some(Generator::Outside { percent })
 }
@@ -138,8 +138,9 @@ fn connect_failed(view: &View) -> Option<Generator> {
 
 /// As [`clients_abandoned`]: the fact is the whole generator's.
 fn connects_retried(view: &View) -> Option<Generator> {
-    let retried = view.tally.fact("client", "connects_retried")?.parse::<u64>().ok()?;
-    let why = view.tally.fact("client", "connects_retried_why").unwrap_or("nothing").to_owned();
+    let retried = view.tally.fact("client", "connects_retried")?.count()?;
+    let why = view.tally.fact("client", "connects_retried_why");
+    let why = why.map_or("nothing".to_owned(), FactValue::to_string);
     let all_are_here = view.index == 0 && view.group.connect_failed == 0;
     all_are_here.then_some(Generator::ConnectsRetried { retried, why })
 }

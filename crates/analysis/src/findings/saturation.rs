@@ -4,7 +4,7 @@
 //! Four figures tell, each of its own kind: how busy an event loop was, how long threads waited for
 //! a CPU, how long replies lay in sockets, and the latest that anything was seen.
 
-use model::{NS_PER_MS, NS_PER_S, NS_PER_US, Severity, numbers};
+use model::{FactValue, NS_PER_MS, NS_PER_S, NS_PER_US, Severity, numbers};
 
 use super::{Words, duration};
 use crate::report::ReplyLagReport;
@@ -39,10 +39,10 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     }]
 }
 
-/// A list of percentages, as facts have it: one for each loop.
+/// Percentages, as facts have them: one for each loop.
 fn percents(tally: &Tally, name: &str) -> Vec<f64> {
-    let list = tally.fact("client", name).unwrap_or_default().split(", ");
-    list.filter_map(|percent| percent.parse().ok()).collect()
+    let all = tally.fact("client", name).map_or(&[][..], FactValue::all);
+    all.iter().filter_map(FactValue::as_percent).collect()
 }
 
 fn loops(tally: &Tally) -> Option<String> {
@@ -61,7 +61,7 @@ fn loops(tally: &Tally) -> Option<String> {
 }
 
 fn threads(tally: &Tally) -> Option<String> {
-    let percent = tally.fact("client", "run_delay_share_percent")?.parse::<f64>().ok()?;
+    let percent = tally.fact("client", "run_delay_share_percent")?.as_percent()?;
     (percent > RUN_DELAY_PERCENT_MAX).then(|| {
         format!("The generator's threads waited for a CPU for {percent:.0} % of the service time")
     })

@@ -253,7 +253,7 @@ const CONNECTING_NS_MIN: u64 = NS_PER_S;
 
 fn short_ramp_up(tally: &Tally) -> Option<Time> {
     let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
-    let connecting_s = tally.fact("client", "connecting_s")?.parse::<f64>().ok()?;
+    let connecting_s = tally.fact("client", "connecting_s")?.as_seconds()?;
     let connecting_ns = (connecting_s * NS_PER_S as f64) as u64;
     let is_short = ramp_up_ns < connecting_ns && connecting_ns >= CONNECTING_NS_MIN;
     is_short.then_some(Time::ShortRampUp(ShortRampUp { ramp_up_ns, connecting_ns }))

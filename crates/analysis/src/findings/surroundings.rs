@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::numbers::significant;
-use model::{NS_PER_S, Severity, Target};
+use model::{FactValue, NS_PER_S, Severity, Target};
 
 use super::Words;
 use crate::gauges::{points, whose};
@@ -101,8 +101,8 @@ impl Surroundings {
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<Words> {
-    let debug = tally.fact("build", "profile") == Some("debug");
-    let steal = tally.fact("machine", "steal_percent").and_then(|text| text.parse().ok());
+    let debug = tally.fact("build", "profile").is_some_and(|profile| *profile == "debug");
+    let steal = tally.fact("machine", "steal_percent").and_then(FactValue::as_percent);
     let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
     let all = [
         debug.then_some(Surroundings::DebugBuild),
@@ -137,7 +137,7 @@ fn host(tally: &Tally) -> Option<Surroundings> {
 /// our network and disks as well as for others'; so this is the least that others took. A server
 /// on this machine whose process is not seen would be taken for one of them.
 fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
-    let processors = tally.fact("cpu", "logical")?.parse::<f64>().ok().filter(|n| *n > 0.0)?;
+    let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     // Machines tell shares of all processors, processes of one.
     let weight = |about: &str, name: &str| match (whose(about), name) {
         ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some(1.0),
@@ -224,5 +224,5 @@ fn has_mode(tally: &Tally, name: &str, value: &str) -> bool {
     let is =
         |(key, of): (&str, &str)| (key == name || key == short) && of.eq_ignore_ascii_case(value);
     let fact = tally.fact("database", name).or_else(|| tally.fact("mode", name));
-    told.any(is) || fact.is_some_and(|fact| fact.eq_ignore_ascii_case(value))
+    told.any(is) || fact.is_some_and(|fact| fact.to_string().eq_ignore_ascii_case(value))
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use model::FactValue;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Difference;
@@ -52,7 +53,7 @@ const OF_PLACE_OR_TIME: [&str; 17] = [
 ];
 /// Last words of settings of transaction ids; the others are positions that move.
 const OF_GTID_SET: [&str; 2] = ["mode", "consistency"];
-const GIB: f64 = (1_u64 << 30) as f64;
+const GIB: u64 = 1 << 30;
 
 /// What would begin a series again, by what it is about and by name.
 pub(super) struct Environment {
@@ -63,19 +64,18 @@ pub(super) struct Environment {
 
 impl Environment {
     pub(super) fn of(report: &Report) -> Environment {
-        let fact = |about: &str, name: &str| report.facts.get(about)?.get(name).cloned();
+        let fact = |about: &str, name: &str| report.facts.get(about)?.get(name);
         let known = |(about, name): (&str, &str)| {
-            Some(((about.to_owned(), name.to_owned()), fact(about, name)?))
+            Some(((about.to_owned(), name.to_owned()), fact(about, name)?.to_string()))
         };
         let mut machine: BTreeMap<_, _> = MACHINE.into_iter().filter_map(known).collect();
         // A kernel takes some of the memory, and another one a little more.
-        let memory = fact("memory", "total_bytes").and_then(|bytes| bytes.parse::<f64>().ok());
-        if let Some(bytes) = memory {
+        if let Some(bytes) = fact("memory", "total_bytes").and_then(FactValue::bytes) {
             let about = ("memory".to_owned(), "total".to_owned());
-            machine.insert(about, format!("{:.0} GiB", (bytes / GIB).ceil()));
+            machine.insert(about, format!("{} GiB", bytes.div_ceil(GIB)));
         }
-        let kernel = fact("os", "kernel_release");
-        let mut parts = kernel.iter().flat_map(|release| release.split(['.', '-']));
+        let kernel = fact("os", "kernel_release").and_then(FactValue::text);
+        let mut parts = kernel.into_iter().flat_map(|release| release.split(['.', '-']));
         if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
             machine.insert(("os".to_owned(), "kernel".to_owned()), format!("{major}.{minor}"));
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, Description, ErrorCount, Gauge, GroupDescription, KindIndex, KindSecond,
-    MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
+    CheckResult, Counts, Description, ErrorCount, Facts, Gauge, GroupDescription, KindIndex,
+    KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, within_run};
 
@@ -30,7 +30,7 @@ pub struct Options {
 
 impl Report {
     /// What was measured in a run, without findings.
-    pub(crate) fn measured(tally: &Tally, options: Options) -> Report {
+    pub(crate) fn measured(tally: &Tally) -> Report {
         let described = tally.description.as_deref().cloned();
         let told = described.unwrap_or_else(undescribed);
         let (status, reason) = status(tally);
@@ -55,7 +55,7 @@ impl Report {
             phases: phases(told.phases),
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
-            block: Block::of(tally, &all, options),
+            block: Block::of(tally, &all),
             loops: tally.heartbeats.iter().map(loop_report).collect(),
             client: client_cost(tally),
             checks: checks(tally),
@@ -70,7 +70,7 @@ impl Report {
             declarations: declarations(&told.groups),
             disclosures: super::disclosure::disclosures(tally),
             plan: tally.plan.clone(),
-            groups: groups(tally, &told.groups, options),
+            groups: groups(tally, &told.groups),
             output: tally.output.clone(),
         }
     }
@@ -81,6 +81,19 @@ impl Report {
     /// of which the events have all.
     pub fn without_points(mut self) -> Report {
         self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
+        self
+    }
+
+    /// With what each client did, which a report is kept without: as many rows as clients and
+    /// kinds.
+    pub fn with_clients(mut self, tally: &Tally) -> Report {
+        let all: Vec<usize> = (0..tally.groups.len()).collect();
+        self.block.per_client = Some(per_client(tally, &all));
+        for (index, group) in self.groups.iter_mut().enumerate() {
+            if let Some(block) = &mut group.block {
+                block.per_client = Some(per_client(tally, &[index]));
+            }
+        }
         self
     }
 
@@ -153,15 +166,15 @@ fn phases(phases: Phases) -> PhasesReport {
     }
 }
 
-fn facts(tally: &Tally) -> BTreeMap<String, BTreeMap<String, String>> {
-    let mut facts: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+fn facts(tally: &Tally) -> Facts {
+    let mut facts = Facts::new();
     for fact in &tally.facts {
         facts.entry(fact.about.clone()).or_default().insert(fact.name.clone(), fact.value.clone());
     }
     facts
 }
 
-fn groups(tally: &Tally, told: &[GroupDescription], options: Options) -> Vec<GroupReport> {
+fn groups(tally: &Tally, told: &[GroupDescription]) -> Vec<GroupReport> {
     let several = told.len() > 1;
     let each = told.iter().enumerate();
     let report = |(index, group): (usize, &GroupDescription)| GroupReport {
@@ -172,7 +185,7 @@ fn groups(tally: &Tally, told: &[GroupDescription], options: Options) -> Vec<Gro
         until: group.until,
         parameters: Named(group.parameters.clone()),
         closed_form: group.closed_form.clone(),
-        block: several.then(|| Block::of(tally, &[index], options)),
+        block: several.then(|| Block::of(tally, &[index])),
     };
     each.map(report).collect()
 }
@@ -194,7 +207,7 @@ fn in_group(tally: &Tally, group: usize, name: String) -> String {
 }
 
 impl Block {
-    fn of(tally: &Tally, groups: &[usize], options: Options) -> Block {
+    fn of(tally: &Tally, groups: &[usize]) -> Block {
         let sum = Sum::of(tally, groups);
         let counts = counts_of(&sum, backlog_at_start(tally, groups));
         let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
@@ -244,7 +257,7 @@ impl Block {
             connect_ms: connect(within()),
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
-            per_client: options.per_client.then(|| per_client(tally, groups)),
+            per_client: None,
             measures: measures(tally, groups),
             errors: errors(within().map(|group| &group.measured)),
             ramp_up_errors: errors(within().map(|group| &group.ramp_up)),

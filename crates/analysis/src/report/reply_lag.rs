@@ -84,7 +84,7 @@ impl ReplyLagReport {
 fn why_none(tally: &Tally) -> String {
     let placement = tally.description.as_ref().map(|told| told.placement);
     match tally.fact("client", "no_reply_lag") {
-        Some(why) => why.to_owned(),
+        Some(why) => why.to_string(),
         None if placement == Some(Placement::Simulated) => "virtual time has no sockets".to_owned(),
         None => "no round trip was sampled".to_owned(),
     }

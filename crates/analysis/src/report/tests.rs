@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use std::collections::BTreeMap;
+
 use model::NS_PER_MS;
 use model::numbers::wrap;
 use serde_json::Value;
@@ -181,8 +183,7 @@ fn statements_of_the_ramp_up_are_in_no_rate() {
 
 #[test]
 fn a_dead_process_leaves_its_status_to_the_store() {
-    let status =
-        |made: Made, kept| Report::with_status(&made.tally(), Options::default(), kept).status;
+    let status = |made: Made, kept| Report::with_status(&made.tally(), kept).status;
     assert_eq!(status(Made::running(), model::Status::Interrupted), Status::Interrupted);
     assert_eq!(status(Made::running(), model::Status::Running), Status::Running);
     assert_eq!(status(Made::closed(), model::Status::Failed), Status::Completed);

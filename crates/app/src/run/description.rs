@@ -16,8 +16,10 @@ pub(super) fn describe(
     placement: Placement,
     database: &[Fact],
 ) -> Description {
-    let value =
-        |name: &str| database.iter().find(|fact| fact.name == name).map(|fact| fact.value.clone());
+    let value = |name: &str| {
+        let found = database.iter().find(|fact| fact.name == name);
+        found.map(|fact| fact.value.to_string())
+    };
     let product = value("product").unwrap_or_else(|| plan.target.scheme.clone());
     let version = value("version").map(|version| format!(" {version}")).unwrap_or_default();
     let modes = database.iter().filter(|fact| fact.about == "mode");

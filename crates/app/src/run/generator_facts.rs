@@ -3,7 +3,7 @@
 
 use analysis::Tally;
 use engine::Ran;
-use model::{Database, Fact, NS_PER_S, Placement, Plan};
+use model::{Database, Fact, FactValue, NS_PER_S, Placement, Plan};
 use monitor::Usage;
 
 use crate::client_threads::ThreadUse;
@@ -35,7 +35,7 @@ pub(super) fn facts_of(
         return list;
     }
     if ran.pauses.count > 0 {
-        let seconds = |ns: f64| format!("{:.3}", ns / NS_PER_S as f64);
+        let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 3);
         let longest_s = seconds(ran.pauses.longest_ns as f64);
         list.push(Fact::new("client", "pauses", ran.pauses.count));
         list.push(Fact::new("client", "longest_pause_s", longest_s));
@@ -54,19 +54,21 @@ pub(super) fn facts_of(
     }
     list.extend(thread_use.facts());
     let share = run_delay_share_percent(thread_use, tally);
-    let share = share.map(|share| format!("{share:.2}"));
+    let share = share.map(|percent| FactValue::percent(percent, 2));
     list.extend(share.map(|share| Fact::new("client", "run_delay_share_percent", share)));
     if let Some(why) = &ran.no_reply_lag {
         list.push(Fact::new("client", "no_reply_lag", why));
     }
     if let Some(percent) = tally.outside_percent() {
-        list.push(Fact::new("client", "outside_percent", format!("{percent:.2}")));
+        list.push(Fact::new("client", "outside_percent", FactValue::percent(percent, 2)));
     }
     if let Some(steal) = usage.steal_share {
-        list.push(Fact::new("machine", "steal_percent", format!("{:.2}", steal * 100.0)));
+        let percent = FactValue::percent(steal * 100.0, 2);
+        list.push(Fact::new("machine", "steal_percent", percent));
     }
     if let Some(busy) = usage.system_busy_share {
-        list.push(Fact::new("machine", "busy_percent", format!("{:.1}", busy * 100.0)));
+        let percent = FactValue::percent(busy * 100.0, 1);
+        list.push(Fact::new("machine", "busy_percent", percent));
     }
     list
 }
@@ -93,8 +95,8 @@ pub(super) fn facts_of_connections(
     let counted = connection_count.map(ConnectionCount::end).unwrap_or_default();
     let mut facts = Vec::new();
     if connected_ns > 0 {
-        let seconds = connected_ns as f64 / NS_PER_S as f64;
-        facts.push(Fact::new("client", "connecting_s", format!("{seconds:.3}")));
+        let seconds = FactValue::seconds(connected_ns as f64 / NS_PER_S as f64, 3);
+        facts.push(Fact::new("client", "connecting_s", seconds));
     }
     if !counted.is_empty() {
         let ours: u32 = tally.groups.iter().map(|group| group.connected).sum();

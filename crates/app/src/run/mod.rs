@@ -134,7 +134,7 @@ pub(crate) fn run_at(
         Store::open(path)?;
     }
     let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
-    let groups = groups.map_err(|error| open_target.told(error))?;
+    let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
@@ -467,18 +467,21 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         let (measured_ns, elapsed_ns, cpu_ns, max_rss_bytes) = (0, 0, 0, 0);
         sink.tell(Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes });
     }
-    let mut found = analysis::findings::judge(&sink.tally);
+    let mut report = Report::of(&sink.tally);
     let store_failure = sink.writer.as_ref().and_then(|writer| {
         let is_gone = !writer.path().exists();
         let gone = || format!("{} was removed meanwhile", writer.path().display());
         writer.trouble().or_else(|| is_gone.then(gone))
     });
     let is_told = store_failure.is_some();
-    found.extend(store_failure.map(not_written));
-    for finding in found {
-        sink.tell(Event::Finding(finding));
+    if let Some(why) = store_failure {
+        report = report.with_finding(not_written(why));
     }
-    let mut report = Report::of(&sink.tally);
+    for finding in &report.findings {
+        if !sink.tally.findings.contains(finding) {
+            sink.tell(Event::Finding(finding.clone()));
+        }
+    }
     if let Some(writer) = sink.writer.take() {
         let (status, summary) = kept(&report);
         let json = serde_json::to_string(&report.clone().without_points()).ok();
@@ -486,8 +489,9 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
             sink.watcher.note(&format!("the store could not be written: {error}"));
             // It came to light at the end, as the last of it was written.
             if !is_told {
-                sink.tell(Event::Finding(not_written(error.to_string())));
-                report = Report::of(&sink.tally);
+                let finding = not_written(error.to_string());
+                sink.tell(Event::Finding(finding.clone()));
+                report = report.with_finding(finding);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use analysis::report::Report;
 use app::selfcheck::{Calibration, calibrate};
-use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
+use model::{Arrivals, FactValue, NS_PER_MS, NS_PER_S, Placement};
 
 /// A second of closed load against a simulated server, in real time.
 fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
@@ -21,8 +21,8 @@ fn ran(placement: Placement, clients: u32, sim: &str) -> Report {
     calibrate(&plan, false).expect("a run on this machine").report
 }
 
-fn fact<'r>(report: &'r Report, name: &str) -> Option<&'r str> {
-    report.facts.get("client")?.get(name).map(String::as_str)
+fn fact<'r>(report: &'r Report, name: &str) -> Option<&'r FactValue> {
+    report.facts.get("client")?.get(name)
 }
 
 /// What is said of a saturated generator; nothing where it is not.
@@ -44,7 +44,7 @@ fn a_loop_that_limits_the_rate_is_saturated_and_one_that_waits_for_a_server_is_n
     let slow = ran(Placement::Loop, 16, SLOW);
     assert_eq!(saturated(&slow), "", "{:?}", slow.facts.get("client"));
     for report in [&fast, &slow] {
-        let n_loops = fact(report, "loop_busy_percent").expect("it is known").split(", ").count();
+        let n_loops = fact(report, "loop_busy_percent").expect("it is known").all().len();
         assert_eq!(report.loops.len(), n_loops);
         assert!(report.loops.iter().all(|of_loop| of_loop.heartbeat_lag_us.count > 100));
     }

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use analysis::report::{GaugeReport, Report};
+use analysis::report::{GaugeReport, Options, Report};
+use app::stored_report::stored_report;
 use model::{Event, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 use store::{Filter, Store};
@@ -26,7 +27,7 @@ fn measured(target: &Target, more: &str) -> (Report, Report, Vec<Event>) {
     let mut events = Vec::new();
     store.events(&run, &mut |event| events.push(event)).expect("a replay");
     let kept = store.report_json(&run).expect("a run").expect("it has ended");
-    let whole = app::trials::read_report(&store, &run).expect("a report").expect("it ended");
+    let whole = stored_report(&store, &run, Options::default()).expect("a report");
     assert_eq!(whole.gauges, ran.report.gauges, "what was kept and what its events have is all");
     (ran.report, serde_json::from_str(&kept).expect("a report"), events)
 }
@@ -50,7 +51,8 @@ fn is_surrounded(report: &Report) {
     let switches = gauge(report, "machine", "context_switches");
     let seconds: Vec<i64> = switches.points.iter().map(|(second, _)| *second).collect();
     assert!(seconds.contains(&0) && seconds.iter().all(|s| (0..4).contains(s)), "{seconds:?}");
-    let cost: f64 = report.facts["client"]["monitor_cpu_percent"].parse().expect("a number");
+    let cost = &report.facts["client"]["monitor_cpu_percent"];
+    let cost = cost.as_percent().expect("a share");
     // A debug build with its tests beside it; what it costs in a release is in the docs.
     assert!(cost < 20.0, "{cost} % of a core");
 }

@@ -125,13 +125,13 @@ pub(crate) fn build(matches: &ArgMatches) -> Outcome {
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
-        let both = both.map_err(|error| open_target.told(error))?;
+        let both = both.map_err(|error| open_target.with_end_of_server(error))?;
         return tell_both(&target, &both, matches);
     }
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
     let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
     live.end();
-    let built = built.map_err(|error| open_target.told(error))?;
+    let built = built.map_err(|error| open_target.with_end_of_server(error))?;
     if flags::is_json(matches) {
         return print(&format!("{:#}\n", built_json(&target, &built)));
     }

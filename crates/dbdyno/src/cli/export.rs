@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::report::{Options, Report};
 use app::Error;
-use app::report_source::run_report;
+use app::stored_report::stored_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::{as_json, seconds_csv};
@@ -128,7 +128,7 @@ fn wrote(path: &Path, n_runs: usize) -> Outcome {
 }
 
 fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Error> {
-    let report = |run| run_report(store, run, Options { per_client: true });
+    let report = |run| stored_report(store, run, Options { per_client: true });
     runs.iter().map(report).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `dbdyno run`: a workload or a plan, and its report.
 
-use analysis::report::{Options, Report};
+use analysis::report::Report;
 use app::Error;
 use app::build::BuildOptions;
 use app::open::{data_folder, default_target};
@@ -139,7 +139,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     live.end();
     let result = result?;
     let report = match matches.get_flag("per_client") {
-        true => Report::with(&result.tally, Options { per_client: true }),
+        true => result.report.with_clients(&result.tally),
         false => result.report,
     };
     let required = required::of_run(&required, &report);

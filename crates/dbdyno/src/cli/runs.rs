@@ -2,8 +2,7 @@
 
 use analysis::report::{Options, Report};
 use app::Error;
-use app::report_source::{report_of, run_report, run_tally};
-use app::trials::read_report;
+use app::stored_report::{stored_report, stored_tally};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
 use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
@@ -250,14 +249,6 @@ fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -
     })
 }
 
-/// The report as it was kept, or made now from what there is of a run that did not end.
-fn report(store: &Store, run: &RunId) -> Result<Report, Error> {
-    match read_report(store, run)? {
-        Some(report) => Ok(report),
-        None => run_report(store, run, Options::default()),
-    }
-}
-
 fn show(matches: &ArgMatches) -> Outcome {
     let store = store(matches)?;
     let run = found(&store, matches)?;
@@ -266,14 +257,13 @@ fn show(matches: &ArgMatches) -> Outcome {
     }
     let parts: Vec<&str> =
         PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
-    if parts == ["per_client"] && flags::is_json(matches) {
-        let report = run_report(&store, &run, Options { per_client: true })?;
-        return show_whole(&report, matches);
+    let report =
+        stored_report(&store, &run, Options { per_client: parts.contains(&"per_client") })?;
+    let is_whole = parts.is_empty() || (parts == ["per_client"] && flags::is_json(matches));
+    match is_whole {
+        true => show_whole(&report, matches),
+        false => show_parts(&store, &run, &report, &parts, matches),
     }
-    if parts.is_empty() {
-        return show_whole(&report(&store, &run)?, matches);
-    }
-    show_parts(&store, &run, &parts, matches)
 }
 
 fn show_whole(report: &Report, matches: &ArgMatches) -> Outcome {
@@ -282,27 +272,25 @@ fn show_whole(report: &Report, matches: &ArgMatches) -> Outcome {
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
-fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) -> Outcome {
+fn show_parts(
+    store: &Store,
+    run: &RunId,
+    report: &Report,
+    parts: &[&str],
+    matches: &ArgMatches,
+) -> Outcome {
     let every_s = every_s(matches)?;
-    let is_of_all = |name: &&str| matches!(*name, "per_client" | "counter");
-    // What was kept as a report is read at once; only what is not in it is added up again.
-    let tally = match parts.iter().any(is_of_all) {
-        true => Some(run_tally(store, run)?),
-        false => None,
+    let sheet = |part: &&str| -> Result<Sheet, Error> {
+        Ok(match *part {
+            "config" => sheets::config(report),
+            "settings" => sheets::settings(report),
+            "figures" => sheets::figures(report),
+            "per_client" => sheets::per_client(report),
+            "counter" => sheets::counter(&stored_tally(store, run)?, every_s),
+            _ => sheets::timing(report),
+        })
     };
-    let report = match &tally {
-        Some(tally) => report_of(store, run, tally, Options { per_client: true })?,
-        None => report(store, run)?,
-    };
-    let sheet = |part: &&str| match (*part, &tally) {
-        ("config", _) => sheets::config(&report),
-        ("settings", _) => sheets::settings(&report),
-        ("figures", _) => sheets::figures(&report),
-        ("per_client", _) => sheets::per_client(&report),
-        ("counter", Some(tally)) => sheets::counter(tally, every_s),
-        _ => sheets::timing(&report),
-    };
-    let sheets: Vec<Sheet> = parts.iter().map(sheet).collect();
+    let sheets: Vec<Sheet> = parts.iter().map(sheet).collect::<Result<_, Error>>()?;
     let joined = |of: fn(&Sheet) -> String| sheets.iter().map(of).collect::<Vec<_>>().join("\n");
     print(&match flags::output_of(matches) {
         "json" => {

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use analysis::Tally;
-use analysis::report::{Options, Report};
-use app::trials::read_report;
+use analysis::report::Report;
+use app::stored_report::{ended_report, report_so_far};
 use model::{RunId, Status};
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 
@@ -50,7 +50,7 @@ impl LiveRuns {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
         if row.status != Status::Running
-            && let Some(report) = read_report(store, &run)?
+            && let Some(report) = ended_report(store, &row)?
         {
             self.forget(&run);
             // It changes no more; while it ran, its places were below.
@@ -62,8 +62,7 @@ impl LiveRuns {
         let read = store.events_after(&run, *place, &mut |event| tally.add(&event));
         // What was added before an error would be added again.
         *place = read.inspect_err(|_| self.forget(&run))?;
-        let report = Report::with_status(tally, Options::default(), row.status);
-        let report = report.with_lost(row.events_lost);
+        let report = report_so_far(tally, &row);
         // One that ended without a report stands otherwise than it did while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
         Ok(RunSnapshot { row, report, place })

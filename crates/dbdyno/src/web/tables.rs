@@ -3,9 +3,8 @@
 //!
 //! Not here: what stands in them (render).
 
-use analysis::Tally;
 use analysis::report::Options;
-use app::report_source::run_report;
+use app::stored_report::{stored_report, stored_tally};
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
@@ -49,12 +48,10 @@ fn sheet_of(
         "disturbances" => sheets::disturbances(&report()?),
         "errors" => sheets::errors(&report()?),
         "timing" => sheets::timing(&report()?),
-        "clients" => sheets::per_client(&run_report(store, run, Options { per_client: true })?),
+        "clients" => sheets::per_client(&stored_report(store, run, Options { per_client: true })?),
         "counter" => {
             let every = counter_every(asked)?;
-            let mut tally = Tally::new();
-            store.events(run, &mut |event| tally.add(&event))?;
-            sheets::counter(&tally, every)
+            sheets::counter(&stored_tally(store, run)?, every)
         }
         "config" => sheets::config(&report()?),
         "settings" => sheets::settings(&report()?),

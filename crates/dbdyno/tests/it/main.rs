@@ -34,5 +34,6 @@ mod seek;
 mod selfcheck;
 mod settings;
 mod standard;
+mod stored;
 mod waiting;
 mod web;

@@ -58,6 +58,42 @@ fn a_simulated_run_is_the_same_whenever_it_is_run() {
     assert_ne!(first["response_ms"], other["response_ms"]);
 }
 
+/// What dbdyno 0.1.0 said of two simulated runs.
+const FIGURES: &str = include_str!("../../tests-data/figures-of-sim.json");
+
+#[test]
+fn the_same_seed_gives_the_figures_of_before() {
+    let home = Home::new();
+    let before: Value = serde_json::from_str(FIGURES).expect("it is JSON");
+    let target = "servers=2&service=exponential:3ms&fail=0.01:deadlock/0.001:connection_lost";
+    let fixed = ["--ramp-up=1s", "--duration=4s", "--seed=3", "--per-client"];
+    let closed = ["--load=closed", "--clients=3"];
+    let open = ["--load=open", "--rate=700", "--clients=4", "--queue=50"];
+    for (name, load) in [("closed", &closed[..]), ("open", &open[..])] {
+        let report = simulated(&home, target, &[&fixed[..], load].concat());
+        has_all_of(&report, at(&before, name), name);
+    }
+}
+
+/// What is added to a report since is no difference.
+#[track_caller]
+fn has_all_of(now: &Value, before: &Value, path: &str) {
+    match before {
+        Value::Object(fields) => {
+            for (name, before) in fields {
+                has_all_of(&now[name], before, &format!("{path}.{name}"));
+            }
+        }
+        Value::Array(values) => {
+            assert_eq!(now.as_array().map(Vec::len), Some(values.len()), "{path}: {now}");
+            for (index, before) in values.iter().enumerate() {
+                has_all_of(&now[index], before, &format!("{path}.{index}"));
+            }
+        }
+        before => assert_eq!(now, before, "{path}"),
+    }
+}
+
 #[test]
 fn the_mean_response_time_of_an_mm1_queue_is_that_of_theory() {
     let home = Home::new();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use model::{Database, RefusalKind, Request, Row, Target, Value, query};
+use model::{Database, FactValue, RefusalKind, Request, Row, Target, Value, query};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -226,11 +226,11 @@ fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
 #[test]
 fn the_facts_of_memory_say_so() {
     let facts = opened("sqlite::memory:?cache_size=1MiB").facts().expect("facts");
-    let of = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value[..]);
-    assert_eq!(of("path"), Some(":memory:"));
-    assert_eq!(of("journal_mode"), Some("memory"));
-    assert_eq!(of("cache_size_bytes"), Some("1048576"));
-    assert_eq!(of("busy"), Some("queue"));
+    let of = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value);
+    assert_eq!(of("path").and_then(FactValue::text), Some(":memory:"));
+    assert_eq!(of("journal_mode").and_then(FactValue::text), Some("memory"));
+    assert_eq!(of("cache_size_bytes"), Some(&FactValue::Bytes(1 << 20)));
+    assert_eq!(of("busy").and_then(FactValue::text), Some("queue"));
 }
 
 /// Begins in `n` threads while a session writes; each thread asks once the one before it waits.

@@ -369,7 +369,7 @@ fn ran(report: &Report) -> Vec<Block> {
         blocks.push(long(title, &[settings]));
     }
     for (about, facts) in &report.facts {
-        let facts = facts.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let facts = facts.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let title = format!("Facts: {about} ({})", facts.len());
         blocks.push(long(title, &[Block::Pairs(facts.collect())]));
     }

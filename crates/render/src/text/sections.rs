@@ -606,7 +606,7 @@ pub(crate) fn besides(report: &Report) -> Vec<(String, String)> {
 /// How many connections the server itself counts; some of them are those who ask.
 fn server_connections(report: &Report) -> Option<String> {
     let facts = report.facts.get("connections")?;
-    let number = |name: &str| Some(format_count(facts.get(name)?.parse::<u64>().ok()?));
+    let number = |name: &str| Some(format_count(facts.get(name)?.count()?));
     let counts = [("server_at_start", "at the start"), ("server_under_load", "under load")];
     let told = counts.iter().filter_map(|(name, when)| Some(format!("{} {when}", number(name)?)));
     let told: Vec<String> = told.collect();
@@ -617,7 +617,7 @@ fn server_connections(report: &Report) -> Option<String> {
 /// The server's own counter beside our commits, and why the two may differ.
 fn server_commits(report: &Report) -> Option<String> {
     let facts = report.facts.get("commits")?;
-    let number = |name: &str| facts.get(name)?.parse::<i64>().ok();
+    let number = |name: &str| facts.get(name)?.integer();
     let (change, ours) = (number("server_change")?, number("ours")?);
     let counter = facts.get("server_counter")?;
     let told = |n: i64| format_count(n.unsigned_abs());
@@ -635,7 +635,7 @@ fn server_commits(report: &Report) -> Option<String> {
     let why = match change - ours {
         0 => String::new(),
         1.. => "; it counts what others and our own checks commit too".to_owned(),
-        _ if facts.get("counts_single_statements").is_some_and(|is| is == "false") => {
+        _ if facts.get("counts_single_statements").is_some_and(|is| is.yes_no() == Some(false)) => {
             "; it does not count statements outside of transactions".to_owned()
         }
         _ => ", which is fewer".to_owned(),

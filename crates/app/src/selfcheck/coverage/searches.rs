@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use analysis::seek::{Answer, Judged, Late, Verdict};
+use analysis::seek::{Answer, Ask, Judged, Late, Probe, SearchStrategy, Verdict};
 use engine::Stop;
 use model::{Dice, NS_PER_S, Objective, Second, Stream};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
 
 use super::row::Row;
 use crate::error::Error;
-use crate::seek::{Ask, Probe, SearchStrategy};
 
 /// Four servers and 400 requests a second at capacity; the bound is that of the p99 at a load.
 const SERVERS: u32 = 4;

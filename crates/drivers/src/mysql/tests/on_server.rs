@@ -283,7 +283,7 @@ fn facts_tell_version_and_modes(site: &Site) {
     let facts = site.open("facts", &[]).facts().expect("facts");
     let value = |about: &str, name: &str| {
         let fact = facts.iter().find(|fact| fact.about == about && fact.name == name);
-        fact.unwrap_or_else(|| panic!("{about}/{name} in {facts:?}")).value.clone()
+        fact.unwrap_or_else(|| panic!("{about}/{name} in {facts:?}")).value.to_string()
     };
     assert!(["MariaDB", "MySQL"].contains(&value("database", "product").as_str()));
     let version = value("database", "version");

@@ -166,7 +166,7 @@ fn facts_name_version_and_modes(site: &Site) {
     let facts = database.facts().expect("it answers");
     let of = |about: &str, name: &str| {
         let found = facts.iter().find(|fact| fact.about == about && fact.name == name);
-        found.unwrap_or_else(|| panic!("{about} {name}: {facts:?}")).value.clone()
+        found.unwrap_or_else(|| panic!("{about} {name}: {facts:?}")).value.to_string()
     };
     assert_eq!(of("database", "product"), "PostgreSQL");
     assert!(of("database", "version").starts_with(|c: char| c.is_ascii_digit()));

@@ -2,9 +2,7 @@
 //!
 //! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
 //! so whoever comes after a crash replays the search from what was stored. Not here: where probes
-//! go (strategy), and what one says (analysis).
-
-mod strategy;
+//! go, and what they say (analysis).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +11,8 @@ use std::sync::Arc;
 use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
-    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+    Ask, CONFIDENCE, Judged, Late, METHOD, Probe, ProbeReport, SCHEMA, SearchStrategy, Stage,
+    curve, figures, judge, reasons,
 };
 use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
@@ -31,8 +30,6 @@ use crate::trial_runner::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
 };
 use crate::trials::{forget_unbegun, status, trialled};
-
-pub use strategy::{Ask, Conclusion, Probe, SearchStrategy};
 
 /// A search that has come to its end, or was interrupted.
 pub struct SeekResult {

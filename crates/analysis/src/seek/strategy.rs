@@ -16,9 +16,12 @@
 //! A probe that breaks in another way than by times is repeated before it counts: two of three
 //! decide. Not here: how a probe is made, and what it says by itself.
 
-use analysis::seek::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
-use plan::search_budget::SHORT_PROBE_SHARE;
 use stats::{Crossing, RatioPoint, students_t};
+
+use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
+
+/// A short probe has this share of the budget.
+pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
 
 /// Bracketing ends at this ratio.
 const RATIO_NARROW: f64 = 1.15;

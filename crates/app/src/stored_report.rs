@@ -1,0 +1,109 @@
+//! The report of a run of the store: the one way to read one, so that whoever shows, exports,
+//! lists or compares a run says the same of it.
+//!
+//! **What a run said when it ended stays what it said.** It was judged then, and its report is kept
+//! beside its events: figures, findings and their words come from there, whatever a newer dbdyno
+//! would make of the same events. What such a report leaves out, since it grows with clients and
+//! seconds (what each client did, what gauges stood at), is added from the events and changes
+//! nothing else. A run without a report goes on, or its process died: it is reported from the
+//! events that there are, and its status says so.
+//!
+//! Not here: several runs together (compare, experiment, seek), and the seconds of a run in other
+//! lengths than its report has ([`stored_tally`] is for those).
+
+use analysis::Tally;
+use analysis::report::{Options, Report};
+use model::{ReportField, RunId};
+use store::{RunRow, Store};
+
+use crate::error::Error;
+
+/// The report of a run, as it ended or as it stands.
+pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
+    let row = row_of(store, run)?;
+    let report = match ended_report(store, &row)? {
+        Some(report) => report,
+        None => report_so_far(&stored_tally(store, run)?, &row),
+    };
+    Ok(match options.per_client {
+        true => report.with_clients(&clients(store, run)?),
+        false => report,
+    })
+}
+
+/// The report that a run ended with; none of one that goes on, or whose process died.
+pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error> {
+    let run = &row.run;
+    match kept_report(store, row, &[])? {
+        Kept::Not => Ok(None),
+        Kept::Report(report) => {
+            let (gauges, readings) = store.readings(run)?;
+            Ok(Some(report.with_points(&gauges, &readings)))
+        }
+        Kept::Damaged(why) => Err(Error::Failed(format!(
+            "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"
+        ))),
+    }
+}
+
+/// The report of a run that has none, from what there is of its events.
+pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
+    Report::with_status(tally, row.status).with_lost(row.events_lost)
+}
+
+/// All events of a run, added up again: for what no report has.
+pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
+    let mut tally = Tally::new();
+    store.events(run, &mut |event| tally.add(&event))?;
+    Ok(tally)
+}
+
+/// A report as it was kept, or why there is none.
+pub(crate) enum Kept {
+    Report(Box<Report>),
+    /// The run has not ended.
+    Not,
+    /// It cannot be read.
+    Damaged(String),
+}
+
+/// The report that a run was kept with, with some of its fields empty: of gauges the means alone.
+pub(crate) fn kept_report(
+    store: &Store,
+    row: &RunRow,
+    emptied: &[ReportField],
+) -> Result<Kept, Error> {
+    let text = match emptied {
+        [] => store.report_json(&row.run),
+        emptied => store.report_json_but(&row.run, emptied),
+    };
+    let text = match text {
+        Ok(None) => return Ok(Kept::Not),
+        Ok(Some(text)) => text,
+        // The store itself reads what is to be emptied.
+        Err(error) => return why_damaged(store, row).ok_or(Error::from(error)).map(Kept::Damaged),
+    };
+    Ok(match serde_json::from_str::<Report>(&text) {
+        Ok(report) => Kept::Report(Box::new(report.with_lost(row.events_lost))),
+        Err(error) => Kept::Damaged(error.to_string()),
+    })
+}
+
+fn why_damaged(store: &Store, row: &RunRow) -> Option<String> {
+    let text = store.report_json(&row.run).ok().flatten()?;
+    let read = serde_json::from_str::<serde::de::IgnoredAny>(&text);
+    read.err().map(|error| error.to_string())
+}
+
+/// What each client did, in a tally that knows nothing else of the run.
+fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
+    let mut tally = Tally::new();
+    tally.add(&store.begun(run)?);
+    store.clients(run, &mut |event| tally.add(&event))?;
+    Ok(tally)
+}
+
+pub(crate) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, Error> {
+    let gone = || Error::Failed(format!("the run {run} was removed"));
+    store.row(run)?.ok_or_else(gone)
+}

@@ -1,0 +1,396 @@
+//! What was observed about machine, build, data and database, as values that know what they are.
+//!
+//! A fact is stored and exported as text, and is read from it: **its name tells the unit** (its last
+//! word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text tells the rest. Whatever is
+//! read is written again as the very same text, so that facts of before are as good as new ones.
+//!
+//! Not here: what is to be thought of a fact (findings).
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::digits::put_decimal;
+
+/// One thing that was observed: `cpu` / `model` / `...`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "AsText", into = "AsText")]
+pub struct Fact {
+    /// What it is about: `machine`, `cpu`, `memory`, `disk`, `network`, `build`, `database`...
+    pub about: String,
+    /// Its name, with the unit last where it has one.
+    pub name: String,
+    /// What was seen.
+    pub value: FactValue,
+}
+
+impl Fact {
+    /// A fact. Text that says a number, or yes or no, is one.
+    pub fn new(about: &str, name: &str, value: impl Into<FactValue>) -> Fact {
+        let value = match value.into() {
+            FactValue::Text(text) => FactValue::read(name, text),
+            FactValue::Count(count) => FactValue::read(name, count.to_string()),
+            value => {
+                let read = FactValue::read(name, value.to_string());
+                debug_assert_eq!(read, value, "the name {name} tells the unit");
+                value
+            }
+        };
+        Fact { about: about.to_owned(), name: name.to_owned(), value }
+    }
+}
+
+/// A fact as it is stored.
+#[derive(Serialize, Deserialize)]
+struct AsText {
+    about: String,
+    name: String,
+    value: String,
+}
+
+impl From<AsText> for Fact {
+    fn from(AsText { about, name, value }: AsText) -> Fact {
+        let value = FactValue::read(&name, value);
+        Fact { about, name, value }
+    }
+}
+
+impl From<Fact> for AsText {
+    fn from(fact: Fact) -> AsText {
+        AsText { value: fact.value.to_string(), about: fact.about, name: fact.name }
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FactValue {
+    /// Words.
+    Text(String),
+    /// Whether something is so.
+    YesNo(bool),
+    /// How many.
+    Count(i64),
+    /// How much memory or space.
+    Bytes(u64),
+    /// A share of a whole.
+    Percent(Decimal),
+    /// How long, in seconds.
+    Seconds(Decimal),
+    /// Several numbers of one unit: one for each event loop, for example.
+    List(Vec<FactValue>),
+}
+
+/// A number with as many decimals as it is told with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decimal {
+    /// The number without its point.
+    unscaled: i64,
+    /// How many of its digits are decimals.
+    scale: u8,
+}
+
+/// More decimals than anything is told with: a text of more stays text.
+const SCALE_MAX: u8 = 9;
+
+impl Decimal {
+    fn new(value: f64, scale: u8) -> Decimal {
+        let scale = scale.min(SCALE_MAX);
+        Decimal { unscaled: (value * 10_f64.powi(scale.into())).round() as i64, scale }
+    }
+
+    fn parse(text: &str) -> Option<Decimal> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let scale = u8::try_from(decimals.len()).ok().filter(|scale| *scale <= SCALE_MAX)?;
+        let unscaled = format!("{whole}{decimals}").parse().ok()?;
+        Some(Decimal { unscaled, scale })
+    }
+
+    fn value(self) -> f64 {
+        self.unscaled as f64 / 10_f64.powi(self.scale.into())
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut digits = Vec::new();
+        put_decimal(&mut digits, self.unscaled, self.scale);
+        f.write_str(std::str::from_utf8(&digits).expect("digits are ASCII"))
+    }
+}
+
+/// Between the numbers of a list.
+const BETWEEN: &str = ", ";
+
+impl FactValue {
+    /// A share in percent, told with so many decimals.
+    pub fn percent(percent: f64, decimals: u8) -> FactValue {
+        FactValue::Percent(Decimal::new(percent, decimals))
+    }
+
+    /// A time in seconds, told with so many decimals.
+    pub fn seconds(seconds: f64, decimals: u8) -> FactValue {
+        FactValue::Seconds(Decimal::new(seconds, decimals))
+    }
+
+    /// Several of one unit; one alone is itself.
+    pub fn list(values: impl IntoIterator<Item = FactValue>) -> FactValue {
+        let mut values: Vec<FactValue> = values.into_iter().collect();
+        match values.len() {
+            1 => values.remove(0),
+            _ => FactValue::List(values),
+        }
+    }
+
+    /// What a stored text says of the fact with this name. It is told as the same text again.
+    pub fn read(name: &str, text: String) -> FactValue {
+        let unit = name.rsplit('_').next().filter(|unit| unit.len() < name.len());
+        let one = |text: &str| match unit {
+            Some("percent") => Decimal::parse(text).map(FactValue::Percent),
+            Some("s") => Decimal::parse(text).map(FactValue::Seconds),
+            Some("bytes") => text.parse().ok().map(FactValue::Bytes),
+            _ => text.parse().ok().map(FactValue::Count),
+        };
+        let several = || {
+            let all: Option<Vec<FactValue>> = text.split(BETWEEN).map(one).collect();
+            all.filter(|all| all.len() > 1 && unit.is_some()).map(FactValue::List)
+        };
+        let yes_no = || text.parse().ok().map(FactValue::YesNo);
+        let read = one(&text).or_else(several).or_else(yes_no);
+        read.filter(|read| *read == text).unwrap_or(FactValue::Text(text))
+    }
+
+    /// The words, if they are words.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            FactValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is so, if that is what was seen.
+    pub fn yes_no(&self) -> Option<bool> {
+        match self {
+            FactValue::YesNo(is_so) => Some(*is_so),
+            _ => None,
+        }
+    }
+
+    /// The number with its sign, if it is a whole one without a unit.
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            FactValue::Count(count) => Some(*count),
+            _ => None,
+        }
+    }
+
+    /// How many, if that is what was seen.
+    pub fn count(&self) -> Option<u64> {
+        self.integer().and_then(|count| count.try_into().ok())
+    }
+
+    /// How many bytes, if that is what was seen.
+    pub fn bytes(&self) -> Option<u64> {
+        match self {
+            FactValue::Bytes(bytes) => Some(*bytes),
+            _ => None,
+        }
+    }
+
+    /// How many percent, if that is what was seen.
+    pub fn as_percent(&self) -> Option<f64> {
+        match self {
+            FactValue::Percent(percent) => Some(percent.value()),
+            _ => None,
+        }
+    }
+
+    /// How many seconds, if that is what was seen.
+    pub fn as_seconds(&self) -> Option<f64> {
+        match self {
+            FactValue::Seconds(seconds) => Some(seconds.value()),
+            _ => None,
+        }
+    }
+
+    /// The values of a list; the value itself, if it is none.
+    pub fn all(&self) -> &[FactValue] {
+        match self {
+            FactValue::List(values) => values,
+            one => std::slice::from_ref(one),
+        }
+    }
+}
+
+impl fmt::Display for FactValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FactValue::Text(text) => f.pad(text),
+            FactValue::YesNo(is_so) => write!(f, "{is_so}"),
+            FactValue::Count(count) => write!(f, "{count}"),
+            FactValue::Bytes(bytes) => write!(f, "{bytes}"),
+            FactValue::Percent(number) | FactValue::Seconds(number) => write!(f, "{number}"),
+            FactValue::List(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if index == 0 { "" } else { BETWEEN })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// As it is told.
+impl PartialEq<str> for FactValue {
+    fn eq(&self, text: &str) -> bool {
+        match self {
+            FactValue::Text(own) => own == text,
+            value => value.to_string() == text,
+        }
+    }
+}
+
+impl PartialEq<&str> for FactValue {
+    fn eq(&self, text: &&str) -> bool {
+        self == *text
+    }
+}
+
+impl PartialEq<String> for FactValue {
+    fn eq(&self, text: &String) -> bool {
+        self == text.as_str()
+    }
+}
+
+impl From<&str> for FactValue {
+    fn from(text: &str) -> FactValue {
+        FactValue::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for FactValue {
+    fn from(text: &String) -> FactValue {
+        FactValue::Text(text.clone())
+    }
+}
+
+impl From<String> for FactValue {
+    fn from(text: String) -> FactValue {
+        FactValue::Text(text)
+    }
+}
+
+impl From<bool> for FactValue {
+    fn from(is_so: bool) -> FactValue {
+        FactValue::YesNo(is_so)
+    }
+}
+
+/// Counts, and what is too large for one (a seed) as it is written.
+macro_rules! from_integers {
+    ($($integer:ty)*) => {
+        $(impl From<$integer> for FactValue {
+            fn from(count: $integer) -> FactValue {
+                match i64::try_from(count) {
+                    Ok(count) => FactValue::Count(count),
+                    Err(_) => FactValue::Text(count.to_string()),
+                }
+            }
+        })*
+    };
+}
+
+from_integers!(u16 u32 u64 usize i64);
+
+impl Serialize for FactValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What was observed, by what it is about and by name.
+pub type Facts = BTreeMap<String, BTreeMap<String, FactValue>>;
+
+/// Reads [`Facts`] from texts.
+pub fn read_facts<'de, D: Deserializer<'de>>(texts: D) -> Result<Facts, D::Error> {
+    let read = |(name, text): (String, String)| {
+        let value = FactValue::read(&name, text);
+        (name, value)
+    };
+    let facts = BTreeMap::<String, BTreeMap<String, String>>::deserialize(texts)?.into_iter();
+    Ok(facts.map(|(about, of)| (about, of.into_iter().map(read).collect())).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_and_its_name_tell_what_a_fact_is() {
+        let check = |name: &str, text: &str, expect: FactValue| {
+            let read = FactValue::read(name, text.to_owned());
+            assert_eq!(read, expect, "{name} = {text}");
+            assert_eq!(read.to_string(), text);
+        };
+        let words = |text: &str| FactValue::Text(text.to_owned());
+        check("pauses", "12", FactValue::Count(12));
+        check("server_change", "-3", FactValue::Count(-3));
+        check("total_bytes", "17179869184", FactValue::Bytes(1 << 34));
+        check("steal_percent", "4.2", FactValue::percent(4.2, 1));
+        check("busy_percent", "0.05", FactValue::percent(0.05, 2));
+        check("longest_pause_s", "2.003", FactValue::seconds(2.003, 3));
+        check("restarted_ago_s", "21", FactValue::seconds(21.0, 0));
+        check("offset_s", "-0.250", FactValue::seconds(-0.25, 3));
+        check("counts_single_statements", "false", FactValue::YesNo(false));
+        let both = [FactValue::percent(41.0, 1), FactValue::percent(39.5, 1)];
+        check("loop_busy_percent", "41.0, 39.5", FactValue::List(both.to_vec()));
+        check("product", "MariaDB", words("MariaDB"));
+        check("version", "10.11", words("10.11"));
+        check("seed", "18446744073709551615", words("18446744073709551615"));
+        // What would be told otherwise than it was read stays as it is.
+        for (name, text) in [
+            ("build", "007"),
+            ("build", "+7"),
+            ("wait_s", "soon"),
+            ("wait_s", "1."),
+            ("wait_s", ".5"),
+            ("wait_s", "--5"),
+            ("wait_s", ""),
+            ("wait_s", "0.1234567891"),
+            ("sizes", "1, 2"),
+            ("memory_limit_bytes", "none"),
+            ("memory_limit_bytes", "-1"),
+            ("percent", "x"),
+        ] {
+            check(name, text, words(text));
+        }
+    }
+
+    #[test]
+    fn a_fact_is_the_same_after_it_was_stored() {
+        let check = |name: &str, value: FactValue| {
+            let fact = Fact::new("client", name, value);
+            let stored = FactValue::read(name, fact.value.to_string());
+            assert_eq!(stored, fact.value, "{name}");
+        };
+        check("outside_percent", FactValue::percent(61.036, 2));
+        check("connecting_s", FactValue::seconds(1e-9, 3));
+        check("pinned", true.into());
+        check("seed", u64::MAX.into());
+        check("total_bytes", 7_u64.into());
+        check("loop_busy_percent", FactValue::list([FactValue::percent(41.0, 1)]));
+        check("loop_busy_percent", FactValue::list([1.0, 2.0].map(|p| FactValue::percent(p, 1))));
+        check("nodes", "3".into());
+        check("version", "8.4.0-log".into());
+    }
+
+    #[test]
+    fn a_number_is_rounded_once_and_told_with_its_decimals() {
+        assert_eq!(FactValue::percent(61.036, 2).to_string(), "61.04");
+        assert_eq!(FactValue::percent(61.036, 2).as_percent(), Some(61.04));
+        assert_eq!(FactValue::percent(0.0, 2).to_string(), "0.00");
+        assert_eq!(FactValue::seconds(-0.004, 2).to_string(), "0.00");
+        assert_eq!(FactValue::seconds(12.0, 0).to_string(), "12");
+        assert_eq!(FactValue::seconds(12.0, 0).as_percent(), None);
+    }
+}
