@@ -1,10 +1,10 @@
 //! Starting cargo in the workspace, and how long things take. Not here: what for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// Runs cargo to its end and keeps what it prints to stdout; messages go where ours go.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
@@ -15,6 +15,20 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
         .stderr(Stdio::inherit())
         .output()
         .context("cannot start cargo")
+}
+
+/// Builds a program; where it is, whatever the target folder is.
+pub(crate) fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
+    let built = output(root, &[&["build", "--quiet", "--message-format=json"], which].concat())?;
+    if !built.status.success() {
+        bail!("'cargo build {}' failed", which.join(" "));
+    }
+    let lines = String::from_utf8(built.stdout)?;
+    let program = lines.lines().rev().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    program.context("cargo named no program")
 }
 
 #[expect(clippy::disallowed_methods, reason = "chores are timed for their reader, not measured")]

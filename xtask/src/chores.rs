@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -12,12 +13,8 @@ use crate::suite::{self, Tally, Which};
 use crate::tidy::check;
 use crate::tree::Tree;
 
-/// The docs that are written by dbdyno itself, and the lists that they are.
-const GENERATED: [(&str, &str); 3] = [
-    ("docs/parameters.md", "parameters"),
-    ("docs/findings.md", "findings"),
-    ("docs/figures.md", "figures"),
-];
+/// The lists of dbdyno that are pages of docs/ too.
+const LISTS: [&str; 3] = ["parameters", "findings", "figures"];
 
 /// Checks the tree, says what is wrong with it, and answers whether nothing is.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
@@ -33,6 +30,7 @@ pub(crate) fn tidy(root: &Path) -> Result<bool> {
 }
 
 /// Everything that must hold before a change may enter. A step that fails does not hide the next.
+/// What the tests need is installed and fetched while they are built: that mostly waits.
 pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let begun = now();
     let mut tally = Tally::default();
@@ -50,19 +48,25 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
             failed.push(name);
         }
     };
-    if which == Which::All {
-        step("set-up", &mut setup::set_up);
-    }
+    let mut set_up = (which == Which::All).then(|| thread::spawn(setup::set_up));
+    let mut executables = Vec::new();
     step("format", &mut || succeeds(root, &["fmt", "--all", "--check"]));
-    step("tidy", &mut || tidy(root));
     let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
     step("lints", &mut || succeeds(root, &lints));
+    step("building", &mut || {
+        executables = suite::build(root, which)?;
+        Ok(true)
+    });
+    if set_up.is_some() {
+        let mut end = || set_up.take().map_or(Ok(true), |it| it.join().expect("it has no panic"));
+        step("set-up", &mut end);
+    }
+    step("tidy", &mut || tidy(root));
     step("tests", &mut || {
-        let (is_good, ran) = suite::run(root, which)?;
+        let (is_good, ran) = suite::run(&executables, which)?;
         tally = ran;
         Ok(is_good)
     });
-    step("docs", &mut || docs_are_fresh(root));
 
     if which == Which::Quick {
         println!("left out: tests with servers, processes and a browser ('cargo xtask test')");
@@ -76,12 +80,23 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     Ok(failed.is_empty())
 }
 
-/// Writes the generated docs again.
+/// Writes the generated docs again. A test of dbdyno holds them against what it lists.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
-    for (page, list) in GENERATED {
-        let path = root.join(page);
-        std::fs::write(&path, listed(root, list)?)
-            .with_context(|| format!("cannot write {}", path.display()))?;
+    // With the features of the whole workspace, as the tests build it: nothing is built twice.
+    let program = cargo::build(root, &["--workspace", "--bin", "dbdyno"])?;
+    for list in LISTS {
+        let listed = Command::new(&program)
+            .args(["list", list, "--output", "markdown"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        if !listed.status.success() {
+            bail!("'dbdyno list {list} --output markdown' failed, {}", listed.status);
+        }
+        let page = format!("docs/{list}.md");
+        std::fs::write(root.join(&page), listed.stdout)
+            .with_context(|| format!("cannot write {page}"))?;
         println!("{page} is written");
     }
     Ok(true)
@@ -111,38 +126,6 @@ pub(crate) fn coverage(root: &Path) -> Result<bool> {
     Ok(output.status.success())
 }
 
-fn docs_are_fresh(root: &Path) -> Result<bool> {
-    let mut all = true;
-    for (page, list) in GENERATED {
-        let written = std::fs::read_to_string(root.join(page))
-            .with_context(|| format!("{page} cannot be read; run 'cargo xtask docs'"))?;
-        if let Some(line) = first_difference(&written, &listed(root, list)?) {
-            println!("{page}:{line}: not what dbdyno says; run 'cargo xtask docs'");
-            all = false;
-        }
-    }
-    Ok(all)
-}
-
-/// The number of the first line in which the two texts differ.
-fn first_difference(written: &str, wanted: &str) -> Option<usize> {
-    if written == wanted {
-        return None;
-    }
-    let same = written.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    Some(same + 1)
-}
-
-/// A list as dbdyno writes it.
-fn listed(root: &Path, what: &str) -> Result<String> {
-    let list = ["run", "-q", "-p", "dbdyno", "--", "list", what, "--output", "markdown"];
-    let output = cargo::output(root, &list)?;
-    if !output.status.success() {
-        bail!("'dbdyno list {what} --output markdown' failed, {}", output.status);
-    }
-    Ok(String::from_utf8(output.stdout)?)
-}
-
 fn succeeds(root: &Path, arguments: &[&str]) -> Result<bool> {
     let status = Command::new("cargo")
         .args(arguments)
@@ -155,16 +138,4 @@ fn succeeds(root: &Path, arguments: &[&str]) -> Result<bool> {
 
 fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stale_docs_are_told_by_line() {
-        assert_eq!(first_difference("a\nb\n", "a\nb\n"), None);
-        assert_eq!(first_difference("a\nb\n", "a\nc\n"), Some(2));
-        assert_eq!(first_difference("a\n", "a\nb\n"), Some(2));
-    }
 }

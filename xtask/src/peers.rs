@@ -58,10 +58,12 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
         }
     }
     if asked.dbdyno.is_empty() {
-        asked.dbdyno.push(build(root, &["--package", "dbdyno"])?);
+        asked.dbdyno.push(cargo::build(root, &["--release", "--package", "dbdyno"])?);
     }
     let bare = match asked.bare {
-        true => Some(build(root, &["--package", "drivers", "--example", "bare"])?),
+        true => {
+            Some(cargo::build(root, &["--release", "--package", "drivers", "--example", "bare"])?)
+        }
         false => None,
     };
     let (variants, dbdyno) = (asked.variants(bare.as_deref()), &asked.dbdyno[0]);
@@ -153,22 +155,6 @@ fn order(n_programs: usize, round: usize) -> Vec<usize> {
         order.reverse();
     }
     order
-}
-
-/// Builds a program as people use it.
-fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
-    let release = ["build", "--release", "--quiet", "--message-format=json"];
-    let built = cargo::output(root, &[&release[..], which].concat())?;
-    if !built.status.success() {
-        bail!("cargo build --release failed");
-    }
-    // Cargo tells where it put the program, whatever the target folder is.
-    let lines = String::from_utf8(built.stdout)?;
-    let program = lines.lines().rev().find_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(PathBuf::from)
-    });
-    program.context("cargo named no program")
 }
 
 impl Asked {

@@ -1,12 +1,14 @@
-//! Running all tests: the longest executable beside all others in turn, each as wide as its tests
-//! allow; then those tests that need the machine to themselves. Each test has its time.
+//! Running all tests: two executables at a time, the longest first, each as wide as its tests allow;
+//! then those tests that need the machine to themselves. Each test has its time.
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,8 +21,12 @@ use crate::cargo::{self, now, since};
 /// Tests that are listed at the end, the slowest first.
 const N_SLOWEST: usize = 30;
 
-/// The executable that takes longest, mostly waiting: all others run beside it.
-const LONGEST: &str = "dbdyno it";
+/// The executables that take longest, from the longest down: what begins last is short then.
+const LONG: [&str; 6] =
+    ["dbdyno it", "workloads on_servers", "app it", "analysis", "drivers", "servers it"];
+
+/// Executables that run at once. They mostly wait for servers.
+const N_LANES: usize = 2;
 
 /// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
 const SILENCE_MAX: Duration = Duration::from_secs(300);
@@ -59,7 +65,7 @@ pub(crate) struct Tally {
 
 /// An executable with tests, as cargo has built it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Executable {
+pub(crate) struct Executable {
     /// `app`, or `app it` for the tests in a folder of their own.
     name: String,
     program: PathBuf,
@@ -76,23 +82,23 @@ struct Ran {
     is_good: bool,
 }
 
-/// Builds and runs all tests, though some fail, and shows where the time goes.
-pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
-    let begun = now();
-    let executables = build(root, which)?;
-    println!("tests: {} executables, built in {:.0} s", executables.len(), seconds(begun));
-    let waiting: Vec<_> = executables.iter().filter(|one| one.mostly_waits()).cloned().collect();
-    let (longest, others): (Vec<_>, Vec<_>) =
-        executables.into_iter().partition(|executable| executable.name == LONGEST);
-    let (longest, others) = thread::scope(|scope| {
-        let longest = scope.spawn(|| run_lane(longest, which, Group::Together));
-        let others = run_lane(others, which, Group::Together);
-        (longest.join().expect("a lane has no panic"), others)
+/// Runs all tests, though some fail, and shows where the time goes.
+pub(crate) fn run(executables: &[Executable], which: Which) -> Result<(bool, Tally)> {
+    if executables.is_empty() {
+        bail!("there are none: they were not built");
+    }
+    let queue = Mutex::new(longest_first(executables));
+    let together = thread::scope(|scope| {
+        let lane = || run_lane(&queue, which, Group::Together);
+        let lanes: Vec<_> = (0..N_LANES).map(|_| scope.spawn(lane)).collect();
+        let ran = lanes.into_iter().map(|lane| lane.join().expect("a lane has no panic"));
+        ran.collect::<Result<Vec<_>>>()
     });
-    let alone = run_lane(waiting, which, Group::Alone);
+    let waiting = executables.iter().filter(|one| one.mostly_waits()).collect();
+    let alone = run_lane(&Mutex::new(waiting), which, Group::Alone);
     let (mut tally, mut is_good) = (Tally::default(), true);
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
-    for (executable, took_s, ran) in [longest?, others?, alone?].into_iter().flatten() {
+    for (executable, took_s, ran) in together?.into_iter().chain([alone?]).flatten() {
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
@@ -104,14 +110,23 @@ pub(crate) fn run(root: &Path, which: Which) -> Result<(bool, Tally)> {
     Ok((is_good, tally))
 }
 
-/// Runs executables one after the other; each with its seconds.
+/// The executables in the order in which they are begun.
+fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
+    let place = |one: &&Executable| LONG.iter().position(|name| *name == one.name);
+    let mut all: Vec<&Executable> = executables.iter().collect();
+    all.sort_by_key(|one| place(one).unwrap_or(LONG.len()));
+    all.into()
+}
+
+/// Runs executables one after the other, as long as there are any; each with its seconds.
 fn run_lane(
-    executables: Vec<Executable>,
+    queue: &Mutex<VecDeque<&Executable>>,
     which: Which,
     group: Group,
 ) -> Result<Vec<(String, f64, Ran)>> {
+    let next = || queue.lock().expect("a lane has no panic").pop_front();
     let mut all = Vec::new();
-    for executable in executables {
+    while let Some(executable) = next() {
         let begun = now();
         let name = match group {
             Group::Together => executable.name.clone(),
@@ -147,7 +162,8 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
     lines.join("\n")
 }
 
-fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
+/// Builds all tests.
+pub(crate) fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
     let mut tests =
         vec!["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
     if which == Which::Quick {
@@ -328,6 +344,18 @@ mod tests {
         assert_eq!(lines[1], "    75.2 s     20  app it");
         assert_eq!(lines[4], "    39.0 s  test 39");
         assert_eq!(lines.len(), 4 + N_SLOWEST);
+    }
+
+    #[test]
+    fn the_longest_executables_are_begun_first() {
+        let executable = |name: &str| Executable {
+            name: name.to_owned(),
+            program: PathBuf::new(),
+            folder: PathBuf::new(),
+        };
+        let all = ["analysis", "app", "app it", "dbdyno it", "stats"].map(executable);
+        let order: Vec<&str> = longest_first(&all).iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(order, ["dbdyno it", "app it", "analysis", "app", "stats"]);
     }
 
     #[test]

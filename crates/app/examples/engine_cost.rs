@@ -6,18 +6,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use app::build::{BuildOptions, build};
 use app::open::{open, resolve_workload};
+use drivers::for_tests::{Interceptor, intercept};
 use engine::{GroupJob, Job, Share, Stop};
 use model::{
-    Cancel, Connecting, Database, Dialect, Fact, Load, NS_PER_S, Phases, Place, Placement, Places,
-    Recording, Refusal, Reply, Request, Retry, RowSource, Session, Statement, StatementId, Table,
-    Target, Traffic, Until, Value, Visit,
+    Database, Load, NS_PER_S, Phases, Placement, Recording, Refusal, Request, Retry, Session,
+    StatementId, Target, Until, Value,
 };
 use rusqlite::Connection;
 use rusqlite::types::{Value as Owned, ValueRef};
@@ -117,7 +115,10 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
     let opened = resolve_workload(&database, &target, "tpcc", &[], 1).expect("our own data");
     let statements = opened.workload.statements(database.dialect()).into();
     let database: Arc<dyn Database> = match trace {
-        Some(trace) => Arc::new(Traced { inner: database, trace: Arc::clone(trace) }),
+        Some(trace) => {
+            let trace = Arc::clone(trace);
+            intercept(&database, move || Tracer(Arc::clone(&trace)))
+        }
         None => database,
     };
     let group = GroupJob {
@@ -188,43 +189,11 @@ fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
     seconds
 }
 
-/// A database that keeps what it is asked.
-struct Traced {
-    inner: Arc<dyn Database>,
-    trace: Trace,
-}
+/// Keeps what is asked.
+struct Tracer(Trace);
 
-impl Database for Traced {
-    fn dialect(&self) -> &Dialect {
-        self.inner.dialect()
-    }
-
-    fn places(&self) -> Places {
-        self.inner.places()
-    }
-
-    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
-        Box::pin(async move {
-            let inner = self.inner.connect(place, statements).await?;
-            let trace = Arc::clone(&self.trace);
-            let session: Box<dyn Session> =
-                Box::new(TracedSession { inner, trace: Rc::new(trace) });
-            Ok(session)
-        })
-    }
-
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        self.inner.facts()
-    }
-}
-
-struct TracedSession {
-    inner: Box<dyn Session>,
-    trace: Rc<Trace>,
-}
-
-impl Session for TracedSession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+impl Interceptor for Tracer {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
         let asked = match request {
             Request::Execute(call) => {
                 Asked::Execute(call.statement, call.values.iter().map(owned).collect())
@@ -235,41 +204,8 @@ impl Session for TracedSession {
             Request::Rollback => Asked::Control("ROLLBACK"),
             Request::Text { .. } | Request::Batch(_) => panic!("tpcc on SQLite asks row by row"),
         };
-        self.trace.lock().expect("nobody panicked").push(asked);
-        self.inner.start(request)
-    }
-
-    fn poll_reply(
-        &mut self,
-        context: &mut Context<'_>,
-        visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
-        self.inner.poll_reply(context, visit)
-    }
-
-    fn poll_load(
-        &mut self,
-        context: &mut Context<'_>,
-        table: &Table,
-        source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
-        self.inner.poll_load(context, table, source)
-    }
-
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        self.inner.prepare(statement)
-    }
-
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        self.inner.poll_reconnect(context)
-    }
-
-    fn traffic(&self) -> Traffic {
-        self.inner.traffic()
-    }
-
-    fn canceller(&self) -> Arc<dyn Cancel> {
-        self.inner.canceller()
+        self.0.lock().expect("nobody panicked").push(asked);
+        session.start(request)
     }
 }
 

@@ -7,6 +7,7 @@ mod certificates;
 #[cfg(test)]
 mod conformance;
 mod entry;
+pub mod for_tests;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -8,29 +8,27 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use drivers::Opening;
+use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Cancel, Check, Client, Database, Dice, Done, Number, Place, Placement, Refusal, RefusalKind,
-    Reply, Request, RowSource, Session, Settings, Statement, StatementId, StatementKind, Stream,
-    Table, Target, Traffic, TxContext, Value, Visit, Workload, query,
+    Check, Client, Database, Dice, Done, Number, Place, Placement, Refusal, RefusalKind, Request,
+    Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value, Workload, query,
 };
 use workloads::Make;
 
 use common::{Ticks, block_on, of_client};
 
-/// A session that refuses one request as a deadlock, and is otherwise the one within.
+/// Refuses one request as a deadlock, and lets all others pass.
 struct Refusing {
-    within: Box<dyn Session>,
     /// How many requests are still accepted; none refused where absent.
     accepts: Rc<Cell<Option<u32>>>,
     /// What is said to the database before that request, instead of refusing it.
     slips_in: Rc<Cell<Option<&'static str>>>,
 }
 
-impl Session for Refusing {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+impl Interceptor for Refusing {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
         match self.accepts.get() {
             Some(0) => {
                 self.accepts.set(None);
@@ -38,44 +36,11 @@ impl Session for Refusing {
                     return Err(Refusal::new(RefusalKind::Deadlock, "refused on request"));
                 };
                 let request = Request::Text { kind: StatementKind::Other, sql };
-                block_on(query(self.within.as_mut(), request, &mut |_| Ok(())))?;
+                block_on(query(session, request, &mut |_| Ok(())))?;
             }
             accepts => self.accepts.set(accepts.map(|n| n - 1)),
         }
-        self.within.start(request)
-    }
-
-    fn poll_reply(
-        &mut self,
-        context: &mut Context<'_>,
-        visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
-        self.within.poll_reply(context, visit)
-    }
-
-    fn poll_load(
-        &mut self,
-        context: &mut Context<'_>,
-        table: &Table,
-        source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
-        self.within.poll_load(context, table, source)
-    }
-
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        self.within.prepare(statement)
-    }
-
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        self.within.poll_reconnect(context)
-    }
-
-    fn traffic(&self) -> Traffic {
-        self.within.traffic()
-    }
-
-    fn canceller(&self) -> Arc<dyn Cancel> {
-        self.within.canceller()
+        session.start(request)
     }
 }
 
@@ -118,9 +83,9 @@ impl Bench {
     }
 
     fn connect(&mut self, place: Place, statements: Vec<Statement>) {
-        let within = block_on(self.database.connect(place, statements.into())).expect("connects");
+        let session = block_on(self.database.connect(place, statements.into())).expect("connects");
         let (accepts, slips_in) = (Rc::clone(&self.accepts), Rc::clone(&self.slips_in));
-        self.sessions.insert(0, Box::new(Refusing { within, accepts, slips_in }));
+        self.sessions.insert(0, intercept_session(session, Refusing { accepts, slips_in }));
     }
 
     /// Makes and fills the tables. The session that does it stays, so that the memory does.

@@ -11,7 +11,7 @@ use model::{Database, Secret, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::bench::{ask, database, say};
-use crate::flaky::{Fate, Flaky};
+use crate::flaky::{Fate, flaky};
 
 const ROWS: u64 = 3_000;
 
@@ -30,7 +30,7 @@ fn build_here(opened: &Opened, seed: Option<u64>) -> Result<Built, Error> {
 /// those of a build that nothing happened to.
 fn build_broken(target: &Target, rule: impl FnMut(&str) -> Fate + Send + 'static) -> Built {
     let whole = open(target, 1, true).expect("opens");
-    let flaky = Flaky::around(&whole, rule);
+    let flaky = flaky(&whole, rule);
     let built = build_here(&agreed(&flaky, target), None);
     let built = built.unwrap_or_else(|trouble| panic!("{target}: {trouble}"));
     assert_eq!(built.n_rows, 2 * ROWS, "{target}");
@@ -203,7 +203,7 @@ fn where_a_database_has_no_locks_the_slower_of_two_builds_is_told_of_the_other()
     let (_folder, target) = sqlite();
     let whole = open(&target, 1, true).expect("opens");
     let (other, at, mut n_begun) = (Arc::clone(&whole), target.clone(), 0);
-    let slow = Flaky::around(&whole, move |text| {
+    let slow = flaky(&whole, move |text| {
         n_begun += u32::from(text == "BEGIN");
         // The marks of the build and two tables are there, and a chunk is next.
         if n_begun == 4 && text == "BEGIN" {

@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
-use model::{
-    Cancel, Connecting, Database, Dialect, Fact, Place, Places, Refusal, RefusalKind, Reply,
-    Request, RowSource, Session, Statement, StatementId, Table, Traffic, Visit,
-};
+use drivers::for_tests::{Interceptor, intercept};
+use model::{Database, Refusal, RefusalKind, Reply, Request, RowSource, Session, Table, Visit};
 
 /// What becomes of a connection at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,44 +23,16 @@ pub(crate) enum Fate {
 type Rule = Arc<Mutex<dyn FnMut(&str) -> Fate + Send>>;
 
 /// The database, whose connections do what the rule says.
-pub(crate) struct Flaky {
-    inner: Arc<dyn Database>,
-    rule: Rule,
+pub(crate) fn flaky(
+    database: &Arc<dyn Database>,
+    rule: impl FnMut(&str) -> Fate + Send + 'static,
+) -> Arc<dyn Database> {
+    let rule: Rule = Arc::new(Mutex::new(rule));
+    intercept(database, move || Flaky { rule: Arc::clone(&rule), fate: Fate::Lives })
 }
 
-impl Flaky {
-    pub(crate) fn around(
-        inner: &Arc<dyn Database>,
-        rule: impl FnMut(&str) -> Fate + Send + 'static,
-    ) -> Arc<dyn Database> {
-        Arc::new(Flaky { inner: Arc::clone(inner), rule: Arc::new(Mutex::new(rule)) })
-    }
-}
-
-impl Database for Flaky {
-    fn dialect(&self) -> &Dialect {
-        self.inner.dialect()
-    }
-
-    fn places(&self) -> Places {
-        self.inner.places()
-    }
-
-    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
-        Box::pin(async move {
-            let inner = self.inner.connect(place, statements).await?;
-            let rule = Arc::clone(&self.rule);
-            Ok(Box::new(FlakySession { inner, rule, fate: Fate::Lives }) as Box<dyn Session>)
-        })
-    }
-
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        self.inner.facts()
-    }
-}
-
-struct FlakySession {
-    inner: Box<dyn Session>,
+/// What stands between one connection and whoever asks.
+struct Flaky {
     rule: Rule,
     fate: Fate,
 }
@@ -77,8 +47,8 @@ fn not_understood() -> Refusal {
     Refusal { kind: RefusalKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }
 }
 
-impl Session for FlakySession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+impl Interceptor for Flaky {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
         if self.fate == Fate::Lives {
             let text = match request {
                 Request::Text { sql, .. } => sql,
@@ -94,16 +64,17 @@ impl Session for FlakySession {
                 self.fate = Fate::Lives;
                 Err(not_understood())
             }
-            Fate::Lives | Fate::LostAfter => self.inner.start(request),
+            Fate::Lives | Fate::LostAfter => session.start(request),
         }
     }
 
     fn poll_reply(
         &mut self,
+        session: &mut dyn Session,
         context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, Refusal>> {
-        let reply = self.inner.poll_reply(context, visit);
+        let reply = session.poll_reply(context, visit);
         if reply.is_ready() && self.fate == Fate::LostAfter {
             self.fate = Fate::LostBefore;
             return Poll::Ready(Err(lost()));
@@ -113,6 +84,7 @@ impl Session for FlakySession {
 
     fn poll_load(
         &mut self,
+        session: &mut dyn Session,
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
@@ -120,22 +92,6 @@ impl Session for FlakySession {
         if (self.rule.lock().expect("no test fails within"))("LOAD") == Fate::Refused {
             return Poll::Ready(Err(not_understood()));
         }
-        self.inner.poll_load(context, table, source)
-    }
-
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        self.inner.prepare(statement)
-    }
-
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        self.inner.poll_reconnect(context)
-    }
-
-    fn traffic(&self) -> Traffic {
-        self.inner.traffic()
-    }
-
-    fn canceller(&self) -> Arc<dyn Cancel> {
-        self.inner.canceller()
+        session.poll_load(context, table, source)
     }
 }

@@ -8,7 +8,8 @@ use render::{comparison, comparison_csv, comparison_markdown};
 use serde_json::json;
 
 use super::runs::store;
-use super::{DONE, FAILED, Outcome, flags, print};
+use super::{DONE, FAILED, Outcome, flags};
+use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     Command::new("compare")
@@ -64,7 +65,7 @@ pub(super) fn judged() -> [Arg; 2] {
     ]
 }
 
-pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
+pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
     let asked = match (matches.get_one::<String>("by"), &names[..]) {
@@ -83,7 +84,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
         .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
         .collect::<Result<Vec<Gate>, Error>>()?;
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
-    let report = hold(&store(matches)?, &asked, &judge)?;
+    let report = hold(&store(matches, shell)?, &asked, &judge)?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
@@ -91,11 +92,11 @@ pub(crate) fn compare(matches: &ArgMatches) -> Outcome {
         "json" => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
             value["gates"] = json!(gates);
-            print(&format!("{value:#}\n"))
+            shell.print(&format!("{value:#}\n"))
         }
-        "markdown" => print(&comparison_markdown(&report, &gates)),
-        "csv" => print(&comparison_csv(&report)),
-        _ => print(&comparison(&report, &gates)),
+        "markdown" => shell.print(&comparison_markdown(&report, &gates)),
+        "csv" => shell.print(&comparison_csv(&report)),
+        _ => shell.print(&comparison(&report, &gates)),
     }?;
     let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
     let is_broken = |gate: &GateResult| match gate.passed {

@@ -4,7 +4,7 @@
 //! Not here: what is lost then.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use app::{Error, Stop};
 use model::{Target, format_count};
 
-use super::say;
+use crate::shell::Shell;
 
 /// How soon Ctrl-C is heard while nothing is typed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -25,6 +25,7 @@ pub(crate) fn is_to_be_dropped(
     tables: &[(String, u64)],
     named: Option<&str>,
     stop: &Stop,
+    shell: &Shell,
 ) -> Result<(), Error> {
     if tables.is_empty() {
         return Ok(());
@@ -45,14 +46,16 @@ pub(crate) fn is_to_be_dropped(
             ))),
         };
     }
-    if !std::io::stdin().is_terminal() {
+    if !shell.reads_terminal() {
         return Err(Error::Failed(format!(
             "dbdyno did not build these tables: {listed}; nothing was dropped, as there is no \
              terminal to ask on: --confirm {name} drops them all the same"
         )));
     }
-    say(&format!("dbdyno did not build these tables: {listed}. What is in them would be lost."));
-    say(&format!("Type the name of the database ({name}) to drop them:"));
+    shell.say(&format!(
+        "dbdyno did not build these tables: {listed}. What is in them would be lost."
+    ));
+    shell.say(&format!("Type the name of the database ({name}) to drop them:"));
     match typed(stop)? == name {
         true => Ok(()),
         false => Err(Error::Failed("not confirmed: nothing was dropped".to_owned())),

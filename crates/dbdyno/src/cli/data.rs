@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::{add_parameters, make_data_folder};
-use super::{
-    DONE, FAILED, Outcome, confirm, flags, named, password, print, variable, workload_argument,
-};
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, Outcome, confirm, flags, named, password, workload_argument};
+use crate::shell::Shell;
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     let shared = |name: &'static str, about: &'static str| -> Result<Command, Error> {
@@ -77,15 +77,16 @@ fn opened(
     is_build: bool,
     stop: &Stop,
     live: &mut Live,
+    shell: &Shell,
 ) -> Result<Found, Error> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name).map_err(|bad| Error::Usage(bad.0))?;
     let mut target = match matches.get_one::<String>("target") {
         Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
         None => {
-            let default = default_target(entry.name, &|name| variable(name));
+            let default = default_target(entry.name, &|name| shell.variable(name));
             let target = default.map_err(Error::Usage)?;
-            make_data_folder().map_err(Error::Failed)?;
+            make_data_folder(shell).map_err(Error::Failed)?;
             target
         }
     };
@@ -95,8 +96,8 @@ fn opened(
                    the load";
         return Err(Error::Usage(why.to_owned()));
     }
-    is_apart_from(flags::store_path(matches).ok().as_deref(), &target)?;
-    password::give(&mut target, matches)?;
+    is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
+    password::give(&mut target, matches, shell)?;
     let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
@@ -116,26 +117,26 @@ fn opened(
     Ok(Found { target, opened, open_target })
 }
 
-pub(crate) fn build(matches: &ArgMatches) -> Outcome {
+pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
-    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live)?;
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
     let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
         let both = both.map_err(|error| open_target.with_end_of_server(error))?;
-        return tell_both(&target, &both, matches);
+        return tell_both(&target, &both, matches, shell);
     }
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
     let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
     live.end();
     let built = built.map_err(|error| open_target.with_end_of_server(error))?;
     if flags::is_json(matches) {
-        return print(&format!("{:#}\n", built_json(&target, &built)));
+        return shell.print(&format!("{:#}\n", built_json(&target, &built)));
     }
-    print(&format!("{target}: {}\n", built.sentence()))
+    shell.print(&format!("{target}: {}\n", built.sentence()))
 }
 
 fn built_json(target: &Target, built: &Built) -> Value {
@@ -153,7 +154,7 @@ fn built_json(target: &Target, built: &Built) -> Value {
     })
 }
 
-fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
+fn tell_both(target: &Target, both: &Both, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let value = json!({
             "target": target.to_string(),
@@ -163,7 +164,7 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
             "checksums_equal": both.different.is_empty(),
             "different": both.different,
         });
-        print(&format!("{value:#}\n"))?;
+        shell.print(&format!("{value:#}\n"))?;
     } else {
         let (insert, bulk) = (both.insert.sentence(), both.bulk.sentence());
         let sums = match both.different.as_slice() {
@@ -171,7 +172,7 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
             tables => format!("checksums DIFFER in {}", tables.join(", ")),
         };
         let ratio = both.ratio();
-        print(&format!(
+        shell.print(&format!(
             "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk; \
              {sums}\n"
         ))?;
@@ -179,11 +180,11 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches) -> Outcome {
     Ok(if both.different.is_empty() { DONE } else { FAILED })
 }
 
-pub(crate) fn check(matches: &ArgMatches) -> Outcome {
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
     let Found { target, opened, open_target: _open_target } =
-        opened(matches, false, &stop, &mut live)?;
+        opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
@@ -210,7 +211,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
         let sum = |s: &app::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
         let sums: Vec<_> = sums.iter().map(sum).collect();
         let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
-        print(&format!("{value:#}\n"))?;
+        shell.print(&format!("{value:#}\n"))?;
     } else {
         let mut text: String = results.iter().map(told).collect();
         for sum in &sums {
@@ -218,7 +219,7 @@ pub(crate) fn check(matches: &ArgMatches) -> Outcome {
             text += &format!("checksum {table:<12} {:016x} {n_rows:>14} rows\n", sum.sum);
         }
         text += &format!("{} of {} checks pass\n", results.len() - n_failed, results.len());
-        print(&text)?;
+        shell.print(&text)?;
     }
     Ok(if n_failed == 0 { DONE } else { FAILED })
 }
@@ -235,11 +236,11 @@ fn told(result: &CheckResult) -> String {
     text
 }
 
-pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
     let Found { target, opened, open_target: _open_target } =
-        opened(matches, false, &stop, &mut live)?;
+        opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Error::Usage(format!("{name} has no data to drop")));
@@ -250,14 +251,14 @@ pub(crate) fn drop_data(matches: &ArgMatches) -> Outcome {
         let tables = unmarked_tables(&opened, &stop)?;
         live.end();
         let named = matches.get_one::<String>("confirm").map(String::as_str);
-        confirm::is_to_be_dropped(&target, &tables, named, &stop)?;
+        confirm::is_to_be_dropped(&target, &tables, named, &stop, shell)?;
     }
     let dropped = drop_tables(&opened, is_forced)?;
     if flags::is_json(matches) {
         let value = json!({"target": target.to_string(), "dropped": dropped});
-        return print(&format!("{value:#}\n"));
+        return shell.print(&format!("{value:#}\n"));
     }
-    print(&match dropped.is_empty() {
+    shell.print(&match dropped.is_empty() {
         true => format!("{target}: there were no tables of {name}\n"),
         false => format!("{target}: dropped {}\n", dropped.join(", ")),
     })

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use super::run::add_parameters;
-use super::{Outcome, flags, named, print, workload_argument};
+use super::signals::stop_on_signals;
+use super::{Outcome, flags, named, workload_argument};
+use crate::shell::Shell;
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "datagen");
@@ -40,21 +42,21 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
 }
 
-pub(crate) fn datagen(matches: &ArgMatches) -> Outcome {
+pub(crate) fn datagen(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let workload = workload_of(matches)?;
     let folder = matches.get_one::<String>("output_dir").expect("clap requires it");
     let format = match matches.get_one::<String>("format").map(String::as_str) {
         Some("csv") => Format::Csv,
         _ => Format::Tsv,
     };
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet"));
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
     let written = write_files(&workload, Path::new(folder), format, &stop, &mut |far| {
         live.building(far);
     });
     live.end();
     let written = written?;
-    print(&if flags::is_json(matches) { json_of(&written) } else { text_of(&written) })
+    shell.print(&if flags::is_json(matches) { json_of(&written) } else { text_of(&written) })
 }
 
 fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Error> {

@@ -20,10 +20,10 @@ use super::metrics::{self, Metrics};
 use super::required::RequiredResults;
 use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
-use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, required, seek,
-};
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, required, seek};
 use crate::lists::{experiment_lines, experiments_json};
+use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     let id = || {
@@ -83,26 +83,26 @@ fn list_command() -> Command {
         ))
 }
 
-pub(crate) fn experiments(matches: &ArgMatches) -> Outcome {
+pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
-        Some(("show", sub)) => show(sub),
-        Some(("resume", sub)) => go_on(sub),
-        Some(("rm", sub)) => remove(sub),
-        Some((_, sub)) => list(sub, &filter(sub)?),
-        None => list(matches, &ExperimentFilter::default()),
+        Some(("show", sub)) => show(sub, shell),
+        Some(("resume", sub)) => go_on(sub, shell),
+        Some(("rm", sub)) => remove(sub, shell),
+        Some((_, sub)) => list(sub, &filter(sub)?, shell),
+        None => list(matches, &ExperimentFilter::default(), shell),
     }
 }
 
 /// Runs a draft that varies something.
-pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
+pub(crate) fn run(draft: &Draft, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
     required::asked(matches)?;
-    let varied = decide_all(draft, &own_target)?;
+    let varied = decide_all(draft, &|workload| own_target(workload, shell))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
-    walk(plan(varied, seed, labels(matches)?), matches, true)
+    walk(plan(varied, seed, labels(matches)?), matches, true, shell)
 }
 
-fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
+fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
     let is_built = planned.experiment.data == DataPolicy::Rebuild
         || planned.experiment.nesting.rebuilds.is_some();
     if is_built && matches.get_flag("no_build") {
@@ -117,14 +117,15 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
         match known.iter().find(|(target, _)| *target == before) {
             Some((_, with_password)) => plan.target = with_password.clone(),
             None => {
-                password::give(&mut plan.target, matches)?;
+                password::give(&mut plan.target, matches, shell)?;
                 known.push((before, plan.target.clone()));
             }
         }
     }
-    let options = options(matches)?;
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
+    let options = options(matches, shell)?;
+    let stop = stop_on_signals(shell);
+    let mut live =
+        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
     live.note(&forecast(&planned));
     let result = match is_new {
         true => run_experiment(planned, &options, &stop, &mut live),
@@ -132,15 +133,12 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
     };
     live.end();
     let ExperimentResult { report, is_good, is_interrupted } = result?;
-    let required = required(&report, matches)?;
-    told(&report, matches, &required)?;
+    let required = required(&report, matches, shell)?;
+    told(&report, matches, &required, shell)?;
     live.linger(&stop);
     Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
-            super::say(&format!(
-                "interrupted; go on with: dbdyno experiments resume {}",
-                report.id
-            ));
+            shell.say(&format!("interrupted; go on with: dbdyno experiments resume {}", report.id));
             INTERRUPTED
         }
         (false, true) => DONE,
@@ -149,10 +147,10 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool) -> Outcome {
 }
 
 /// How an experiment is done, as the command line says.
-pub(crate) fn options(matches: &ArgMatches) -> Result<ExperimentOptions, Error> {
+pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
     let checks = matches.get_one::<String>("check").map(String::as_str);
     Ok(ExperimentOptions {
-        store: flags::store_to_write(matches)?,
+        store: flags::store_to_write(matches, shell)?,
         check_before: matches!(checks, Some("both" | "before")),
         check_after: matches!(checks, Some("both" | "after")),
         build: !matches.get_flag("no_build"),
@@ -171,21 +169,30 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     }
 }
 
-fn told(report: &ExperimentReport, matches: &ArgMatches, required: &RequiredResults) -> Outcome {
+fn told(
+    report: &ExperimentReport,
+    matches: &ArgMatches,
+    required: &RequiredResults,
+    shell: &Shell,
+) -> Outcome {
     match flags::is_json(matches) {
-        true => print(&required.json(report)),
-        false => print(&(experiment(report) + &required.text(matches))),
+        true => shell.print(&required.json(report)),
+        false => shell.print(&(experiment(report) + &required.text(matches))),
     }
 }
 
 /// Holds the limits that are asked for against each point.
-fn required(report: &ExperimentReport, matches: &ArgMatches) -> Result<RequiredResults, Error> {
+fn required(
+    report: &ExperimentReport,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Result<RequiredResults, Error> {
     let mut results = RequiredResults::default();
     let asked = required::asked(matches)?;
     if asked.is_empty() {
         return Ok(results);
     }
-    let store = store(matches)?;
+    let store = store(matches, shell)?;
     let experiment = store.find_experiment(&report.id).map_err(said)?;
     let figures: Vec<&str> = asked.iter().map(|limit| limit.figure.as_str()).collect();
     for (limit, found) in asked.iter().zip(points_by(&store, &experiment, &figures)?) {
@@ -214,25 +221,25 @@ fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Error> {
     Ok(filter)
 }
 
-fn list(matches: &ArgMatches, filter: &ExperimentFilter) -> Outcome {
-    let store = store(matches)?;
+fn list(matches: &ArgMatches, filter: &ExperimentFilter, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     if flags::is_json(matches) {
-        return print(&format!("{:#}\n", experiments_json(&store, filter)?));
+        return shell.print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
     let all = experiment_lines(&store, filter)?;
-    print(&match flags::output_of(matches) {
+    shell.print(&match flags::output_of(matches) {
         "csv" => experiment_list_csv(&all),
         "markdown" => experiment_list_markdown(&all),
         _ => experiment_list(&all),
     })
 }
 
-fn show(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let experiment = found(&store, matches)?;
     if matches.get_flag("plan") {
         return match varied_to_toml(&experiment) {
-            Some(plan) => print(&plan),
+            Some(plan) => shell.print(&plan),
             None => Err(Error::Usage(format!(
                 "no plan with axes makes {} again: it is a search, has commands, or its points \
                  differ by more than their axes; 'dbdyno runs show RUN --plan' has that of a trial",
@@ -241,30 +248,31 @@ fn show(matches: &ArgMatches) -> Outcome {
         };
     }
     if experiment.seek.is_some() {
-        return seek::told(&app::seek::report(&store, &experiment)?, matches);
+        return seek::told(&app::seek::report(&store, &experiment)?, matches, shell);
     }
     let figure = matches.get_one::<String>("figure").map(String::as_str);
     let report = report_by(&store, &experiment, figure)?;
-    let required = required(&report, matches)?;
-    told(&report, matches, &required)?;
+    let required = required(&report, matches, shell)?;
+    told(&report, matches, &required, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
-fn go_on(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let experiment = found(&store, matches)?;
     let named = matches.get_one::<String>("plan").map(|path| plan_from::read_file(path));
     let named = named.transpose()?;
     if experiment.seek.is_some() {
-        return seek::resume(store.path(), experiment, named.as_ref(), matches);
+        return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);
     }
+    let own_target = |workload: &str| own_target(workload, shell);
     let planned = planned(store.path(), experiment, named.as_ref(), &own_target)?;
-    walk(planned, matches, false)
+    walk(planned, matches, false, shell)
 }
 
-fn remove(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let experiment = found(&store, matches)?;
     store.remove_experiment(&experiment).map_err(said)?;
-    print(&format!("removed {}; its runs are kept\n", experiment.id))
+    shell.print(&format!("removed {}; its runs are kept\n", experiment.id))
 }

@@ -13,7 +13,8 @@ use store::{Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
 use super::runs::{all_found, id, said, store};
-use super::{DONE, Outcome, flags, print};
+use super::{DONE, Outcome, flags};
+use crate::shell::Shell;
 
 /// What a run can be written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +81,11 @@ pub(super) fn import_command() -> Command {
 /// What stands for the standard output.
 pub(super) const STDOUT: &str = "-";
 
-pub(super) fn export(matches: &ArgMatches) -> Outcome {
+pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("file").filter(|name| *name != STDOUT);
-    let file = name.map(|name| OutputFile::named(name, matches)).transpose()?;
+    let file = name.map(|name| OutputFile::named(name, matches, shell)).transpose()?;
     let format = format(matches, name)?;
-    let store = store(matches)?;
+    let store = store(matches, shell)?;
     let runs = all_found(&store, matches)?;
     let (text, file) = match (format, file) {
         (Format::Dbdyno, None) => {
@@ -93,17 +94,17 @@ pub(super) fn export(matches: &ArgMatches) -> Outcome {
         }
         (Format::Dbdyno, Some(file)) => {
             store.export_to(file.path(), &runs).map_err(refused)?;
-            return wrote(file.path(), runs.len());
+            return wrote(file.path(), runs.len(), shell);
         }
         (Format::Json, file) => (reports_json(&store, &runs)?, file),
         (Format::Csv, file) => (seconds_csv(&reports(&store, &runs)?), file),
         (Format::Hlog, file) => (interval_log(&store, &runs)?, file),
     };
     let Some(file) = file else {
-        return print(&text);
+        return shell.print(&text);
     };
     file.write(text.as_bytes())?;
-    wrote(file.path(), runs.len())
+    wrote(file.path(), runs.len(), shell)
 }
 
 /// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
@@ -122,9 +123,9 @@ fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> 
     })
 }
 
-fn wrote(path: &Path, n_runs: usize) -> Outcome {
+fn wrote(path: &Path, n_runs: usize, shell: &Shell) -> Outcome {
     let plural = if n_runs == 1 { "" } else { "s" };
-    print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
+    shell.print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
 fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Error> {
@@ -162,9 +163,9 @@ fn refused(error: StoreError) -> Error {
     }
 }
 
-pub(super) fn import(matches: &ArgMatches) -> Outcome {
+pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
-    let ours = flags::store_to_write(matches)?;
+    let ours = flags::store_to_write(matches, shell)?;
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
     let imported = store.import(&path, Report::check_json).map_err(refused)?;
@@ -172,7 +173,7 @@ pub(super) fn import(matches: &ArgMatches) -> Outcome {
         let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
         let (new, known) = (ids(&imported.new), ids(&imported.known));
         let value = json!({"schema": "dbdyno.imported/1", "imported": new, "known": known});
-        return print(&format!("{value:#}\n"));
+        return shell.print(&format!("{value:#}\n"));
     }
     let mut text = String::new();
     for run in &imported.new {
@@ -184,5 +185,5 @@ pub(super) fn import(matches: &ArgMatches) -> Outcome {
     if text.is_empty() {
         text = format!("{} has no runs\n", path.display());
     }
-    print(&text).map(|_| DONE)
+    shell.print(&text).map(|_| DONE)
 }

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use model::{Parameter, ParameterKind};
 use store::default_path;
 
-use super::variable;
+use crate::shell::Shell;
 
 /// The flag of a parameter. Values stay text: `plan` reads them, and says what is wrong.
 pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
@@ -157,9 +157,9 @@ pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
 
 /// The store's file, for a command that makes it if it is not there. The folders of the default
 /// one are made too; those of one that the user names must be there, but for the last.
-pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Error> {
-    let path = store_path(matches)?;
-    let is_named = matches.contains_id("store") || variable("DBDYNO_STORE").is_some();
+pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
+    let path = store_path(matches, shell)?;
+    let is_named = matches.contains_id("store") || shell.variable("DBDYNO_STORE").is_some();
     if let Some(folder) = path.parent().filter(|_| !is_named) {
         std::fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
@@ -173,11 +173,11 @@ pub(crate) fn store_to_write(matches: &ArgMatches) -> Result<PathBuf, Error> {
 }
 
 /// The store's file.
-pub(crate) fn store_path(matches: &ArgMatches) -> Result<PathBuf, Error> {
+pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     if let Some(path) = matches.get_one::<String>("store") {
         return Ok(PathBuf::from(path));
     }
-    default_path(&|name| variable(name)).ok_or_else(|| {
+    default_path(&|name| shell.variable(name)).ok_or_else(|| {
         Error::Usage(
             "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store, \
              or run with --no-store"

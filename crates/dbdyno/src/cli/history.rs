@@ -12,7 +12,8 @@ use store::Store;
 
 use super::compare::{judge, judged};
 use super::runs::{said, store};
-use super::{DONE, FAILED, Outcome, flags, print};
+use super::{DONE, FAILED, Outcome, flags};
+use crate::shell::Shell;
 
 /// The longest list of commits: a million of them.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
@@ -113,33 +114,33 @@ fn baseline() -> Command {
         .arg(Arg::new("clear").long("clear").action(ArgAction::SetTrue).help("Unpin the baseline"))
 }
 
-pub(crate) fn history(matches: &ArgMatches) -> Outcome {
+pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
-        Some(("ack", matches)) => return acked(matches),
-        Some(("baseline", matches)) => return pinned(matches),
+        Some(("ack", matches)) => return acked(matches, shell),
+        Some(("baseline", matches)) => return pinned(matches, shell),
         _ => {}
     }
     let by = matches.get_one::<String>("by").expect("it has a default");
     let question = Question {
-        order: order(matches)?,
+        order: order(matches, shell)?,
         baseline: matches.get_one::<String>("baseline").cloned(),
         ..Question::of(by, judge(matches)?)
     };
-    let report = hold(&store(matches)?, &question)?;
+    let report = hold(&store(matches, shell)?, &question)?;
     match flags::output_of(matches) {
-        "json" => print(&as_json(&report)),
-        "markdown" => print(&history_markdown(&report)),
-        "csv" => print(&history_csv(&report)),
-        _ => print(&page(&report)),
+        "json" => shell.print(&as_json(&report)),
+        "markdown" => shell.print(&history_markdown(&report)),
+        "csv" => shell.print(&history_csv(&report)),
+        _ => shell.print(&page(&report)),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
 }
 
 /// The order that is asked for; a list of commits asks for theirs.
-fn order(matches: &ArgMatches) -> Result<Option<Order>, Error> {
+fn order(matches: &ArgMatches, shell: &Shell) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {
-        (None | Some("commit"), Some(file)) => Ok(Some(Order::Commits(commits(file)?))),
+        (None | Some("commit"), Some(file)) => Ok(Some(Order::Commits(commits(file, shell)?))),
         (Some(other), Some(_)) => {
             Err(Error::Usage(format!("--commits is for --order commit, not {other}")))
         }
@@ -153,14 +154,16 @@ fn order(matches: &ArgMatches) -> Result<Option<Order>, Error> {
     }
 }
 
-fn commits(file: &str) -> Result<Vec<String>, Error> {
-    let mut text = String::new();
+fn commits(file: &str, shell: &Shell) -> Result<Vec<String>, Error> {
     let read = match file {
-        "-" => std::io::stdin().lock().take(COMMITS_BYTES_MAX).read_to_string(&mut text),
-        file => std::fs::File::open(file)
-            .and_then(|opened| opened.take(COMMITS_BYTES_MAX).read_to_string(&mut text)),
+        "-" => shell.read(COMMITS_BYTES_MAX),
+        file => std::fs::File::open(file).and_then(|opened| {
+            let mut text = String::new();
+            opened.take(COMMITS_BYTES_MAX).read_to_string(&mut text).map(|_| text)
+        }),
     };
-    read.map_err(|error| Error::Usage(format!("--commits {file} cannot be read: {error}")))?;
+    let text =
+        read.map_err(|error| Error::Usage(format!("--commits {file} cannot be read: {error}")))?;
     let commits = commits_of(&text);
     match commits.is_empty() {
         true => Err(Error::Usage(format!(
@@ -170,55 +173,55 @@ fn commits(file: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-fn acked(matches: &ArgMatches) -> Outcome {
+fn acked(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
     let (by, point) = (text("by"), text("point").trim().to_owned());
-    let store = store(matches)?;
+    let store = store(matches, shell)?;
     if matches.get_flag("list") {
-        return list(&store, &by, matches);
+        return list(&store, &by, matches, shell);
     }
     let build = text("build");
     if matches.get_flag("undo") {
         unacknowledge(&store, &by, &build, &point)?;
-        return print(&format!("{build} is no longer acknowledged\n"));
+        return shell.print(&format!("{build} is no longer acknowledged\n"));
     }
     let reason = text("reason").trim().to_owned();
     if reason.is_empty() {
         return Err(Error::Usage("--reason is empty: write why it is accepted".to_owned()));
     }
     let said = format!("{build} is acknowledged: {reason}\n");
-    let order = order(matches)?;
+    let order = order(matches, shell)?;
     acknowledge(&store, &by, order.as_ref(), &Acknowledged { build, point, reason })?;
-    print(&said)
+    shell.print(&said)
 }
 
-fn list(store: &Store, by: &str, matches: &ArgMatches) -> Outcome {
+fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let all = store.acknowledged(by).map_err(said)?;
     if flags::output_of(matches) == "json" {
-        return print(&format!("{:#}\n", json!(all)));
+        return shell.print(&format!("{:#}\n", json!(all)));
     }
     let line = |one: &Acknowledged| {
         let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
         format!("{}{point}: {}\n", one.build, one.reason)
     };
     match all.is_empty() {
-        true => print("nothing is acknowledged\n"),
-        false => print(&all.iter().map(line).collect::<String>()),
+        true => shell.print("nothing is acknowledged\n"),
+        false => shell.print(&all.iter().map(line).collect::<String>()),
     }
 }
 
-fn pinned(matches: &ArgMatches) -> Outcome {
+fn pinned(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let by = matches.get_one::<String>("by").expect("it has a default");
-    let store = store(matches)?;
+    let store = store(matches, shell)?;
     if matches.get_flag("clear") {
         pin_baseline(&store, by, None)?;
-        return print("no baseline is pinned\n");
+        return shell.print("no baseline is pinned\n");
     }
     if let Some(build) = matches.get_one::<String>("build") {
         pin_baseline(&store, by, Some(build))?;
     }
     match store.baseline(by).map_err(said)? {
-        Some(build) => print(&format!("the baseline is {build}\n")),
-        None => print("no baseline is pinned\n"),
+        Some(build) => shell.print(&format!("the baseline is {build}\n")),
+        None => shell.print("no baseline is pinned\n"),
     }
 }

@@ -9,7 +9,8 @@ use plan::{AT, GROUP, PLAN};
 use render::{Align, Column, Table};
 use serde_json::{Value, json};
 
-use super::{Outcome, flags, print};
+use super::{Outcome, flags};
+use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     Command::new("list").about("Lists workloads, targets, parameters, findings or figures").arg(
@@ -20,7 +21,7 @@ pub(crate) fn command() -> Command {
     )
 }
 
-pub(crate) fn list(matches: &ArgMatches) -> Outcome {
+pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").map(String::as_str);
     if flags::is_json(matches) {
         let value = match what {
@@ -32,21 +33,29 @@ pub(crate) fn list(matches: &ArgMatches) -> Outcome {
             Some("figures") => figure_rows().map(FigureRow::json).collect(),
             _ => sections().into_iter().map(|section| section.json()).collect::<Value>(),
         };
-        return print(&format!("{value:#}\n"));
+        return shell.print(&format!("{value:#}\n"));
     }
-    let markdown = flags::output_is(matches, "markdown");
-    print(&match what {
+    if flags::output_is(matches, "markdown") {
+        return shell.print(&markdown_of(what.unwrap_or_default()));
+    }
+    shell.print(&match what {
         Some("workloads") => workloads::ALL.iter().map(|e| workload_text(e)).collect(),
         Some("targets") => {
             drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
         }
-        Some("findings") if markdown => markdown_of_findings(),
-        Some("figures") if markdown => markdown_of_figures(),
         Some("figures") => figure_rows().map(FigureRow::text).collect(),
         Some("findings") => CATALOG.iter().map(finding_text).collect(),
-        _ if markdown => markdown_of(&sections()),
         _ => sections().iter().map(Section::text).collect(),
     })
+}
+
+/// A list as a page of docs/.
+fn markdown_of(what: &str) -> String {
+    match what {
+        "findings" => markdown_of_findings(),
+        "figures" => markdown_of_figures(),
+        _ => markdown_of_parameters(&sections()),
+    }
 }
 
 /// Whether the command line asks for a list that is written as Markdown too.
@@ -290,7 +299,7 @@ fn shown_default(row: &Parameter) -> String {
     }
 }
 
-fn markdown_of(sections: &[Section]) -> String {
+fn markdown_of_parameters(sections: &[Section]) -> String {
     let mut text =
         "# Parameters\n\nWritten by `cargo xtask docs` from the tables that own them.\n".to_owned();
     for section in sections {
@@ -305,4 +314,22 @@ fn markdown_of(sections: &[Section]) -> String {
         text += &table.markdown_of_markdown();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_of_docs_are_what_is_listed() {
+        for what in ["parameters", "findings", "figures"] {
+            let page = format!("docs/{what}.md");
+            let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
+            let written = std::fs::read_to_string(path).unwrap();
+            let listed = markdown_of(what);
+            let same = written.lines().zip(listed.lines()).take_while(|(a, b)| a == b).count();
+            let stale = "not what dbdyno lists: run 'cargo xtask docs'";
+            assert!(written == listed, "{page}:{}: {stale}", same + 1);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Always on stderr, so that stdout has the result alone.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use analysis::Tally;
@@ -14,7 +14,7 @@ use model::{Event, NS_PER_S, Phase, format_count, format_duration};
 use render::live::{disturbance, lines, plain};
 
 use super::metrics::Metrics;
-use super::{harmless, say};
+use crate::shell::{Shell, harmless};
 
 /// Longer lines are not read, and one that wraps would be drawn over wrongly.
 const WIDTH_MOST: usize = 120;
@@ -34,6 +34,7 @@ enum Shown {
 
 /// The one who looks on for the user.
 pub(crate) struct Live {
+    shell: Shell,
     shown: Shown,
     building: Option<ProgressBar>,
     passing: Option<ProgressBar>,
@@ -44,15 +45,23 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(is_quiet: bool) -> Live {
-        let shown = match (is_quiet, std::io::stderr().is_terminal()) {
+    pub(crate) fn new(shell: &Shell, is_quiet: bool) -> Live {
+        let shown = match (is_quiet, shell.writes_terminal()) {
             (true, _) => Shown::Nothing,
             (false, true) => {
                 Shown::Drawn { all: MultiProgress::new(), bars: Vec::new(), width: console_width() }
             }
             (false, false) => Shown::Lines,
         };
-        Live { shown, building: None, passing: None, phase: None, told: None, metrics: None }
+        Live {
+            shell: shell.clone(),
+            shown,
+            building: None,
+            passing: None,
+            phase: None,
+            told: None,
+            metrics: None,
+        }
     }
 
     /// The same; what metrics are asked for learn of everything.
@@ -64,7 +73,7 @@ impl Live {
     /// What is to be done after the end: readers of metrics may want the last of them.
     pub(crate) fn linger(&self, stop: &app::Stop) {
         if let Some(metrics) = &self.metrics {
-            metrics.linger(stop);
+            metrics.linger(stop, &self.shell);
         }
     }
 
@@ -114,7 +123,7 @@ impl Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    say(&plain(tally, now_ns));
+                    self.shell.say(&plain(tally, now_ns));
                 }
             }
             Shown::Drawn { all, bars, width } => {
@@ -173,7 +182,7 @@ impl Watcher for Live {
             Event::Second(_) => self.draw(tally),
             // On a terminal it is a line of what is drawn.
             Event::Disturbance(told) if matches!(self.shown, Shown::Lines) => {
-                say(&disturbance(told));
+                self.shell.say(&disturbance(told));
             }
             Event::Ended { .. } => self.end(),
             _ => {}
@@ -194,7 +203,7 @@ impl Watcher for Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    say(&text);
+                    self.shell.say(&text);
                 }
             }
             Shown::Drawn { all, .. } => {
@@ -216,7 +225,7 @@ impl Watcher for Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    say(text);
+                    self.shell.say(text);
                 }
             }
             Shown::Drawn { all, .. } => {
@@ -235,7 +244,7 @@ impl Watcher for Live {
         self.clear_passing();
         match &self.shown {
             Shown::Nothing => {}
-            Shown::Lines => say(text),
+            Shown::Lines => self.shell.say(text),
             Shown::Drawn { all, .. } => {
                 // A note that cannot be drawn is lost with its terminal.
                 let _ = all.println(harmless(text));

@@ -24,8 +24,8 @@ use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet, 
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::say;
 use crate::asked_host::asked_host;
+use crate::shell::Shell;
 
 /// What OpenMetrics is called where text is told from text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -93,7 +93,7 @@ pub(crate) struct Metrics {
 
 impl Metrics {
     /// Begins to listen, if that is asked for; says where.
-    pub(super) fn begin(matches: &ArgMatches) -> Result<Option<Metrics>, Error> {
+    pub(super) fn begin(matches: &ArgMatches, shell: &Shell) -> Result<Option<Metrics>, Error> {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
             Error::Usage(format!(
@@ -112,26 +112,27 @@ impl Metrics {
         let (address, listener) = listened.map_err(|error| {
             Error::Failed(format!("--metrics-listen: cannot listen at {address}: {error}"))
         })?;
-        say(&format!("metrics are at http://{address}/metrics"));
+        shell.say(&format!("metrics are at http://{address}/metrics"));
         if !address.ip().is_loopback() {
-            say("whoever reaches that address can read them; there are no passwords in them");
+            shell.say("whoever reaches that address can read them; there are no passwords in them");
         }
         let shared = Arc::new(Mutex::new(Snapshot::default()));
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Figures(Arc::clone(&shared))));
         let thread = std::thread::Builder::new().name("metrics".to_owned());
         let is_loopback = address.ip().is_loopback();
-        let begun = thread.spawn(move || serve(listener, is_loopback, Arc::new(registry)));
+        let heard = shell.clone();
+        let begun = thread.spawn(move || serve(listener, is_loopback, Arc::new(registry), &heard));
         begun.map_err(|error| Error::Failed(format!("no thread for the metrics: {error}")))?;
         Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
     }
 
     /// Goes on to tell the last figures, as long as that was asked for and nobody wants to stop.
-    pub(super) fn linger(&self, stop: &Stop) {
+    pub(super) fn linger(&self, stop: &Stop, shell: &Shell) {
         if self.linger.is_zero() || stop.is_asked() {
             return;
         }
-        say(&format!(
+        shell.say(&format!(
             "metrics are served for {} s more (Ctrl-C ends it)",
             self.linger.as_secs_f64()
         ));
@@ -163,7 +164,7 @@ impl Metrics {
 }
 
 /// Answers until the process ends.
-fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>) {
+fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shell: &Shell) {
     let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);
         async move {
@@ -186,7 +187,7 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>) {
         })
     });
     if let Err(error) = served {
-        say(&format!("dbdyno: metrics are no longer served: {error}"));
+        shell.say(&format!("dbdyno: metrics are no longer served: {error}"));
     }
 }
 

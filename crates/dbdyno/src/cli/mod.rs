@@ -28,16 +28,13 @@ mod selfcheck;
 mod signals;
 mod web;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 
-pub(crate) use self::signals::stop_on_signals;
-
-use crate::stderr::{harmless, say};
+use crate::shell::Shell;
 
 /// Done.
 pub(crate) const DONE: u8 = 0;
@@ -51,35 +48,42 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// What a subcommand returns: its exit code, or what went wrong.
 pub(crate) type Outcome = Result<u8, Error>;
 
-/// Reads the command line, does what it says, and ends with the right code.
-pub(crate) fn main() -> ExitCode {
-    std::panic::set_hook(Box::new(|panic| {
+/// The whole program: what the command line of this process says, with its signals and terminal,
+/// a password in it hidden, and a defect told as one.
+pub fn main() -> ExitCode {
+    let shell = Shell::of_process();
+    let told = shell.clone();
+    std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        say(&format!("dbdyno: this is a defect of dbdyno, please report it: {words}{place}"));
+        told.say(&format!("dbdyno: this is a defect of dbdyno, please report it: {words}{place}"));
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
     password::hide();
-    let outcome = match command(&words).map(|command| parse(command, &words)) {
-        Ok(Ok(matches)) => dispatch(&matches),
+    ExitCode::from(run(&words, &shell))
+}
+
+/// Does what a command line says, the program's name being its first word; its exit code.
+pub fn run(words: &[String], shell: &Shell) -> u8 {
+    let outcome = match command(words).map(|command| parse(command, words, shell)) {
+        Ok(Ok(matches)) => dispatch(&matches, shell),
         Ok(Err(code)) => Ok(code),
         Err(error) => Err(error),
     };
-    ExitCode::from(match outcome {
+    match outcome {
         Ok(code) => code,
-        Err(error) => tell(&error, &words),
-    })
+        Err(error) => tell(&error, words, shell),
+    }
 }
 
 /// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
-fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
+fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Nothing to do when the terminal is gone.
-            let _ = error.print();
+            shell.show(&error);
             if error.use_stderr() { USAGE } else { DONE }
         }
         _ => {
@@ -87,7 +91,7 @@ fn parse(mut command: Command, words: &[String]) -> Result<ArgMatches, u8> {
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = aliases::sentence_of(&error, subcommand);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
-            tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words)
+            tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
     })
 }
@@ -147,8 +151,8 @@ fn without_passwords(text: &str, words: &[String]) -> String {
 }
 
 /// Says what went wrong, in one sentence, and gives its exit code.
-fn tell(error: &Error, words: &[String]) -> u8 {
-    say(&without_passwords(&format!("dbdyno: {error}"), words));
+fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
+    shell.say(&without_passwords(&format!("dbdyno: {error}"), words));
     match error {
         Error::Usage(_) => USAGE,
         Error::Failed(_) => FAILED,
@@ -182,24 +186,24 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(list::command()))
 }
 
-fn dispatch(matches: &ArgMatches) -> Outcome {
+fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_written_so(matches)?;
-    restore::offer(matches);
+    restore::offer(matches, shell);
     match matches.subcommand() {
-        Some(("run", matches)) => run::run(matches),
-        Some(("build", matches)) => data::build(matches),
-        Some(("check", matches)) => data::check(matches),
-        Some(("datagen", matches)) => datagen::datagen(matches),
-        Some(("drop", matches)) => data::drop_data(matches),
-        Some(("runs", matches)) => runs::runs(matches),
-        Some(("experiments", matches)) => experiments::experiments(matches),
-        Some(("restore", matches)) => restore::restore(matches),
-        Some(("compare", matches)) => compare::compare(matches),
-        Some(("history", matches)) => history::history(matches),
-        Some(("report", matches)) => report::report(matches),
-        Some(("web", matches)) => web::web(matches),
-        Some(("selfcheck", matches)) => selfcheck::selfcheck(matches),
-        Some(("list", matches)) => list::list(matches),
+        Some(("run", matches)) => run::run(matches, shell),
+        Some(("build", matches)) => data::build(matches, shell),
+        Some(("check", matches)) => data::check(matches, shell),
+        Some(("datagen", matches)) => datagen::datagen(matches, shell),
+        Some(("drop", matches)) => data::drop_data(matches, shell),
+        Some(("runs", matches)) => runs::runs(matches, shell),
+        Some(("experiments", matches)) => experiments::experiments(matches, shell),
+        Some(("restore", matches)) => restore::restore(matches, shell),
+        Some(("compare", matches)) => compare::compare(matches, shell),
+        Some(("history", matches)) => history::history(matches, shell),
+        Some(("report", matches)) => report::report(matches, shell),
+        Some(("web", matches)) => web::web(matches, shell),
+        Some(("selfcheck", matches)) => selfcheck::selfcheck(matches, shell),
+        Some(("list", matches)) => list::list(matches, shell),
         _ => unreachable!("clap requires one of the subcommands above"),
     }
 }
@@ -242,28 +246,6 @@ fn writes(matches: &ArgMatches, format: &str) -> bool {
 /// What the innermost subcommand was given, where flags of all are found.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
-}
-
-/// Writes a result to stdout. A reader who has left is no error.
-pub(crate) fn print(text: &str) -> Outcome {
-    print_bytes(harmless(text).as_bytes())
-}
-
-/// The same for what is not meant for a terminal: nothing in it is changed.
-fn print_bytes(bytes: &[u8]) -> Outcome {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::Failed(format!("the result cannot be written: {error}")))
-        }
-        _ => Ok(DONE),
-    }
-}
-
-/// An environment variable; empty is not set.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:

@@ -13,6 +13,7 @@ use clap::ArgMatches;
 use store::is_of_store;
 
 use super::flags;
+use crate::shell::Shell;
 
 /// How every file of SQLite begins (sqlite.org/fileformat.html, section 1.3).
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -27,12 +28,16 @@ pub(super) struct OutputFile {
 
 impl OutputFile {
     /// The file of this name; refused if it is the store, or any other database of SQLite.
-    pub(super) fn named(name: &str, matches: &ArgMatches) -> Result<OutputFile, Error> {
+    pub(super) fn named(
+        name: &str,
+        matches: &ArgMatches,
+        shell: &Shell,
+    ) -> Result<OutputFile, Error> {
         let usage =
             |why: &str| Error::Usage(format!("-o {name}: {why}: name another file to write to"));
         let path = PathBuf::from(name);
         // Ours first: to close a file of the store would drop the locks that we hold on it.
-        let store = flags::store_path(matches).ok();
+        let store = flags::store_path(matches, shell).ok();
         if store.is_some_and(|store| is_of_store(&path, &store)) {
             return Err(usage("it belongs to the store, where all runs are kept"));
         }

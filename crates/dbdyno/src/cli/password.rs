@@ -13,7 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Secret, Target};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use super::variable;
+use crate::shell::Shell;
 
 const VARIABLE: &str = "DBDYNO_PASSWORD";
 /// Nobody has a longer one; a file that is longer is another one.
@@ -38,7 +38,7 @@ pub(crate) fn add(command: Command) -> Command {
 }
 
 /// Gives the target its password.
-pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Error> {
+pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
     let file = matches.get_one::<String>("password_file");
     let asks = matches.get_flag("ask_password");
     if target.user.is_none() {
@@ -51,7 +51,7 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches) -> Result<(), Erro
     let given = match file {
         Some(file) => Some(read_file(file)?),
         None if asks => Some(ask(&target.to_string(), VARIABLE)?),
-        None if target.password.is_none() => variable(VARIABLE),
+        None if target.password.is_none() => shell.variable(VARIABLE),
         None => None,
     };
     if let Some(password) = given {

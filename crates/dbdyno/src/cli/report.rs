@@ -18,7 +18,8 @@ use super::compare::{judge, judged};
 use super::export::STDOUT;
 use super::output_file::{OutputFile, extension};
 use super::runs::{said, store};
-use super::{DONE, Outcome, flags, print, print_bytes, say};
+use super::{DONE, Outcome, flags};
+use crate::shell::Shell;
 
 /// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
 const PNG_SCALE: f32 = 2.0;
@@ -84,21 +85,21 @@ pub(crate) fn command() -> Command {
         .args(judged())
 }
 
-pub(crate) fn report(matches: &ArgMatches) -> Outcome {
+pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if !flags::output_is(matches, "text") {
         let why = "--output: a report is a page: name its file with -o; 'dbdyno runs export', \
                    'compare' and 'experiments show' write JSON";
         return Err(Error::Usage(why.to_owned()));
     }
-    let source = source(matches)?;
+    let source = source(matches, shell)?;
     if matches.get_flag("charts") {
         let line = |chart: &Chart| format!("{:<24}  {}\n", chart.id, chart.title);
-        return print(&source.charts().iter().map(line).collect::<String>());
+        return shell.print(&source.charts().iter().map(line).collect::<String>());
     }
     let name = matches.get_one::<String>("file").expect("clap requires it");
     let file = match name.as_str() {
         STDOUT => None,
-        name => Some(OutputFile::named(name, matches)?),
+        name => Some(OutputFile::named(name, matches, shell)?),
     };
     let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
     let bytes = match matches.get_one::<String>("chart") {
@@ -110,12 +111,12 @@ pub(crate) fn report(matches: &ArgMatches) -> Outcome {
     };
     match file {
         Some(file) => file.write(&bytes).map(|()| DONE),
-        None => print_bytes(&bytes),
+        None => shell.print_bytes(&bytes),
     }
 }
 
-fn source(matches: &ArgMatches) -> Result<ReportSource, Error> {
-    let store = store(matches)?;
+fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
+    let store = store(matches, shell)?;
     let judge = judge(matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
         return Ok(ReportSource::History(Box::new(history(&store, &Question::of(label, judge))?)));
@@ -128,7 +129,7 @@ fn source(matches: &ArgMatches) -> Result<ReportSource, Error> {
             if let (ReportSource::Run(run), [last]) = (&source, &names[..])
                 && last == LAST
             {
-                hint(&store, run)?;
+                hint(&store, run, shell)?;
             }
             Ok(source)
         }
@@ -145,13 +146,13 @@ fn source(matches: &ArgMatches) -> Result<ReportSource, Error> {
 }
 
 /// Who has just made an experiment may mean that by the last one.
-fn hint(store: &Store, run: &Report) -> Result<(), Error> {
+fn hint(store: &Store, run: &Report, shell: &Shell) -> Result<(), Error> {
     let row = store.row(&RunId(run.run_id.clone())).map_err(said)?;
     if row.is_some_and(|row| !row.point.is_empty())
         && let Ok(experiment) = store.find_experiment(LAST)
     {
         let id = short_id(&experiment.id);
-        say(&format!(
+        shell.say(&format!(
             "this is the last run alone, a trial of an experiment: 'dbdyno report {id} -o FILE' \
              is of all its trials"
         ));

@@ -1,15 +1,15 @@
 //! `dbdyno restore`: settings that a killed run or experiment has left changed, and telling of
 //! them at the next start.
 
-use std::io::{IsTerminal, Write};
-
 use app::Error;
 use app::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Target, server_of};
 use serde_json::{Value, json};
 
-use super::{DONE, FAILED, Outcome, flags, password, print, say};
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, Outcome, flags, password};
+use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     let switch = |name: &'static str, long: &'static str, help: &'static str| {
@@ -27,8 +27,8 @@ pub(crate) fn command() -> Command {
     password::add(command)
 }
 
-pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
-    let store = flags::store_path(matches)?;
+pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = flags::store_path(matches, shell)?;
     let mut all = left(&store)?;
     let wanted = matches.get_one::<String>("target").map(|url| Target::parse(url));
     let wanted = wanted.transpose();
@@ -39,21 +39,21 @@ pub(crate) fn restore(matches: &ArgMatches) -> Outcome {
     }
     let options =
         RestoreOptions { dry_run: matches.get_flag("dry_run"), force: matches.get_flag("force") };
-    let stop = super::stop_on_signals();
+    let stop = stop_on_signals(shell);
     let mut restored = Vec::new();
     for (target, of_it) in by_server(all, wanted.as_ref())? {
         let mut target = target;
-        password::give(&mut target, matches)?;
+        password::give(&mut target, matches, shell)?;
         restored.extend(set_back(&store, &target, of_it, options, &stop));
     }
     if flags::is_json(matches) {
         let rows: Vec<Value> = restored.iter().map(row).collect();
-        print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
+        shell.print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
     } else if restored.is_empty() {
         let which = if wanted.is_some() { "that" } else { "a" };
-        print(&format!("no setting of {which} server is left changed\n"))?;
+        shell.print(&format!("no setting of {which} server is left changed\n"))?;
     } else {
-        print(&restored.iter().map(told).collect::<String>())?;
+        shell.print(&restored.iter().map(told).collect::<String>())?;
     }
     let is_done =
         |one: &Restored| matches!(one.fate, Fate::SetBack | Fate::WasBack | Fate::ToBeSetBack);
@@ -123,7 +123,7 @@ fn row(one: &Restored) -> Value {
 
 /// Tells of what a killed process has left, before anything else is done; on a terminal a run
 /// asks whether it is to be set back.
-pub(crate) fn offer(matches: &ArgMatches) {
+pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     let Some((name, sub)) = matches.subcommand() else { return };
     let is_resumed = sub.subcommand_name() == Some("resume");
     // A resumed experiment takes over what it has left itself.
@@ -131,7 +131,7 @@ pub(crate) fn offer(matches: &ArgMatches) {
         return;
     }
     // What is wrong with the store is told by whoever needs it.
-    let Ok(store) = flags::store_path(super::innermost(matches)) else { return };
+    let Ok(store) = flags::store_path(super::innermost(matches), shell) else { return };
     let Ok(mut all) = left(&store) else { return };
     all.retain(|left| left.process.is_none());
     let Ok(servers) = by_server(all, None) else { return };
@@ -142,33 +142,32 @@ pub(crate) fn offer(matches: &ArgMatches) {
         });
         let settings = settings.collect::<Vec<_>>().join(", ");
         let purpose = &of_it[0].setting.purpose;
-        say(&format!(
+        shell.say(&format!(
             "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; set \
              them back with: dbdyno restore --target '{target}'"
         ));
-        if name == "run" && is_agreed() {
+        if name == "run" && is_agreed(shell) {
             let mut target = target;
-            if let Err(error) = password::give(&mut target, sub) {
-                say(&format!("dbdyno: {error}"));
+            if let Err(error) = password::give(&mut target, sub, shell) {
+                shell.say(&format!("dbdyno: {error}"));
                 continue;
             }
             let options = RestoreOptions { dry_run: false, force: false };
             let stop = app::Stop::default();
             let restored = set_back(&store, &target, of_it, options, &stop);
-            restored.iter().for_each(|one| say(told(one).trim_end()));
+            restored.iter().for_each(|one| shell.say(told(one).trim_end()));
         }
     }
 }
 
 /// Whether somebody at the terminal agrees; nobody is asked elsewhere.
-fn is_agreed() -> bool {
-    let (asked, answers) = (std::io::stderr(), std::io::stdin());
-    if !asked.is_terminal() || !answers.is_terminal() {
+fn is_agreed(shell: &Shell) -> bool {
+    if !shell.writes_terminal() || !shell.reads_terminal() {
         return false;
     }
+    shell.ask("Set them back now? [Y/n] ");
     // Who cannot be asked does not answer.
-    let _ = write!(asked.lock(), "Set them back now? [Y/n] ");
     let mut answer = String::new();
-    let is_read = answers.read_line(&mut answer).is_ok_and(|n| n > 0);
+    let is_read = std::io::stdin().read_line(&mut answer).is_ok_and(|n| n > 0);
     is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")
 }

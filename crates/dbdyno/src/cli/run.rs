@@ -13,10 +13,12 @@ use render::{Style, sheets};
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::required::RequiredResults;
+use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, print,
-    required, runs, seek, variable,
+    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, required,
+    runs, seek,
 };
+use crate::shell::Shell;
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
@@ -97,7 +99,7 @@ pub(crate) fn add_parameters(
     Ok(command)
 }
 
-pub(crate) fn run(matches: &ArgMatches) -> Outcome {
+pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
     if is_seek(&draft) {
@@ -105,14 +107,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
             let why = "--require: a search has limits of its own: write them as --objective";
             return Err(Error::Usage(why.to_owned()));
         }
-        return seek::run(&draft, matches);
+        return seek::run(&draft, matches, shell);
     }
     if is_varied(&draft) {
-        return experiments::run(&draft, matches);
+        return experiments::run(&draft, matches, shell);
     }
     let required = required::asked(matches)?;
-    let mut plan = decide(&draft, &own_target)?;
-    password::give(&mut plan.target, matches)?;
+    let mut plan = decide(&draft, &|workload| own_target(workload, shell))?;
+    password::give(&mut plan.target, matches, shell)?;
     let checks = matches.get_one::<String>("check").map(String::as_str);
     let store = match matches.get_flag("no_store") {
         true if matches.contains_id("label") => {
@@ -120,7 +122,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
             return Err(Error::Usage(why.to_owned()));
         }
         true => None,
-        false => Some(flags::store_to_write(matches)?),
+        false => Some(flags::store_to_write(matches, shell)?),
     };
     let options = RunOptions {
         store,
@@ -133,8 +135,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
         labels: runs::labels(matches)?,
         before: Vec::new(),
     };
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
+    let stop = stop_on_signals(shell);
+    let mut live =
+        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
     let result = run_plan(plan, options, &stop, &mut live);
     live.end();
     let result = result?;
@@ -147,7 +150,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
     if matches.get_flag("per_client") && !flags::is_json(matches) {
         page += &format!("\n{}", sheets::per_client(&report).text());
     }
-    print(&page)?;
+    shell.print(&page)?;
     live.linger(&stop);
     Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,
@@ -157,9 +160,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Outcome {
 }
 
 /// The target of a workload where none is named, with the folder that it lies in.
-pub(crate) fn own_target(workload: &str) -> Result<Target, String> {
-    let target = default_target(workload, &|name| variable(name))?;
-    make_data_folder()?;
+pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
+    let target = default_target(workload, &|name| shell.variable(name))?;
+    make_data_folder(shell)?;
     Ok(target)
 }
 
@@ -172,8 +175,8 @@ pub(crate) fn told(report: &Report, matches: &ArgMatches, required: &RequiredRes
 }
 
 /// The default target lives in our own folder; a folder that the user names must exist.
-pub(crate) fn make_data_folder() -> Result<(), String> {
-    let Some(folder) = data_folder(&|name| variable(name)) else {
+pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
+    let Some(folder) = data_folder(&|name| shell.variable(name)) else {
         return Ok(());
     };
     std::fs::create_dir_all(&folder).map_err(|error| {

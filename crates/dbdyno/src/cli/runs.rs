@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
 use super::run::told;
-use super::{DONE, FAILED, Outcome, export, flags, print, required, say};
+use super::{DONE, FAILED, Outcome, export, flags, required};
 use crate::lists::run_list_json;
+use crate::shell::Shell;
 
 /// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
 const LISTED: usize = 20;
@@ -133,15 +134,15 @@ fn show_command() -> Command {
     )
 }
 
-pub(crate) fn runs(matches: &ArgMatches) -> Outcome {
+pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
-        Some(("show", sub)) => show(sub),
-        Some(("export", sub)) => export::export(sub),
-        Some(("import", sub)) => export::import(sub),
-        Some(("rm", sub)) => remove(sub),
-        Some(("label", sub)) => label(sub),
-        Some((_, sub)) => list(sub),
-        None => list_filtered(matches, Filter::default(), None),
+        Some(("show", sub)) => show(sub, shell),
+        Some(("export", sub)) => export::export(sub, shell),
+        Some(("import", sub)) => export::import(sub, shell),
+        Some(("rm", sub)) => remove(sub, shell),
+        Some(("label", sub)) => label(sub, shell),
+        Some((_, sub)) => list(sub, shell),
+        None => list_filtered(matches, Filter::default(), None, shell),
     }
 }
 
@@ -172,8 +173,8 @@ pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
 }
 
 /// The store, which must be there.
-pub(super) fn store(matches: &ArgMatches) -> Result<Store, Error> {
-    let path = flags::store_path(matches)?;
+pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error> {
+    let path = flags::store_path(matches, shell)?;
     Store::open_existing(&path).map_err(said)
 }
 
@@ -200,7 +201,7 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
     Ok(runs)
 }
 
-fn list(matches: &ArgMatches) -> Outcome {
+fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let text = |name: &str| matches.get_one::<String>(name).cloned();
     let limit = text("limit").map(|text| model::parse_count(&text)).transpose();
     let limit = limit.map_err(|bad| Error::Usage(format!("--limit: {bad}")))?;
@@ -219,12 +220,17 @@ fn list(matches: &ArgMatches) -> Outcome {
         sort: sort.map_err(bad("--sort"))?.unwrap_or_default(),
         ..Filter::default()
     };
-    list_filtered(matches, filter, limit)
+    list_filtered(matches, filter, limit, shell)
 }
 
 /// Lists runs, at most as many as `--limit` says. A list that is shortened without being asked
 /// to be says so.
-fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -> Outcome {
+fn list_filtered(
+    matches: &ArgMatches,
+    mut filter: Filter,
+    limit: Option<u64>,
+    shell: &Shell,
+) -> Outcome {
     let output = flags::output_of(matches);
     let is_for_people = output == "text";
     let most = match limit {
@@ -234,14 +240,14 @@ fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -
     };
     // One more shows that there are more.
     filter.limit = most.map(|most| most.saturating_add(1));
-    let mut rows = store(matches)?.list(&filter).map_err(said)?;
+    let mut rows = store(matches, shell)?.list(&filter).map_err(said)?;
     let has_more = most.is_some_and(|most| rows.len() > most);
     rows.truncate(most.unwrap_or(usize::MAX));
     let more = match has_more && limit.is_none() {
         true => format!("only {LISTED} runs are shown: --limit 0 lists all\n"),
         false => String::new(),
     };
-    print(&match output {
+    shell.print(&match output {
         "json" => format!("{:#}\n", run_list_json(&rows)),
         "csv" => run_list_csv(&rows),
         "markdown" => run_list_markdown(&rows),
@@ -249,11 +255,11 @@ fn list_filtered(matches: &ArgMatches, mut filter: Filter, limit: Option<u64>) -
     })
 }
 
-fn show(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let run = found(&store, matches)?;
     if matches.get_flag("plan") {
-        return print(&store.plan(&run).map_err(said)?);
+        return shell.print(&store.plan(&run).map_err(said)?);
     }
     let parts: Vec<&str> =
         PARTS.iter().map(|(name, _)| *name).filter(|name| matches.get_flag(name)).collect();
@@ -261,14 +267,14 @@ fn show(matches: &ArgMatches) -> Outcome {
         stored_report(&store, &run, Options { per_client: parts.contains(&"per_client") })?;
     let is_whole = parts.is_empty() || (parts == ["per_client"] && flags::is_json(matches));
     match is_whole {
-        true => show_whole(&report, matches),
-        false => show_parts(&store, &run, &report, &parts, matches),
+        true => show_whole(&report, matches, shell),
+        false => show_parts(&store, &run, &report, &parts, matches, shell),
     }
 }
 
-fn show_whole(report: &Report, matches: &ArgMatches) -> Outcome {
+fn show_whole(report: &Report, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::of_run(&required::asked(matches)?, report);
-    print(&told(report, matches, &required))?;
+    shell.print(&told(report, matches, &required))?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
@@ -278,6 +284,7 @@ fn show_parts(
     report: &Report,
     parts: &[&str],
     matches: &ArgMatches,
+    shell: &Shell,
 ) -> Outcome {
     let every_s = every_s(matches)?;
     let sheet = |part: &&str| -> Result<Sheet, Error> {
@@ -292,7 +299,7 @@ fn show_parts(
     };
     let sheets: Vec<Sheet> = parts.iter().map(sheet).collect::<Result<_, Error>>()?;
     let joined = |of: fn(&Sheet) -> String| sheets.iter().map(of).collect::<Vec<_>>().join("\n");
-    print(&match flags::output_of(matches) {
+    shell.print(&match flags::output_of(matches) {
         "json" => {
             let parts = sheets.iter().map(|sheet| (sheet.name.to_owned(), sheet.json()));
             let mut object = Map::new();
@@ -321,16 +328,16 @@ fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
     }
 }
 
-fn remove(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let runs = all_found(&store, matches)?;
     store.remove(&runs).map_err(said)?;
     let told: String = runs.iter().map(|run| format!("removed {run}\n")).collect();
-    print(&told)
+    shell.print(&told)
 }
 
-fn label(matches: &ArgMatches) -> Outcome {
-    let store = store(matches)?;
+fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = store(matches, shell)?;
     let run = found(&store, matches)?;
     let written = matches.get_many::<String>("labels").into_iter().flatten();
     // All are read before the first is set: a mistake changes nothing.
@@ -339,13 +346,13 @@ fn label(matches: &ArgMatches) -> Outcome {
     for (key, value) in labels {
         match value {
             "" if store.unlabel(&run, key).map_err(said)? => {}
-            "" => say(&format!("the run has no label '{key}': nothing was taken away")),
+            "" => shell.say(&format!("the run has no label '{key}': nothing was taken away")),
             value => store.label(&run, key, value).map_err(said)?,
         }
     }
     let labels = store.labels(&run).map_err(said)?;
     let told: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
-    print(&told).map(|_| DONE)
+    shell.print(&told).map(|_| DONE)
 }
 
 /// The flag by which what is about to run is labelled.

@@ -13,15 +13,18 @@ use render::{as_json, seek};
 use super::live::Live;
 use super::metrics::Metrics;
 use super::run::own_target;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print, runs};
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, runs};
+use crate::shell::Shell;
 
 /// Runs a draft that seeks something.
-pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
+pub(crate) fn run(draft: &Draft, matches: &ArgMatches, shell: &Shell) -> Outcome {
     experiments::is_kept(matches)?;
+    let own_target = |workload: &str| own_target(workload, shell);
     let sought = decide_seek(draft, &own_target)?;
     let note = sought.note();
     let search = Search::new(sought, runs::labels(matches)?, &own_target)?;
-    make(search, matches, true, note.as_deref())
+    make(search, matches, true, note.as_deref(), shell)
 }
 
 /// Goes on with a stored search.
@@ -30,26 +33,34 @@ pub(crate) fn resume(
     experiment: Experiment,
     named: Option<&Draft>,
     matches: &ArgMatches,
+    shell: &Shell,
 ) -> Outcome {
-    make(Search::stored(store, experiment, Use::ToGoOn(named))?, matches, false, None)
+    make(Search::stored(store, experiment, Use::ToGoOn(named))?, matches, false, None, shell)
 }
 
-fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&str>) -> Outcome {
-    password::give(search.target(), matches)?;
-    let options = experiments::options(matches)?;
-    let stop = super::stop_on_signals();
-    let mut live = Live::new(matches.get_flag("quiet")).telling(Metrics::begin(matches)?);
+fn make(
+    mut search: Search,
+    matches: &ArgMatches,
+    is_new: bool,
+    note: Option<&str>,
+    shell: &Shell,
+) -> Outcome {
+    password::give(search.target(), matches, shell)?;
+    let options = experiments::options(matches, shell)?;
+    let stop = stop_on_signals(shell);
+    let mut live =
+        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
     note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);
     live.end();
     let SeekResult { report, is_good, is_interrupted } = result?;
-    told(&report, matches)?;
+    told(&report, matches, shell)?;
     live.linger(&stop);
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
             let id = &report.id;
-            super::say(&format!("interrupted; go on with: dbdyno experiments resume {id}"));
+            shell.say(&format!("interrupted; go on with: dbdyno experiments resume {id}"));
             INTERRUPTED
         }
         (false, true) => DONE,
@@ -58,9 +69,9 @@ fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&st
 }
 
 /// Prints a search as it is asked for.
-pub(crate) fn told(report: &SeekReport, matches: &ArgMatches) -> Outcome {
+pub(crate) fn told(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
-        true => print(&as_json(report)),
-        false => print(&seek(report)),
+        true => shell.print(&as_json(report)),
+        false => shell.print(&seek(report)),
     }
 }

@@ -6,7 +6,9 @@ use clap::{Arg, ArgMatches, Command};
 use render::{Align, Column, Table};
 use serde_json::json;
 
-use super::{DONE, FAILED, Outcome, flags, print};
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, Outcome, flags};
+use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     Command::new("selfcheck")
@@ -48,14 +50,14 @@ pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
 }
 
 /// `dbdyno selfcheck intervals`.
-fn intervals(matches: &ArgMatches) -> Outcome {
+fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let runs = *matches.get_one::<u32>("runs").expect("it has a default");
     let lengths_s: Vec<u32> = matches.get_many("seconds").into_iter().flatten().copied().collect();
-    let stop = super::stop_on_signals();
+    let stop = stop_on_signals(shell);
     let is_text = flags::output_is(matches, "text");
     let rows = coverage(runs, &lengths_s, &stop, &mut |row| {
         if is_text {
-            eprintln!("{}: {}", row.model, row.what);
+            shell.say(&format!("{}: {}", row.model, row.what));
         }
     })?;
     let is_good = rows.iter().all(|row| row.is_good);
@@ -63,15 +65,15 @@ fn intervals(matches: &ArgMatches) -> Outcome {
     match flags::output_of(matches) {
         "json" => {
             let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
-            print(&format!("{value:#}\n"))?;
+            shell.print(&format!("{value:#}\n"))?;
         }
         "markdown" => {
-            print(&table.markdown())?;
+            shell.print(&table.markdown())?;
         }
         _ => {
-            print(&(table.lines(120).join("\n") + "\n"))?;
-            print("'yes' is within two standard errors of the target, for so many runs\n")?;
-            print(match is_good {
+            shell.print(&(table.lines(120).join("\n") + "\n"))?;
+            shell.print("'yes' is within two standard errors of the target, for so many runs\n")?;
+            shell.print(match is_good {
                 true => "intervals and verdicts hold what they claim\n",
                 false => "a row marked NO does not hold what it claims\n",
             })?;
@@ -112,9 +114,9 @@ fn table(rows: &[Row]) -> Table {
     table
 }
 
-pub(crate) fn selfcheck(matches: &ArgMatches) -> Outcome {
+pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if let Some(matches) = matches.subcommand_matches("intervals") {
-        return intervals(matches);
+        return intervals(matches, shell);
     }
     let text = matches.get_one::<String>("seeds").expect("it has a default");
     let seeds = text.split_once("..").and_then(|(first, last)| {
@@ -124,19 +126,19 @@ pub(crate) fn selfcheck(matches: &ArgMatches) -> Outcome {
     let (first, last) = seeds.filter(|(first, last)| first < last).ok_or_else(|| {
         Error::Usage(format!("--seeds: '{text}' is not FIRST..LAST, such as 1..20"))
     })?;
-    let stop = super::stop_on_signals();
+    let stop = stop_on_signals(shell);
     let is_json = flags::is_json(matches);
     let checked = check(first..=last, &stop, &mut |item| {
         if !is_json {
             // A reader who has left is told nothing more.
-            let _ = print(&told(item));
+            let _ = shell.print(&told(item));
         }
     })?;
     if is_json {
         let value = serde_json::to_value(&checked).expect("figures and words are JSON");
-        print(&format!("{value:#}\n"))?;
+        shell.print(&format!("{value:#}\n"))?;
     } else {
-        print(match checked.is_good() {
+        shell.print(match checked.is_good() {
             true => "the instrument is in order\n",
             false => "the instrument is OUT OF ORDER: do not trust its numbers\n",
         })?;

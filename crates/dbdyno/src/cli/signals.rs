@@ -11,22 +11,28 @@ use app::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::{INTERRUPTED, say};
+use super::INTERRUPTED;
+use crate::shell::Shell;
 
 /// A stop word that signals pull: once to drain, twice to cut off, and then to leave at once.
-pub(crate) fn stop_on_signals() -> Arc<Stop> {
+///
+/// Nothing pulls it where the process is not ours.
+pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
-    let pulled = Arc::clone(&stop);
+    if !shell.is_process() {
+        return stop;
+    }
+    let (pulled, told) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth| {
         match nth {
-            1 => say("\ninterrupted: ending what is under way (again: cut it off)"),
-            2 => say("\ncutting off what is under way"),
+            1 => told.say("\ninterrupted: ending what is under way (again: cut it off)"),
+            2 => told.say("\ncutting off what is under way"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
     });
     if let Err(error) = handled {
-        say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
+        shell.say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
     }
     stop
 }

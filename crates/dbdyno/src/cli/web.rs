@@ -17,7 +17,8 @@ use store::default_path;
 use tokio::sync::Notify;
 
 use super::signals::on_signals;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, print, say, variable};
+use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password};
+use crate::shell::Shell;
 use crate::web::{Options, PidFile, bind, log_path};
 
 const PORT: u16 = 8421;
@@ -64,16 +65,16 @@ fn listening() -> [Arg; 6] {
     ]
 }
 
-pub(crate) fn web(matches: &ArgMatches) -> Outcome {
+pub(crate) fn web(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
-        Some(("start", sub)) => start(sub),
-        Some(("stop", sub)) => stop(sub),
-        Some((_, sub)) => status(sub),
-        None => serve(matches),
+        Some(("start", sub)) => start(sub, shell),
+        Some(("stop", sub)) => stop(sub, shell),
+        Some((_, sub)) => status(sub, shell),
+        None => serve(matches, shell),
     }
 }
 
-fn serve(matches: &ArgMatches) -> Outcome {
+fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_detached = matches.get_flag("detached");
     if is_detached {
         // It outlives the terminal; where it leads a session already, it did before.
@@ -81,30 +82,34 @@ fn serve(matches: &ArgMatches) -> Outcome {
     }
     let serving = bind(Options {
         listen: listen(matches)?,
-        store: flags::store_to_write(matches)?,
-        password: given_password(matches)?,
+        store: flags::store_to_write(matches, shell)?,
+        password: given_password(matches, shell)?,
         certificate: certificate(matches),
-        stop: stop_command(&flags::store_path(matches)?),
+        shell: shell.clone(),
+        stop: stop_command(&flags::store_path(matches, shell)?, shell),
     })?;
     match is_detached {
         // Whoever started it reads this one line, and leaves.
-        true => print(&format!("{}\n", serving.told().replace('\n', "\t"))).map(drop)?,
-        false => say(&format!("{}\nCtrl-C ends it", serving.told())),
+        true => shell.print(&format!("{}\n", serving.told().replace('\n', "\t"))).map(drop)?,
+        false => shell.say(&format!("{}\nCtrl-C ends it", serving.told())),
     }
-    serving.until(ended_by_signals())?;
+    serving.until(ended_by_signals(shell))?;
     Ok(DONE)
 }
 
 /// Notified by Ctrl-C or a polite signal; a second one leaves at once.
-fn ended_by_signals() -> Arc<Notify> {
+fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
     let ended = Arc::new(Notify::new());
     let heard = Arc::clone(&ended);
+    if !shell.is_process() {
+        return ended;
+    }
     let handled = on_signals(move |nth| match nth {
         1 => heard.notify_one(),
         _ => std::process::exit(i32::from(INTERRUPTED)),
     });
     if let Err(error) = handled {
-        say(&format!("dbdyno: Ctrl-C will end it at once: {error}"));
+        shell.say(&format!("dbdyno: Ctrl-C will end it at once: {error}"));
     }
     ended
 }
@@ -127,13 +132,13 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     })
 }
 
-fn given_password(matches: &ArgMatches) -> Result<Option<String>, Error> {
+fn given_password(matches: &ArgMatches, shell: &Shell) -> Result<Option<String>, Error> {
     if let Some(path) = matches.get_one::<String>("password_file") {
         return password::read_file(path).map(Some);
     }
     match matches.get_flag("ask_password") {
         true => password::ask("the web pages", VARIABLE).map(Some),
-        false => Ok(variable(VARIABLE)),
+        false => Ok(shell.variable(VARIABLE)),
     }
 }
 
@@ -143,8 +148,8 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
 }
 
 /// Begins a process that serves, and waits until it does. The password goes through a pipe.
-fn start(matches: &ArgMatches) -> Outcome {
-    let store = flags::store_path(matches)?;
+fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = flags::store_path(matches, shell)?;
     if let Some(pidfile) = PidFile::of(&store) {
         let shown = format!("{} (process {})", pidfile.address, pidfile.pid());
         let is_elsewhere = matches.contains_id("listen") && !pidfile.listens_at(listen(matches)?);
@@ -152,12 +157,12 @@ fn start(matches: &ArgMatches) -> Outcome {
             true => Err(Error::Failed(format!(
                 "this store is shown elsewhere already, at {shown}: open that, or end it with \
                  '{}' and start anew",
-                stop_command(&store)
+                stop_command(&store, shell)
             ))),
-            false => print(&format!("{shown}\n")),
+            false => shell.print(&format!("{shown}\n")),
         };
     }
-    let password = given_password(matches)?;
+    let password = given_password(matches, shell)?;
     let log_path = log_path(&store);
     let (log, began_at) = open_log(&log_path)?;
     let mut command = Process::new(own_program()?);
@@ -189,15 +194,15 @@ fn start(matches: &ArgMatches) -> Outcome {
             _ => Error::Failed(words),
         });
     }
-    print(&told.replace('\t', "\n"))?;
-    let end = stop_command(&store);
-    say(&format!("it runs in the background (process {}); end it: {end}", child.id()));
+    shell.print(&told.replace('\t', "\n"))?;
+    let end = stop_command(&store, shell);
+    shell.say(&format!("it runs in the background (process {}); end it: {end}", child.id()));
     Ok(DONE)
 }
 
 /// What ends the service of a store: where that is not the default one, it is named.
-fn stop_command(store: &Path) -> String {
-    match default_path(&|name| variable(name)).is_some_and(|default| default == store) {
+fn stop_command(store: &Path, shell: &Shell) -> String {
+    match default_path(&|name| shell.variable(name)).is_some_and(|default| default == store) {
         true => "dbdyno web stop".to_owned(),
         false => format!("dbdyno web stop --store {}", for_shell(&store.display().to_string())),
     }
@@ -228,20 +233,20 @@ fn last_words(path: &Path, from: u64) -> std::io::Result<String> {
     Ok(words)
 }
 
-fn stop(matches: &ArgMatches) -> Outcome {
-    let store = flags::store_path(matches)?;
+fn stop(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = flags::store_path(matches, shell)?;
     let Some(pidfile) = PidFile::of(&store) else {
-        return print("nothing serves this store\n");
+        return shell.print("nothing serves this store\n");
     };
     pidfile.end()?;
-    print(&format!("ended (process {})\n", pidfile.pid()))
+    shell.print(&format!("ended (process {})\n", pidfile.pid()))
 }
 
-fn status(matches: &ArgMatches) -> Outcome {
-    let store = flags::store_path(matches)?;
+fn status(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let store = flags::store_path(matches, shell)?;
     match PidFile::of(&store) {
-        Some(pidfile) => print(&format!("{} (process {})\n", pidfile.address, pidfile.pid())),
-        None => print("nothing serves this store\n").map(|_| FAILED),
+        Some(pidfile) => shell.print(&format!("{} (process {})\n", pidfile.address, pidfile.pid())),
+        None => shell.print("nothing serves this store\n").map(|_| FAILED),
     }
 }
 

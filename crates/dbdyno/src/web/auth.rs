@@ -26,6 +26,7 @@ use super::answer::{self, Frame, HttpError};
 use super::query::{Form, Pairs};
 use super::serve::Peer;
 use super::throttle::Throttle;
+use crate::shell::Shell;
 
 /// The cookie of a session. Browsers take a name that begins so only with `Secure`, for `/`, and
 /// from no other host (RFC 6265bis, section 4.1.3.2).
@@ -43,11 +44,12 @@ pub(super) struct Auth {
     /// By the hash of what the cookie holds: when each ends.
     sessions: Mutex<HashMap<[u8; 32], Instant>>,
     throttle: Mutex<Throttle>,
+    shell: Shell,
 }
 
 impl Auth {
-    /// One that this password opens.
-    pub(super) fn new(password: &str) -> Result<Auth, Error> {
+    /// One that this password opens; the shell is told of wrong ones.
+    pub(super) fn new(password: &str, shell: Shell) -> Result<Auth, Error> {
         if password.chars().count() < LETTERS_MIN {
             return Err(Error::Usage(format!(
                 "the password of the web pages has fewer than {LETTERS_MIN} letters: choose a \
@@ -58,6 +60,7 @@ impl Auth {
             password: hash(password.as_bytes()),
             sessions: Mutex::default(),
             throttle: Mutex::default(),
+            shell,
         })
     }
 
@@ -94,7 +97,7 @@ impl Auth {
             true => throttle.succeeded(peer),
             false => {
                 throttle.failed(peer, now);
-                crate::stderr::say(&format!("dbdyno: a wrong password from {peer}"));
+                self.shell.say(&format!("dbdyno: a wrong password from {peer}"));
             }
         }
         Ok(is_right)
@@ -230,13 +233,17 @@ pub(super) fn now() -> Instant {
 mod tests {
     use super::*;
 
+    fn silent() -> Shell {
+        Shell::new(std::io::sink(), std::io::sink(), |_| None)
+    }
+
     fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(name, HeaderValue::from_str(value).unwrap())])
     }
 
     #[test]
     fn a_session_or_the_password_opens_the_door_and_nothing_else() {
-        let auth = Auth::new("correct horse").unwrap();
+        let auth = Auth::new("correct horse", silent()).unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
         let lets_in = |headers: &HeaderMap, now| auth.lets_in(headers, peer, now).unwrap();
         let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
@@ -257,7 +264,7 @@ mod tests {
 
     #[test]
     fn whoever_guesses_is_not_heard_for_a_while_even_with_the_right_one() {
-        let auth = Auth::new("correct horse").unwrap();
+        let auth = Auth::new("correct horse", silent()).unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
         for _ in 0..3 {
             assert!(!auth.opens("guess", peer, now).unwrap());

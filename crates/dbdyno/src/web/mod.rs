@@ -35,6 +35,7 @@ use store::Store;
 use self::answer::HttpError;
 use self::auth::Auth;
 use self::live::LiveRuns;
+use crate::shell::Shell;
 
 pub(crate) use self::pidfile::{PidFile, log_path};
 pub(crate) use self::serve::bind;
@@ -51,6 +52,8 @@ pub(crate) struct Options {
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// The command that ends the service of this store.
     pub(crate) stop: String,
+    /// Where it says what goes wrong.
+    pub(crate) shell: Shell,
 }
 
 /// What stands before a run's id in the address of its page.
@@ -67,6 +70,7 @@ struct Shared {
     /// Who may come in; none if everybody who can reach it.
     auth: Option<Auth>,
     lives: LiveRuns,
+    shell: Shell,
 }
 
 impl App {

@@ -24,7 +24,6 @@ use super::connection_limiter::Guest;
 use super::query;
 use super::serve::Peer;
 use crate::asked_host::asked_host;
-use crate::stderr::say;
 
 /// No form of ours is longer.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
@@ -71,7 +70,7 @@ pub(super) async fn enforce(
     let mut response = match response.extensions().get::<HttpError>() {
         Some(no) => {
             if no.status.is_server_error() {
-                say(&format!("dbdyno: {path}: {}", no.text));
+                app.0.shell.say(&format!("dbdyno: {path}: {}", no.text));
             }
             no.told(is_api, app.0.auth.is_some())
         }

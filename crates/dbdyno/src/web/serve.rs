@@ -82,7 +82,8 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
             options.stop
         )));
     }
-    let auth = options.password.as_deref().map(Auth::new).transpose()?;
+    let auth = options.password.as_deref();
+    let auth = auth.map(|password| Auth::new(password, options.shell.clone())).transpose()?;
     let identity = match (&auth, &options.certificate) {
         (None, None) => None,
         (None, Some(_)) => {
@@ -98,7 +99,8 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let scheme = if auth.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
     let pidfile = PidFile::announce(&options.store, &address)?;
-    let shared = Shared { store: options.store, is_loopback, auth, lives: LiveRuns::default() };
+    let (lives, shell) = (LiveRuns::default(), options.shell);
+    let shared = Shared { store: options.store, is_loopback, auth, lives, shell };
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })
 }
 

@@ -34,7 +34,13 @@ pub(crate) const QUICK: [&str; 9] = [
 /// The refusal of `args`, a sentence of ours with all of `fragments`.
 #[track_caller]
 fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
-    let ran = home.run(args).code(code).warns(fragments);
+    is_refusal(home.call(args), args, code, fragments);
+}
+
+/// That what came of `args` is a refusal, a sentence of ours with all of `fragments`.
+#[track_caller]
+fn is_refusal(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
+    let ran = ran.code(code).warns(fragments);
     assert_eq!(ran.out, "", "{args:?} wrote to stdout");
     assert_eq!(ran.err.lines().count(), 1, "{args:?} took more than a sentence:\n{}", ran.err);
     assert!(ran.err.starts_with("dbdyno: "), "{args:?} said '{}'", ran.err);
@@ -73,7 +79,7 @@ fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
 fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
     let home = Home::new();
     let check = |args: &[&str], expect: &[&str]| {
-        let ran = home.run(args).code(USAGE).warns(expect);
+        let ran = home.call(args).code(USAGE).warns(expect);
         assert!(!ran.err.contains("similar"), "{}", ran.err);
         ran.is_a_sentence();
     };
@@ -117,7 +123,7 @@ fn a_label_has_one_value() {
 fn a_mistake_is_told_with_the_help_of_its_own_command() {
     let home = Home::new();
     let check = |args: &[&str], expect: &str| {
-        assert_eq!(home.run(args).code(USAGE).err, format!("dbdyno: {expect}\n"));
+        assert_eq!(home.call(args).code(USAGE).err, format!("dbdyno: {expect}\n"));
     };
     check(
         &["runs", "list", "--limits=4"],
@@ -141,7 +147,7 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
                 such as --timing, is written as markdown and csv too";
     check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);
     check(&["runs", "show", "last", "--output=csv"], part);
-    home.run(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
+    home.call(&["list", "parameters", "--output=markdown"]).good().says(&["# Parameters"]);
 }
 
 #[test]
@@ -153,7 +159,7 @@ fn a_name_is_one_line_and_cannot_change_the_terminal() {
              name = \"{group}\"\nclients = 1\n"
         );
         home.write("plan.toml", text);
-        let told = home.run(&["run", "plan.toml"]).code(USAGE);
+        let told = home.call(&["run", "plan.toml"]).code(USAGE);
         assert!(!told.err.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", told.err);
         told.warns(&["a name is one line"]).is_a_sentence();
     };
@@ -407,7 +413,7 @@ fn data_that_are_not_there_are_not_made_unasked() {
     let args = ["run", "tpcc", "--no-build", target];
     refused(&home, &args, FAILED, &["no complete data of tpcc", remedy]);
     refused(&home, &["check", "tpcc", target], FAILED, &["no data of tpcc", remedy]);
-    home.run(&["drop", "tpcc", target]).good().says(&["there were no tables of tpcc"]);
+    home.call(&["drop", "tpcc", target]).good().says(&["there were no tables of tpcc"]);
     for args in [&["run", "tpcc", "--no-build"][..], &["check", "tpcc"], &["drop", "tpcc"]] {
         let args = [args, &["--target=sqlite:none.db"]].concat();
         refused(&home, &args, FAILED, &["there is no database at none.db"]);
@@ -424,7 +430,7 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
     let target = "--target=sqlite:shop.db";
     let held = &["dbdyno did not build the tables that are there (warehouse; no dbdyno_meta)"];
     for command in ["build", "drop"] {
-        let ran = home.run(&[command, "tpcc", target]).code(FAILED).warns(held);
+        let ran = home.call(&[command, "tpcc", target]).code(FAILED).warns(held);
         assert!(!ran.err.contains("force"), "{}", ran.err);
     }
     refused(&home, &["build", "tpcc", target], FAILED, &["name another database with --target"]);
@@ -441,7 +447,7 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
     refused(&home, &["drop", "tpcc", target, "--confirm=shop.db"], USAGE, &["--force"]);
     assert_eq!(count(), Ok(7));
     let right = [&forced[..], &["--confirm=shop.db"]].concat();
-    home.run(&right).good().says(&["dropped warehouse"]);
+    home.call(&right).good().says(&["dropped warehouse"]);
     assert!(count().is_err());
 }
 
@@ -472,9 +478,9 @@ fn a_terminal_is_asked_before_tables_of_somebody_else_are_dropped() {
 fn a_store_is_no_database_to_measure() {
     let home = Home::new();
     let run = ["run", "empty", "--target=sim:", "--placement=simulated", "--duration=1s"];
-    home.run(&[&run[..], &["--store=kept/runs.sqlite"]].concat());
-    home.run(&[&run[..], &["--store=other.sqlite"]].concat());
-    home.run(&["runs", "export", "last", "--store=other.sqlite", "-o", "one.dbdyno"]).good();
+    home.call(&[&run[..], &["--store=kept/runs.sqlite"]].concat());
+    home.call(&[&run[..], &["--store=other.sqlite"]].concat());
+    home.call(&["runs", "export", "last", "--store=other.sqlite", "-o", "one.dbdyno"]).good();
     std::os::unix::fs::symlink("kept/runs.sqlite", home.path("soft.db")).unwrap();
     fs::hard_link(home.path("kept/runs.sqlite"), home.path("hard.db")).unwrap();
     let tables = |file: &str| {
@@ -491,11 +497,11 @@ fn a_store_is_no_database_to_measure() {
             refused(&home, &[command, "tpcc", &target, store], USAGE, words);
         }
         let vary = ["run", "tpcc", "--vary=clients=1,2", &target, store];
-        home.run(&vary).code(USAGE).warns(words);
+        home.call(&vary).code(USAGE).warns(words);
         let varied = format!("--vary=target=sqlite:fine.db,sqlite:{file}");
-        home.run(&["run", "tpcc", &varied, store]).code(USAGE).warns(words);
+        home.call(&["run", "tpcc", &varied, store]).code(USAGE).warns(words);
         let sought = ["--load=open", "--seek=rate=50..1000", "--objective=p99<1s"];
-        home.run(&[&["run", "tpcc", &target, store], &sought[..]].concat())
+        home.call(&[&["run", "tpcc", &target, store], &sought[..]].concat())
             .code(USAGE)
             .warns(words);
     }
@@ -518,7 +524,7 @@ fn a_store_is_not_made_where_a_disk_is_not_mounted() {
     let home = Home::new();
     let run = |store: &str| {
         let sim = "--target=sim:?service=constant:1ms";
-        home.run(&["run", "empty", sim, "--placement=simulated", "--duration=10s", "-q", store])
+        home.call(&["run", "empty", sim, "--placement=simulated", "--duration=10s", "-q", store])
     };
     let words = ["mnt/disk is not there: mount or make it, or name another file"];
     run("--store=mnt/disk/bench/runs.sqlite").code(FAILED).warns(&words).is_a_sentence();
@@ -578,7 +584,8 @@ fn a_database_that_another_process_holds_is_told_after_the_patience_asked_for() 
     let target = "--target=sqlite:held.db?busy_timeout=100ms";
     for command in ["run", "build", "check", "drop"] {
         let words = ["held.db", "another process holds a lock", "busy_timeout"];
-        refused(&home, &[command, "tpcc", target], FAILED, &words);
+        let args = [command, "tpcc", target];
+        is_refusal(home.run(&args), &args, FAILED, &words);
     }
 }
 
@@ -613,7 +620,7 @@ fn a_store_that_is_none_is_told_with_its_file() {
 #[test]
 fn a_damaged_or_newer_store_is_told_and_not_touched() {
     let home = Home::new();
-    home.run(&QUICK).good();
+    home.call(&QUICK).good();
     let whole = fs::read(home.store()).unwrap();
 
     let file = fs::File::options().write(true).open(home.store()).unwrap();
@@ -635,7 +642,7 @@ fn a_damaged_or_newer_store_is_told_and_not_touched() {
 fn a_run_is_named_well_or_not_at_all() {
     let home = Home::new();
     let first = home.json(&QUICK)["run_id"].as_str().unwrap().to_owned();
-    home.run(&QUICK).good();
+    home.call(&QUICK).good();
     // Both were begun in the same fraction of a minute.
     let common = &first[..4];
     refused(&home, &["runs", "show", common], FAILED, &["may be any of 2 runs", &first]);
@@ -654,18 +661,14 @@ fn a_run_is_named_well_or_not_at_all() {
     let nowhere = [&labelled("a=1")[..], &["--no-store"]].concat();
     refused(&home, &nowhere, USAGE, &["labels are kept in the store"]);
     refused(&home, &["runs", "list", "--limit=x"], USAGE, &["--limit: 'x' is not a count"]);
-    home.run(&["runs", "label", "last"]).good().is_silent();
+    home.call(&["runs", "label", "last"]).good().is_silent();
     assert_eq!(home.json(&["runs", "list"])["runs"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn nobody_needs_a_home_who_names_everything() {
     let home = Home::new();
-    let homeless = |args: &[&str]| {
-        let mut command = home.dbdyno(args);
-        command.env_remove("HOME").env_remove("XDG_DATA_HOME");
-        Started::new(command).end()
-    };
+    let homeless = |args: &[&str]| home.call_with(&[], args);
     let ran = homeless(&["run", "tpcc"]).code(USAGE);
     ran.warns(&["neither XDG_DATA_HOME nor HOME is set", "--target"]).is_a_sentence();
     let ran = homeless(&QUICK).code(USAGE);
@@ -710,12 +713,12 @@ fn a_password_is_never_shown_nor_stored() {
     };
     for url in ["mysql://root:hunter2", "mysql://root:hunter2/x@host/shop"] {
         // Its '@' was forgotten, or its '/' not written as %2F.
-        silent(&home.run(&["run", "tpcc", "--target", url]).code(USAGE));
-        silent(&home.run(&["run", url]).code(USAGE));
+        silent(&home.call(&["run", "tpcc", "--target", url]).code(USAGE));
+        silent(&home.call(&["run", url]).code(USAGE));
     }
     let nowhere = "mysql://root:hunter2@127.0.0.1:1/shop";
     for command in ["run", "build", "check", "drop"] {
-        silent(&home.run(&[command, "tpcc", "--target", nowhere]).code(FAILED));
+        silent(&home.call(&[command, "tpcc", "--target", nowhere]).code(FAILED));
     }
     for url in [
         "mysql://root:hunter2@host:0/shop",
@@ -729,15 +732,15 @@ fn a_password_is_never_shown_nor_stored() {
         "sim://root:hunter2@host",
     ] {
         for command in ["run", "build", "check", "drop"] {
-            silent(&home.run(&[command, "tpcc", "--target", url]).code(USAGE));
-            silent(&home.run(&[command, "tpcc", url]).code(USAGE));
-            silent(&home.run(&[command, url]).code(USAGE));
-            silent(&home.run(&[command, "tpcc", "--output", url]).code(USAGE));
-            silent(&home.run(&[command, "tpcc", "--seed", url]).code(USAGE));
+            silent(&home.call(&[command, "tpcc", "--target", url]).code(USAGE));
+            silent(&home.call(&[command, "tpcc", url]).code(USAGE));
+            silent(&home.call(&[command, url]).code(USAGE));
+            silent(&home.call(&[command, "tpcc", "--output", url]).code(USAGE));
+            silent(&home.call(&[command, "tpcc", "--seed", url]).code(USAGE));
         }
         let plan = format!("[target]\nurl = '{url}'\n[[group]]\nworkload = 'tpcc'\n");
         home.write("plan.toml", plan);
-        silent(&home.run(&["run", "plan.toml"]).code(USAGE));
+        silent(&home.call(&["run", "plan.toml"]).code(USAGE));
         for file in ["data/dbdyno/runs.sqlite", "data/dbdyno/runs.sqlite-wal"] {
             let bytes = fs::read(home.path(file)).unwrap_or_default();
             assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
@@ -805,7 +808,7 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
 #[test]
 fn a_folder_that_may_only_be_read_is_told() {
     let home = Home::new();
-    home.run(&QUICK).good();
+    home.call(&QUICK).good();
     fs::create_dir(home.path("fixed")).unwrap();
     let script = "mount -t tmpfs none fixed && cp data/dbdyno/runs.sqlite fixed \
                   && mount -o remount,ro fixed \
@@ -854,9 +857,9 @@ fn nothing_was_made(home: &Home) {
 fn what_cannot_be_is_refused_before_anything_is_built() {
     let home = Home::new();
     home.write("letter.sqlite", "Dear reader, ".repeat(500));
-    let sentence = home.run(&["run", "tpcc", "--placement=loop"]).code(USAGE);
+    let sentence = home.call(&["run", "tpcc", "--placement=loop"]).code(USAGE);
     sentence.warns(&["sqlite cannot be placed on 'loop'"]).is_a_sentence();
-    let sentence = home.run(&["run", "tpcc", "--store=letter.sqlite"]).code(FAILED);
+    let sentence = home.call(&["run", "tpcc", "--store=letter.sqlite"]).code(FAILED);
     sentence.warns(&["letter.sqlite is no store of dbdyno"]).is_a_sentence();
 }
 

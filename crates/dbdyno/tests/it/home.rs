@@ -1,15 +1,20 @@
-//! A home of one's own: dbdyno as a process whose files all lie in one temporary folder.
+//! A home of one's own: dbdyno as a process whose files all lie in one temporary folder, or in the
+//! process of the tests, with that folder and nothing of their environment.
 //!
 //! Not here: what is expected of it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
+use dbdyno::Shell;
 use rusqlite::{Connection, OpenFlags};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -83,6 +88,47 @@ impl Home {
     /// Runs dbdyno to its end.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Started::new(self.dbdyno(args)).end()
+    }
+
+    /// Does in this process what dbdyno is told. Not for what measures in real time, since all
+    /// tests are one process then, and not for signals and terminals, which are the process's.
+    pub(crate) fn call(&self, args: &[&str]) -> Ran {
+        self.call_with(&[("HOME", self.path("home")), ("XDG_DATA_HOME", self.path("data"))], args)
+    }
+
+    /// The same with these environment variables alone.
+    pub(crate) fn call_with(&self, variables: &[(&str, PathBuf)], args: &[&str]) -> Ran {
+        let words: Vec<String> =
+            ["dbdyno"].iter().chain(args).map(|&word| word.to_owned()).collect();
+        let variables: Vec<(String, String)> = variables
+            .iter()
+            .map(|(name, path)| (name.to_string(), path.to_string_lossy().into_owned()))
+            .collect();
+        let variable = move |name: &str| {
+            let found = variables.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        };
+        let (out, err) = (Written::default(), Written::default());
+        let shell = Shell::new(out.clone(), err.clone(), variable);
+        let code = self.within(|| dbdyno::run(&words, &shell));
+        Ran { code: Some(i32::from(code)), out: out.text(), err: err.text() }
+    }
+
+    /// Does something on a thread whose current folder is this one, while those of other threads
+    /// stay as they are.
+    fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let there = || {
+            #[expect(unsafe_code, reason = "threads must not lose each other's descriptors")]
+            // SAFETY: what is no longer shared is the current folder and the mask of new files;
+            // descriptors stay shared.
+            unsafe { unshare_unsafe(UnshareFlags::FS) }.expect("a thread may have its own folder");
+            std::env::set_current_dir(self.folder()).expect("it is there");
+            work()
+        };
+        thread::scope(|scope| match scope.spawn(there).join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
     }
 
     /// Runs another program to its end.
@@ -174,6 +220,27 @@ impl Ran {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|bad| panic!("{bad}:\n{}", self.out))
+    }
+}
+
+/// What was written, for whoever reads it later.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Written {
+    fn text(&self) -> String {
+        let bytes = self.0.lock().expect("whoever writes does not panic").clone();
+        String::from_utf8(bytes).expect("dbdyno writes UTF-8")
+    }
+}
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("whoever reads does not panic").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

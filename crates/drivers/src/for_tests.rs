@@ -1,0 +1,148 @@
+//! A database around another one, for tests of any crate: an interceptor sees each request on its
+//! way to a session, and each reply, and may answer itself.
+//!
+//! Not here: what a test makes of that.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use model::{
+    Cancel, Connecting, Database, Dialect, Fact, Hosts, Place, Places, Refusal, Reply, ReplyLags,
+    Request, RowSource, Session, Statement, StatementId, Table, Traffic, Visit,
+};
+
+/// Stands between whoever asks and a session; what it does not define, the session does.
+pub trait Interceptor {
+    /// Hands a request over, or refuses it.
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+        session.start(request)
+    }
+
+    /// Hands a reply back, or another one.
+    fn poll_reply(
+        &mut self,
+        session: &mut dyn Session,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        session.poll_reply(context, visit)
+    }
+
+    /// Loads rows, or refuses to.
+    fn poll_load(
+        &mut self,
+        session: &mut dyn Session,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        session.poll_load(context, table, source)
+    }
+}
+
+/// A session behind an interceptor.
+pub fn intercept_session(
+    session: Box<dyn Session>,
+    interceptor: impl Interceptor + 'static,
+) -> Box<dyn Session> {
+    Box::new(InterceptedSession { session, interceptor })
+}
+
+/// A database each of whose sessions is behind an interceptor of its own.
+pub fn intercept<I: Interceptor + 'static>(
+    database: &Arc<dyn Database>,
+    interceptor: impl Fn() -> I + Send + Sync + 'static,
+) -> Arc<dyn Database> {
+    Arc::new(InterceptedDatabase { database: Arc::clone(database), interceptor })
+}
+
+struct InterceptedSession<I> {
+    session: Box<dyn Session>,
+    interceptor: I,
+}
+
+impl<I: Interceptor> Session for InterceptedSession<I> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        self.interceptor.start(self.session.as_mut(), request)
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        self.interceptor.poll_reply(self.session.as_mut(), context, visit)
+    }
+
+    fn poll_load(
+        &mut self,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        self.interceptor.poll_load(self.session.as_mut(), context, table, source)
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        self.session.prepare(statement)
+    }
+
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        self.session.poll_reconnect(context)
+    }
+
+    fn should_move(&mut self) -> bool {
+        self.session.should_move()
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.session.traffic()
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
+    }
+
+    fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        self.session.measure_reply_lag(lags);
+    }
+}
+
+struct InterceptedDatabase<F> {
+    database: Arc<dyn Database>,
+    interceptor: F,
+}
+
+impl<I, F> Database for InterceptedDatabase<F>
+where
+    I: Interceptor + 'static,
+    F: Fn() -> I + Send + Sync,
+{
+    fn dialect(&self) -> &Dialect {
+        self.database.dialect()
+    }
+
+    fn places(&self) -> Places {
+        self.database.places()
+    }
+
+    fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
+        Box::pin(async move {
+            let session = self.database.connect(place, statements).await?;
+            Ok(intercept_session(session, (self.interceptor)()))
+        })
+    }
+
+    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        self.database.facts()
+    }
+
+    fn hosts(&self) -> Option<&dyn Hosts> {
+        self.database.hosts()
+    }
+
+    fn counted(&self) -> Vec<(&'static str, f64)> {
+        self.database.counted()
+    }
+}
