@@ -1,9 +1,10 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
+use analysis::figures::{OF_RUN, all_of, check_bound, compared, known, short, value_as_written};
 use analysis::report::Report;
 use analysis::trials::Trialled;
 use model::{Experiment, ReportField, RunId, Status};
-use store::Store;
+use store::{Figures, Filter, Store};
 
 use crate::error::Error;
 
@@ -96,6 +97,39 @@ pub(crate) fn kept_report_but(
         Err(error) => Err(error.into()),
         Ok(text) => Ok(Kept::of(text)),
     }
+}
+
+/// The figures of stored reports, for conditions on runs and for their order.
+pub const FIGURES: Figures = Figures {
+    may_be: |name| known(name).is_ok(),
+    check: |bound| check_bound(bound),
+    value: |json, name| value_as_written(&report_in(json)?, name),
+    compared: |json, name, bound| compared(&report_in(json)?, name, bound),
+};
+
+fn report_in(json: &str) -> Option<Report> {
+    serde_json::from_str(json).ok()
+}
+
+/// Names of figures to choose from: what a run has, by default the last one that has ended, and what
+/// every run may have.
+pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, Error> {
+    let newest = || -> Result<Option<RunId>, Error> {
+        let ended = Filter { status: Some(Status::Completed), limit: Some(1), ..Filter::default() };
+        Ok(store.list(&ended)?.into_iter().next().map(|row| row.run))
+    };
+    let run = match run {
+        Some(run) => Some(run.clone()),
+        None => newest()?,
+    };
+    let text = run.map(|run| store.report_json(&run)).transpose()?.flatten();
+    let mut names: Vec<String> = OF_RUN.iter().map(|one| short(one.name).to_owned()).collect();
+    if let Kept::Report(report) = Kept::of(text) {
+        let named = all_of(&report).into_iter().map(|one| short(&one.name).to_owned());
+        let more: Vec<String> = named.filter(|name| !names.contains(name)).collect();
+        names.extend(more);
+    }
+    Ok(names)
 }
 
 fn is_damaged(store: &Store, run: &RunId) -> bool {

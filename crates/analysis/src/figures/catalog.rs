@@ -11,7 +11,7 @@ use model::{Load, suggestion};
 
 use super::times_of;
 use crate::gauges::{WHOSE, whose};
-use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
+use crate::report::{Block, GaugeReport, Latency, MeasureReport, Named, Report, TransactionReport};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,6 +217,34 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
         }
     };
     found.filter(|value| !value.is_nan())
+}
+
+/// The unit of a figure of every run or of a transaction type; empty for a plain number, and where
+/// only a run can say it.
+pub fn unit(name: &str) -> &'static str {
+    if let Some(figure) = of_run(name) {
+        return figure.unit;
+    }
+    let last = name.rsplit_once('.').map_or("", |(_, last)| last);
+    OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
+}
+
+/// The units that these figures have in a run: of custom metrics and gauges.
+pub(crate) fn units_in<'n, 'r>(
+    names: impl Iterator<Item = &'n str>,
+    reports: impl Iterator<Item = &'r Report> + Clone,
+) -> Named<String> {
+    let named = |name: &'n str| {
+        let all = reports.clone().flat_map(all_of);
+        let unit = all.filter(|figure| figure.name == name).map(|figure| figure.unit).next()?;
+        Some((name.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty())
+    };
+    Named(
+        names
+            .filter(|name| unit(name).is_empty() && name.contains('.'))
+            .filter_map(named)
+            .collect(),
+    )
 }
 
 /// Which way a figure of this name is better.
