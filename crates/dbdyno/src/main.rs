@@ -1,15 +1,7 @@
-//! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
-//!
-//! The interfaces of `app`: the command line and the web's pages. They decide nothing.
-
-mod asked_host;
-mod cli;
-mod lists;
-mod stderr;
-mod web;
+//! dbdyno as it is delivered. Not here: anything else.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    dbdyno::main_with(&[])
 }

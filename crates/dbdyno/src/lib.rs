@@ -1,0 +1,20 @@
+//! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
+//!
+//! The interfaces of `app`: the command line and the web's pages. They decide nothing. A program
+//! with workloads of its own calls [`main_with`].
+
+mod asked_host;
+mod cli;
+mod lists;
+mod stderr;
+mod web;
+
+use std::process::ExitCode;
+
+use workloads::Entry;
+
+/// Does what the command line says, with `added` behind the delivered workloads.
+pub fn main_with(added: &'static [&'static Entry]) -> ExitCode {
+    workloads::add(added);
+    cli::main()
+}
