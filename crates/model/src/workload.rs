@@ -175,8 +175,8 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// Whether none of its conversations depends on what the database answers, so that it can be had
-    /// without its data, at a database that keeps none.
+    /// Whether no conversation depends on what the database answers, so that it can be had without
+    /// its data, at a database that keeps none.
     fn is_blind(&self) -> bool {
         false
     }
