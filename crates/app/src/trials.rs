@@ -111,8 +111,8 @@ fn report_in(json: &str) -> Option<Report> {
     serde_json::from_str(json).ok()
 }
 
-/// Names of figures to choose from: what every run may have, and what a run has, by default the last
-/// one that has ended.
+/// Names of figures to choose from: what every run may have, and what a run has, by default the
+/// last one that has ended.
 pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, Error> {
     let newest = || -> Result<Option<RunId>, Error> {
         let ended = Filter { status: Some(Status::Completed), limit: Some(1), ..Filter::default() };

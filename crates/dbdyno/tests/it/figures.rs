@@ -112,6 +112,35 @@ fn any_figure_is_drawn_over_an_axis_on_a_page_and_in_the_web() {
 }
 
 #[test]
+fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
+    let home = Home::new();
+    let targets = format!("--vary=target={FAST},{SLOW}");
+    let words = ["run", "empty", &targets, "--vary=clients=1,2,4,8,16", "--repeat=5"];
+    let rest = ["--placement=simulated", "--duration=10s", "--ramp-up=0s"];
+    let told = home.json(&[&words[..], &rest].concat());
+    let id = at(&told, "id").as_str().expect("a text").to_owned();
+    let show = ["experiments", "show", &id, "--rows=clients", "--figure=reads"];
+    let told = home.json(&[&show[..], &["--columns=target"]].concat());
+    assert_eq!(at(&told, "schema"), "dbdyno.matrix/1");
+    assert_eq!(at(&told, "figure"), "reads");
+    for line in at(&told, "tables.0.lines").as_array().expect("a list") {
+        // Four servers: four clients are as good as more, and two are not.
+        assert_eq!(at(line, "smallest"), 2, "{told:#}");
+    }
+    let page = home.run(&show).good();
+    page.says(&[
+        "reads (1/s) over clients and target",
+        " *",
+        "the best at clients 4, and nothing smaller",
+    ]);
+    home.run(&["experiments", "show", &id, "--rows=threads"])
+        .code(2)
+        .warns(&["threads is not varied here: there are target, clients"]);
+    let no = home.run(&["experiments", "show", &id, "--columns=target"]).code(2);
+    no.warns(&["--columns: name the --rows too"]);
+}
+
+#[test]
 fn figures_are_listed_in_general_and_of_a_run() {
     let home = Home::new();
     experiment(&home);
