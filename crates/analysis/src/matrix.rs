@@ -65,8 +65,8 @@ pub struct Line {
     /// Where the best cell is, from 0; null where the line has none, or neither more nor less of
     /// the figure is better.
     pub best: Option<usize>,
-    /// Where the smallest value of the axis is whose interval reaches the best's, or the best's own;
-    /// null where values are no numbers, or the best has no interval.
+    /// Where the smallest value of the axis is whose interval reaches that of the best; null where
+    /// values are no numbers, or the best has no interval.
     pub smallest: Option<usize>,
 }
 
