@@ -5,6 +5,7 @@
 mod bound;
 mod catalog;
 mod required;
+mod within;
 
 use model::Load;
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use model::{Load, suggestion};
 
 use super::times_of;
+use super::within::interval_of;
 use crate::gauges::{WHOSE, whose};
-use crate::report::{Block, GaugeReport, Latency, MeasureReport, Named, Report, TransactionReport};
+use crate::report::{GaugeReport, MeasureReport, Named, Report, TransactionReport};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,21 +343,6 @@ fn wait_percent(report: &Report) -> Option<f64> {
 fn half_width(report: &Report, name: &str) -> Option<f64> {
     let (low, high) = interval_of(report, name)?;
     Some((high? - low) / 2.0)
-}
-
-/// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
-/// is none.
-pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
-    let Block { tps, tps_ci95, headlines, offered_ms, .. } = &report.block;
-    let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
-    if name == "tps" {
-        return Some(around((*tps)?, tps_ci95.as_ref()?.half_width));
-    }
-    if let Some(headline) = headlines.get(name) {
-        return Some(around(headline.value?, headline.half_width?));
-    }
-    let Latency { intervals, .. } = offered_ms;
-    intervals.get(name.strip_suffix("_ms")?).copied()
 }
 
 type OfType = fn(&TransactionReport) -> Option<f64>;
