@@ -28,7 +28,7 @@ use stats::{
 use crate::experiment::{Curve, curve_of};
 use crate::figures::{
     Direction, Figure, direction, figure, is_less_better, may_be, primary_of, resolve, title,
-    value_of, why_none,
+    units_in, value_of, why_none,
 };
 use crate::report::{Named, Report};
 
@@ -224,6 +224,9 @@ pub struct ComparisonReport {
     pub schema: String,
     /// The figure that is judged.
     pub primary: String,
+    /// Units of the figures of custom metrics and gauges among those that are judged, by name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub units: Named<String>,
     /// The ratio from which on a difference matters, as a share.
     pub min_effect: f64,
     /// What was measured, on what and when.
@@ -433,6 +436,10 @@ impl ComparisonReport {
             sides: sides.iter().map(side_report).collect(),
             differences: differences::between(&of_sides),
             mixed: differences::within(sides),
+            units: units_in(
+                std::iter::once(&primary).chain(&figures).map(String::as_str),
+                all.iter().copied(),
+            ),
             primary,
             min_effect: judge.min_effect,
             pairs,

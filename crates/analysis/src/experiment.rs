@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
 use crate::figures::{
-    Figure, better, figure_of, figures_of, is_less_better, number, primary_of, reasons, resolve,
-    times_of, value_of,
+    Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
+    primary_of, reasons, resolve, times_of, units_in, value_of,
 };
 use crate::findings::judge_order;
 use crate::repeats::{
@@ -59,6 +59,9 @@ pub struct ExperimentReport {
     /// The figure by which points are judged: `nopm` or `tps`, the highest first; where users
     /// arrive at a rate in every trial `p99_ms`, the lowest first.
     pub primary: String,
+    /// The unit of that figure, by its name, where the name does not tell it.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub units: Named<String>,
     /// The points.
     pub points: Vec<PointReport>,
     /// The primary figure over the axis, if there is one axis and it is of numbers.
@@ -224,6 +227,7 @@ impl ExperimentReport {
             trials: trials_of_points(experiment, &measured).iter().sum(),
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
+            units: units_in(std::iter::once(primary), reports.iter().copied()),
             points,
             curve,
             rate,
@@ -348,7 +352,7 @@ fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport>
     Some(RateReport { axis, kept: highest.map(|(_, point)| point as usize) })
 }
 
-/// None where clients are not the axis.
+/// None where clients are not the axis, or the figure is no rate.
 fn scalability(
     experiment: &Experiment,
     trials: &[Trialled],
@@ -357,7 +361,8 @@ fn scalability(
 ) -> Option<Result<ScalabilityReport, String>> {
     let [axis] = &experiment.axes[..] else { return None };
     let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
-    if short_axis(&axis.name) != "clients" || !trials.iter().all(is_closed) {
+    let is_rate = direction(primary) == Direction::Higher;
+    if short_axis(&axis.name) != "clients" || !is_rate || !trials.iter().all(is_closed) {
         return None;
     }
     let throughput = |trial: &Trialled| {

@@ -2,8 +2,10 @@
 //!
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
+mod bound;
 mod catalog;
 mod required;
+mod within;
 
 use model::Load;
 use serde::{Deserialize, Serialize};
@@ -11,12 +13,12 @@ use stats::Mean;
 
 use crate::report::{Latency, Named, Report};
 
-pub(crate) use catalog::spellings;
 pub use catalog::{
     Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, direction, known,
-    may_be, resolve, short, value_of,
+    may_be, resolve, short, unit, value_of,
 };
-pub use required::{Holds, Required, RequiredResult};
+pub(crate) use catalog::{spellings, units_in};
+pub use required::{Holds, Required, RequiredResult, check_bound, compared, value_as_written};
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
@@ -107,12 +109,13 @@ pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     }
 }
 
-/// A figure's name for people: `NOPM`, `p99 ms`.
+/// A figure's name for people: `NOPM`, `p99 ms`, `rows per second`.
 pub fn title(name: &str) -> String {
-    match name {
-        "nopm" => "NOPM".to_owned(),
-        "tps" => "TPS".to_owned(),
-        other => other.replace("_ms", " ms").replace("_percent", " %"),
+    match (name, name.strip_suffix(".per_second")) {
+        ("nopm", _) => "NOPM".to_owned(),
+        ("tps", _) => "TPS".to_owned(),
+        (_, Some(metric)) => format!("{metric} per second"),
+        (other, None) => other.replace("_ms", " ms").replace("_percent", " %"),
     }
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Build, SERIES_MIN};
 
 use crate::comparison::{Difference, Judge, Side, SidePoint, matters, values_of};
-use crate::figures::{Direction, Figure, direction, figure};
+use crate::figures::{Direction, Figure, direction, figure, units_in};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
@@ -74,6 +74,9 @@ pub struct HistoryReport {
     pub ordered: Ordered,
     /// The figure.
     pub figure: String,
+    /// Its unit, by its name, where the name does not tell it.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub units: Named<String>,
     /// The change from which on a change matters, as a share.
     pub min_effect: f64,
     /// How often there are alarms where nothing has changed.
@@ -274,6 +277,7 @@ impl HistoryReport {
                  one is"
             ));
         }
+        let units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
         let found = order::in_order(builds, question.order.as_ref());
         if found.builds.is_empty() {
             return Err(format!(
@@ -303,6 +307,7 @@ impl HistoryReport {
             by: by.clone(),
             ordered: found.ordered,
             figure: primary,
+            units,
             min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),

@@ -14,6 +14,7 @@ pub mod findings;
 pub mod fixtures;
 mod gauges;
 pub mod history;
+pub mod matrix;
 pub mod repeats;
 pub mod report;
 pub mod seek;

@@ -369,6 +369,10 @@ pub struct TransactionReport {
     pub retried: u64,
     /// Commits in the measured window, per second.
     pub tps: Option<f64>,
+    /// Half the width of its 95 % interval within this run; absent where seconds are too few, or
+    /// depend on each other too much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tps_half_width: Option<f64>,
     /// The sum of the service times of the finished ones.
     pub total_ms: f64,
     /// Its share of the `total_ms` of all kinds.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::ExperimentReport;
+use analysis::matrix::Matrices;
 use analysis::trials::Trialled;
 use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
@@ -102,6 +103,19 @@ pub fn report_by(
     let told = judged(experiment, &ended, figure).map_err(Error::Usage)?;
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
     Ok(ExperimentReport { status, damaged, plan, ..told })
+}
+
+/// A figure of a stored experiment over two of its axes, as tables.
+pub fn matrices(
+    store: &Store,
+    experiment: &Experiment,
+    figure: Option<&str>,
+    [rows, columns]: [Option<&str>; 2],
+) -> Result<Matrices, Error> {
+    let ended = trials(store, experiment)?.ended;
+    let rows = rows.ok_or_else(|| Error::Usage("--columns: name the --rows too".to_owned()))?;
+    let report = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    Matrices::new(&report, &ended, rows, columns).map_err(Error::Usage)
 }
 
 /// What the ended trials of a stored experiment show by each of several figures, of trials that are

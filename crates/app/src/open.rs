@@ -271,6 +271,9 @@ pub fn resolve_workload(
     if fresh.population().is_none() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
     }
+    if !database.dialect().keeps_data && fresh.is_blind() {
+        return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
+    }
     if !database.dialect().keeps_data {
         let name = database.dialect().name;
         let why = format!("{workload} needs tables, and {name} keeps none: choose another target");

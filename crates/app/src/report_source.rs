@@ -51,20 +51,24 @@ impl ReportSource {
         if name != LAST
             && let Ok(experiment) = store.find_experiment(name)
         {
-            return ReportSource::of_experiment(store, &experiment);
+            return ReportSource::of_experiment(store, &experiment, judge.primary.as_deref());
         }
         let run = store.find(name)?;
         let report = stored_report(store, &run, Options { per_client: true })?;
         Ok(ReportSource::Run(Box::new(report)))
     }
 
-    /// An experiment or a search.
-    pub fn of_experiment(store: &Store, experiment: &Experiment) -> Result<ReportSource, Error> {
+    /// An experiment, judged by a figure or by that of its workload; or a search.
+    pub fn of_experiment(
+        store: &Store,
+        experiment: &Experiment,
+        figure: Option<&str>,
+    ) -> Result<ReportSource, Error> {
         if experiment.seek.is_some() {
             let report = crate::seek::report(store, experiment)?;
             return Ok(ReportSource::Seek(Box::new(report)));
         }
-        let report = crate::experiment::report(store, experiment)?;
+        let report = crate::experiment::report_by(store, experiment, figure)?;
         Ok(ReportSource::Experiment(Box::new(report), trialled(store, experiment)?))
     }
 

@@ -1,8 +1,10 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
+use analysis::figures::{OF_RUN, all_of, check_bound, compared, known, short, value_as_written};
+use analysis::report::Report;
 use analysis::trials::Trialled;
-use model::{Experiment, Status};
-use store::Store;
+use model::{Experiment, RunId, Status};
+use store::{Figures, Filter, Store};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report};
@@ -48,4 +50,38 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
         }
     }
     Ok(trials)
+}
+
+/// The figures of stored reports, for conditions on runs and for their order.
+pub const FIGURES: Figures = Figures {
+    may_be: |name| known(name).is_ok(),
+    check: |bound| check_bound(bound),
+    value: |json, name| value_as_written(&report_in(json)?, name),
+    compared: |json, name, bound| compared(&report_in(json)?, name, bound),
+};
+
+fn report_in(json: &str) -> Option<Report> {
+    serde_json::from_str(json).ok()
+}
+
+/// Names of figures to choose from: what every run may have, and what a run has, by default the
+/// last one that has ended.
+pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, Error> {
+    let row = match run {
+        Some(run) => store.row(run)?,
+        None => {
+            let status = Some(Status::Completed);
+            let ended = Filter { status, limit: Some(1), ..Filter::default() };
+            store.list(&ended)?.into_iter().next()
+        }
+    };
+    let mut names: Vec<String> = OF_RUN.iter().map(|one| short(one.name).to_owned()).collect();
+    if let Some(row) = row
+        && let Kept::Report(report) = kept_report(store, &row, &[])?
+    {
+        let named = all_of(&report).into_iter().map(|one| short(&one.name).to_owned());
+        let more: Vec<String> = named.filter(|name| !names.contains(name)).collect();
+        names.extend(more);
+    }
+    Ok(names)
 }

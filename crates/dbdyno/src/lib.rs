@@ -1,6 +1,7 @@
 //! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
 //!
-//! The interfaces of `app`: the command line and the web's pages. They decide nothing.
+//! The interfaces of `app`: the command line and the web's pages. They decide nothing. A program
+//! with workloads of its own calls [`main_with`].
 
 mod asked_host;
 mod cli;
@@ -8,5 +9,15 @@ mod lists;
 mod shell;
 mod web;
 
-pub use crate::cli::{main, run};
+use std::process::ExitCode;
+
+use workloads::Entry;
+
+pub use crate::cli::run;
 pub use crate::shell::Shell;
+
+/// Does what the command line says, with `added` behind the delivered workloads.
+pub fn main_with(added: &'static [&'static Entry]) -> ExitCode {
+    workloads::add(added);
+    cli::main()
+}

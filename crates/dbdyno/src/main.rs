@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    dbdyno::main()
+    dbdyno::main_with(&[])
 }

@@ -175,6 +175,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Whether no conversation depends on what the database answers, so that it can be had without
+    /// its data, at a database that keeps none.
+    fn is_blind(&self) -> bool {
+        false
+    }
+
     /// What its data must meet, in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         Vec::new()

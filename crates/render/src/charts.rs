@@ -26,6 +26,8 @@ mod statements;
 mod throughput;
 mod tradeoff;
 
+use analysis::figures;
+use analysis::report::Named;
 use analysis::trials::Trialled;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
 use serde::{Deserialize, Serialize};
@@ -365,17 +367,26 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed).collect()
 }
 
-/// A figure's axis: what it is and its unit.
-fn figure_axis(name: &str, scale: Scale) -> Axis {
+/// The figures of the response time, without their unit.
+const RESPONSE_TIMES: [&str; 7] = ["p50", "p90", "p95", "p99", "p999", "mean", "max"];
+
+/// A figure's axis: what it is and its unit, which `units` have where its name does not tell it.
+fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
+    let unit = units.get(name).map_or(figures::unit(name), String::as_str);
     match name {
         "nopm" => Axis::of("NOPM", "new orders/min", scale),
         "tps" => Axis::of("TPS", "commits/s", scale),
         "unfinished" => Axis::of("unfinished", "transactions", scale),
-        other => match (other.strip_suffix("_ms"), other.strip_suffix("_percent")) {
-            (Some(quantile), _) => Axis::of(format!("response time, {quantile}"), "ms", scale),
-            (_, Some(share)) => Axis::of(share.replace('_', " "), "%", scale),
-            _ => Axis::of(other.replace('_', " "), "", scale),
-        },
+        other => {
+            let suffixes = ["_ms", "_us", "_percent", "_bytes"];
+            let bare = suffixes.iter().find_map(|suffix| other.strip_suffix(suffix));
+            let bare = bare.unwrap_or(other);
+            let title = match RESPONSE_TIMES.contains(&bare) {
+                true => format!("response time, {bare}"),
+                false => figures::title(bare).replace('_', " "),
+            };
+            Axis::of(title, unit, scale)
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod html;
 pub mod ink;
 pub mod list;
 pub mod live;
+mod matrix;
 pub(crate) mod repeats;
 mod rows;
 mod seconds;
@@ -33,6 +34,7 @@ pub use experiment::{
 pub(crate) use history::changed;
 pub use history::{history, history_csv, history_markdown};
 pub use list::{run_list, run_list_csv, run_list_markdown};
+pub use matrix::matrices;
 pub use rows::{Rows, point_rows, sought_rows};
 pub use seconds::seconds_csv;
 pub use seek::seek;

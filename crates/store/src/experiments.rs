@@ -40,7 +40,7 @@ impl Store {
     /// The experiments that `filter` lets through, newest first unless it says otherwise.
     pub fn experiments(&self, filter: &ExperimentFilter) -> Result<Vec<Experiment>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
-            let Sql { text, values } = filter.to_sql(&walks::alive(&self.connection)?);
+            let Sql { text, values, .. } = filter.to_sql(&walks::alive(&self.connection)?);
             let mut select = self.connection.prepare(&text)?;
             select.query_map(params_from_iter(values), |row| row.get(0))?.collect()
         };

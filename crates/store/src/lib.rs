@@ -34,7 +34,7 @@ pub use self::experiments::TrialRow;
 pub use self::interval_log::interval_log;
 pub use self::place::{default_path, is_of_store};
 pub use self::process::{Fate, Process};
-pub use self::query::{BadQuery, ExperimentFilter, Query, Sort, why_no_label};
+pub use self::query::{BadQuery, ExperimentFilter, Figures, Query, Sort, why_no_label};
 pub use self::reader::{Filter, LAST, RunRow};
 pub use self::schema::holds_runs;
 pub use self::settings::Changed;

@@ -5,6 +5,7 @@
 //! A text is parsed once into a value that cannot be wrong; SQLite is asked with parameters, and
 //! nothing that was written becomes a part of its SQL. Not here: the list itself (reader).
 
+mod figures;
 mod parse;
 mod value;
 
@@ -13,6 +14,7 @@ use std::fmt;
 use model::{did_you_mean, is_control_char};
 use rusqlite::types::Value;
 
+pub use self::figures::Figures;
 use self::parse::Parser;
 
 /// The longest query: far more than anybody writes, and so few conditions that neither our own
@@ -251,15 +253,24 @@ pub(super) const VERSIONS: &str = "versions";
 /// What stands before a label's key.
 const LABEL: &str = "label.";
 
-/// A column, or a label.
+/// A column, a label, or a figure of the report.
 #[derive(Clone, Debug, PartialEq)]
 enum Field {
     Column(&'static Column),
     Label(String),
+    Figure(String, Figures),
+}
+
+/// What may be asked of the members of a list: its columns, and figures where they have reports.
+#[derive(Clone, Copy, Debug)]
+struct Askable {
+    listed: &'static Listed,
+    figures: Option<Figures>,
 }
 
 impl Field {
-    fn named(name: &str, at: usize, of: &'static Listed) -> Result<Field, BadQuery> {
+    fn named(name: &str, at: usize, asked: Askable) -> Result<Field, BadQuery> {
+        let of = asked.listed;
         if let Some(key) = name.strip_prefix(LABEL).filter(|_| of.has_labels) {
             return match key.is_empty() {
                 true => Err(BadQuery::at(at, "a label's key is missing: write label.build")),
@@ -267,12 +278,16 @@ impl Field {
             };
         }
         let lower = name.to_ascii_lowercase();
-        let found = of.columns.iter().find(|column| column.name == lower);
-        found.map(Field::Column).ok_or_else(|| {
+        if let Some(column) = of.columns.iter().find(|column| column.name == lower) {
+            return Ok(Field::Column(column));
+        }
+        let figures = asked.figures.filter(|figures| (figures.may_be)(name));
+        figures.map(|figures| Field::Figure(name.to_owned(), figures)).ok_or_else(|| {
             let mut names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
             let meant = did_you_mean(&lower, names.iter().copied());
             names.extend(of.has_labels.then_some("label.KEY"));
-            let all = names.join(", ");
+            let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
+            let all = names.join(", ") + figures.unwrap_or_default();
             BadQuery::at(at, format!("there is no column '{name}'{meant}; there are {all}"))
         })
     }
@@ -281,18 +296,19 @@ impl Field {
         match self {
             Field::Column(column) => column.name.to_owned(),
             Field::Label(key) => format!("{LABEL}{key}"),
+            Field::Figure(name, _) => name.clone(),
         }
     }
 }
 
 impl Query {
     /// Reads conditions; `now_unix_ms` is what `started>-7d` counts back from.
-    pub fn parse(text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
-        Query::of(&RUNS, text, now_unix_ms)
+    pub fn parse(text: &str, now_unix_ms: i64, figures: Figures) -> Result<Query, BadQuery> {
+        Query::of(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
     }
 
-    fn of(listed: &'static Listed, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
-        Parser::new(listed, text, now_unix_ms)?.query().map(Query)
+    fn of(asked: Askable, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
+        Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
     /// As a condition in SQL on rows of the list; `alive` are the numbers of those whose process
@@ -304,11 +320,11 @@ impl Query {
 
 impl Sort {
     /// Reads `-nopm,started`: columns, the first one decides first; `-` is from the highest down.
-    pub fn parse(text: &str) -> Result<Sort, BadQuery> {
-        Sort::of(&RUNS, text)
+    pub fn parse(text: &str, figures: Figures) -> Result<Sort, BadQuery> {
+        Sort::of(Askable { listed: &RUNS, figures: Some(figures) }, text)
     }
 
-    fn of(listed: &'static Listed, text: &str) -> Result<Sort, BadQuery> {
+    fn of(asked: Askable, text: &str) -> Result<Sort, BadQuery> {
         let mut at = 1;
         let mut keys = Vec::new();
         for written in text.split(',') {
@@ -317,7 +333,7 @@ impl Sort {
                 Some(name) => (true, name),
                 None => (false, name.strip_prefix('+').unwrap_or(name)),
             };
-            let field = Field::named(name, at, listed)?;
+            let field = Field::named(name, at, asked)?;
             if matches!(&field, Field::Column(column) if column.kind == Kind::Finding) {
                 return Err(BadQuery::at(at, "a run has several findings: sort by validity"));
             }
@@ -361,6 +377,9 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     }
 }
 
+/// Experiments have no report that is kept.
+const EXPERIMENTS_ALONE: Askable = Askable { listed: &EXPERIMENTS, figures: None };
+
 /// Which experiments are listed, and in which order. The default is all, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExperimentFilter {
@@ -371,12 +390,15 @@ pub struct ExperimentFilter {
 impl ExperimentFilter {
     /// Those of which conditions hold; `now_unix_ms` is what `started>-7d` counts back from.
     pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
-        Ok(ExperimentFilter { query: Some(Query::of(&EXPERIMENTS, text, now_unix_ms)?), ..self })
+        Ok(ExperimentFilter {
+            query: Some(Query::of(EXPERIMENTS_ALONE, text, now_unix_ms)?),
+            ..self
+        })
     }
 
     /// In this order; those that it does not tell apart are listed newest first.
     pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
-        Ok(ExperimentFilter { sort: Sort::of(&EXPERIMENTS, text)?, ..self })
+        Ok(ExperimentFilter { sort: Sort::of(EXPERIMENTS_ALONE, text)?, ..self })
     }
 
     /// The stored forms of the experiments, as they are listed; `alive` are the numbers of those
@@ -407,6 +429,8 @@ pub(super) fn list(numbers: &[i64]) -> String {
 pub(super) struct Sql {
     pub(super) text: String,
     pub(super) values: Vec<Value>,
+    /// Whose functions stand in it, where it asks for figures.
+    pub(super) figures: Option<Figures>,
 }
 
 impl Sql {
@@ -441,6 +465,11 @@ impl Sql {
             Field::Label(key) => {
                 self.put("(SELECT value FROM label WHERE label.run = run.number AND key = ?)");
                 self.bind(key.clone());
+            }
+            Field::Figure(name, figures) => {
+                self.figures = Some(*figures);
+                self.put(figures::VALUE);
+                self.bind(name.clone());
             }
         }
     }
@@ -530,6 +559,12 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.put_field(field, alive);
             to.put(") || '+', '+' || lower(?) || '+') > 0");
             to.bind(name.clone());
+        }
+        Is::Bound(name, bound, figures) => {
+            to.figures = Some(*figures);
+            to.put(&format!("{} {} 0", figures::COMPARED, operator.sql()));
+            to.bind(name.clone());
+            to.bind(bound.clone());
         }
         Is::Version(version) => {
             to.put_field(field, alive);

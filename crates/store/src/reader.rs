@@ -152,7 +152,10 @@ impl Reader<'_> {
     /// The runs that `filter` lets through, in its order.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         let alive = alive(self.connection).map_err(|e| self.said(&e))?;
-        let Sql { text, values } = select(filter, &alive);
+        let Sql { text, values, figures } = select(filter, &alive);
+        if let Some(figures) = figures {
+            figures.teach(self.connection).map_err(|e| self.said(&e))?;
+        }
         let mut select = self.connection.prepare_cached(&text).map_err(|e| self.said(&e))?;
         let selected = select.query(params_from_iter(values));
         let mut rows = selected.map_err(|e| self.said(&e))?;

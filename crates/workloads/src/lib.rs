@@ -8,13 +8,15 @@ mod entry;
 mod oltp;
 mod tpcb;
 mod tpcc;
-mod tx_control;
+pub mod tx_control;
+
+use std::sync::OnceLock;
 
 use model::{BadParameter, did_you_mean};
 
 pub use entry::{Entry, Make};
 
-/// Every workload, in the order in which they are listed.
+/// Every workload that is delivered, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[
     &tpcc::ENTRY,
     &tpcb::ENTRY,
@@ -32,15 +34,33 @@ pub static ALL: &[&Entry] = &[
     &empty::ENTRY,
 ];
 
+/// Those of a program of somebody else's, which links dbdyno and brings them.
+static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
+
+/// Adds workloads that are not delivered: once, before anything is asked for. A name that another
+/// workload has is a mistake of the program.
+pub fn add(entries: &'static [&'static Entry]) {
+    for entry in entries {
+        assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);
+    }
+    assert!(ADDED.set(entries).is_ok(), "workloads are added once");
+}
+
+/// Every workload, those that were added behind the others.
+pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
+    let added = ADDED.get().copied().unwrap_or_default();
+    ALL.iter().chain(added).copied()
+}
+
 /// The first workload that uses data of this name; none if no workload does.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
-    ALL.iter().find(|entry| entry.data == name).copied()
+    all().find(|entry| entry.data == name)
 }
 
 /// The workload of this name.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
-    ALL.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
-        let hint = did_you_mean(name, ALL.iter().map(|entry| entry.name));
+    all().find(|entry| entry.name == name).ok_or_else(|| {
+        let hint = did_you_mean(name, all().map(|entry| entry.name));
         BadParameter(format!(
             "there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"
         ))

@@ -5,18 +5,12 @@
 use model::{Done, Refusal, Request, Session, query};
 
 /// Says BEGIN, COMMIT or ROLLBACK.
-pub(crate) async fn control(
-    session: &mut dyn Session,
-    request: Request<'_>,
-) -> Result<(), Refusal> {
+pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
 /// Ends the transaction under way as its conversation asks for.
-pub(crate) async fn end(
-    session: &mut dyn Session,
-    said: Result<Done, Refusal>,
-) -> Result<Done, Refusal> {
+pub async fn end(session: &mut dyn Session, said: Result<Done, Refusal>) -> Result<Done, Refusal> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
         Ok(Done::RolledBack) => control(session, Request::Rollback).await.and(said),
@@ -26,7 +20,7 @@ pub(crate) async fn end(
 }
 
 /// Takes back what a refused transaction has done so far.
-pub(crate) async fn taken_back(
+pub async fn taken_back(
     session: &mut dyn Session,
     ended: Result<Done, Refusal>,
 ) -> Result<Done, Refusal> {

@@ -26,10 +26,14 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
 
 /// One trouble for each knot of modules that reach each other.
 fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
-    let ours: Vec<(&str, &Source<'_>)> = sources
+    let mut ours: Vec<(&str, &Source<'_>)> = sources
         .iter()
         .filter_map(|source| Some((source.path.strip_prefix(folder)?, source)))
         .collect();
+    if ours.iter().any(|(path, _)| *path == "lib.rs") {
+        // A program beside its library is a crate of its own, of one file.
+        ours.retain(|(path, _)| *path != "main.rs");
+    }
     let Some((_, root)) = ours.iter().find(|(path, _)| ["lib.rs", "main.rs"].contains(path)) else {
         return Vec::new();
     };
@@ -273,6 +277,16 @@ mod tests {
         ]);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("crates/a/src/b.rs:2: modules form a circle: b -> c -> b;"));
+    }
+
+    #[test]
+    fn a_program_beside_its_library_is_none_of_its_modules() {
+        let files = [
+            ("crates/a/src/lib.rs", "mod b;\npub fn f() { b::g() }"),
+            ("crates/a/src/main.rs", "fn main() { a::f() }"),
+            ("crates/a/src/b.rs", "pub fn g() {}"),
+        ];
+        assert_eq!(circles(&files), Vec::<String>::new());
     }
 
     #[test]

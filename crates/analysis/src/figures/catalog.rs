@@ -10,8 +10,9 @@ use std::collections::BTreeSet;
 use model::{Load, suggestion};
 
 use super::times_of;
+use super::within::interval_of;
 use crate::gauges::{WHOSE, whose};
-use crate::report::{Block, GaugeReport, Latency, MeasureReport, Report, TransactionReport};
+use crate::report::{GaugeReport, MeasureReport, Named, Report, TransactionReport};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,6 +220,34 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     found.filter(|value| !value.is_nan())
 }
 
+/// The unit of a figure of every run or of a transaction type; empty for a plain number, and where
+/// only a run can say it.
+pub fn unit(name: &str) -> &'static str {
+    if let Some(figure) = of_run(name) {
+        return figure.unit;
+    }
+    let last = name.rsplit_once('.').map_or("", |(_, last)| last);
+    OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
+}
+
+/// The units that these figures have in a run: of custom metrics and gauges.
+pub(crate) fn units_in<'n, 'r>(
+    names: impl Iterator<Item = &'n str>,
+    reports: impl Iterator<Item = &'r Report> + Clone,
+) -> Named<String> {
+    let named = |name: &'n str| {
+        let all = reports.clone().flat_map(all_of);
+        let unit = all.filter(|figure| figure.name == name).map(|figure| figure.unit).next()?;
+        Some((name.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty())
+    };
+    Named(
+        names
+            .filter(|name| unit(name).is_empty() && name.contains('.'))
+            .filter_map(named)
+            .collect(),
+    )
+}
+
 /// Which way a figure of this name is better.
 pub fn direction(name: &str) -> Direction {
     if let Some(figure) = of_run(name) {
@@ -314,21 +343,6 @@ fn wait_percent(report: &Report) -> Option<f64> {
 fn half_width(report: &Report, name: &str) -> Option<f64> {
     let (low, high) = interval_of(report, name)?;
     Some((high? - low) / 2.0)
-}
-
-/// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
-/// is none.
-pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
-    let Block { tps, tps_ci95, headlines, offered_ms, .. } = &report.block;
-    let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
-    if name == "tps" {
-        return Some(around((*tps)?, tps_ci95.as_ref()?.half_width));
-    }
-    if let Some(headline) = headlines.get(name) {
-        return Some(around(headline.value?, headline.half_width?));
-    }
-    let Latency { intervals, .. } = offered_ms;
-    intervals.get(name.strip_suffix("_ms")?).copied()
 }
 
 type OfType = fn(&TransactionReport) -> Option<f64>;

@@ -3,16 +3,19 @@
 //! The error of the figure decides with it: a limit holds surely, is surely broken, or neither.
 //! Not here: exit codes.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use model::numbers::{NONE, significant};
-use model::{Comparison, NS_PER_MS, NS_PER_US, parse_duration};
+use model::Comparison;
+use model::numbers::{NONE, amount, significant};
 use serde::{Deserialize, Serialize};
 
-use super::catalog::{interval_of, may_be, resolve, spellings, value_of};
+use super::bound::Bound;
+use super::catalog::{may_be, resolve, spellings, unit, units_in, value_of};
+use super::within::interval_of;
 use super::{Figure, title};
-use crate::report::Report;
+use crate::report::{Named, Report};
 
 /// A limit on a figure.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,15 +26,6 @@ pub struct Required {
     /// On which side of the bound it must lie.
     pub comparison: Comparison,
     bound: Bound,
-}
-
-/// What the figure is held against.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Bound {
-    /// A number in the figure's own unit.
-    Plain(f64),
-    /// Nanoseconds, of a time.
-    Time(u64),
 }
 
 /// How surely a limit holds.
@@ -75,6 +69,9 @@ pub struct RequiredResult {
     pub limit: String,
     /// The figure's name.
     pub figure: String,
+    /// Its unit; empty for a plain number.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
     /// Its value; null where the run does not have it.
     pub value: Option<f64>,
     /// Its 95 % interval, where it is known; an end that is null is infinite.
@@ -85,7 +82,11 @@ pub struct RequiredResult {
 
 impl fmt::Display for RequiredResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |value: f64| significant(value, 4);
+        // What a name does not tell stands behind the number.
+        let number = |value: f64| match unit(&self.figure) {
+            "" if !self.unit.is_empty() => amount(value, &self.unit),
+            _ => significant(value, 4),
+        };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
         write!(f, "required {}: {} {value}", self.limit, title(&self.figure))?;
         if let Some((low, high)) = self.interval {
@@ -98,45 +99,6 @@ impl fmt::Display for RequiredResult {
 impl fmt::Display for Required {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-/// What may stand behind a number that is no time, and what it is multiplied by. Unlike counts and
-/// sizes of a plan, a bound may be a fraction, and `M` is a million of anything.
-const UNITS: [(&str, f64); 12] = [
-    ("", 1.0),
-    ("%", 1.0),
-    ("k", 1e3),
-    ("M", 1e6),
-    ("G", 1e9),
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-];
-
-impl Bound {
-    /// Reads what stands behind the sign. An `Err` says what is wrong with it.
-    fn read(text: &str) -> Result<Bound, String> {
-        if let Ok(ns) = parse_duration(text) {
-            return Ok(Bound::Time(ns));
-        }
-        let (text, per_second) = match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
-            (Some(text), _) => (text, 1.0),
-            (_, Some(text)) => (text, 1.0 / 60.0),
-            _ => (text, 1.0),
-        };
-        let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
-        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-        let number: f64 =
-            number.replace('_', "").parse().map_err(|_| "its bound is no number".to_owned())?;
-        let unit = unit.trim();
-        let found = UNITS.iter().find(|(name, _)| *name == unit);
-        let (_, factor) = found.ok_or_else(|| format!("there is no unit {unit}"))?;
-        Ok(Bound::Plain(number * factor * per_second))
     }
 }
 
@@ -162,15 +124,16 @@ impl Required {
     /// Of a run. An `Err` says that the run does not have such a figure.
     pub fn of_run(&self, report: &Report) -> Result<RequiredResult, String> {
         let name = resolve(&self.figure, std::iter::once(report))?;
-        let bound = self.bound_of(&name)?;
-        let value = value_of(report, &name);
-        Ok(self.judged(name.clone(), bound, value, interval_of(report, &name)))
+        let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
+        let (value, interval) = (value_of(report, &name), interval_of(report, &name));
+        self.judged(&name, &units, value, interval)
     }
 
-    /// Of a point of an experiment, by its figures.
+    /// Of a point of an experiment, by its figures and the units that their names do not tell.
     pub fn of_point(
         &self,
-        figures: &crate::report::Named<Figure>,
+        figures: &Named<Figure>,
+        units: &Named<String>,
     ) -> Result<RequiredResult, String> {
         let names = spellings(&self.figure);
         let found = names.iter().find_map(|name| Some((name, figures.get(name)?)));
@@ -179,27 +142,18 @@ impl Required {
         let interval = figure
             .half_width
             .map(|half_width| (figure.mean - half_width, Some(figure.mean + half_width)));
-        let bound = self.bound_of(name)?;
-        Ok(self.judged(name.clone(), bound, Some(figure.mean), interval))
-    }
-
-    /// The bound in the figure's own unit.
-    fn bound_of(&self, name: &str) -> Result<f64, String> {
-        match self.bound {
-            Bound::Plain(bound) => Ok(bound),
-            Bound::Time(ns) if name.ends_with("_ms") => Ok(ns as f64 / NS_PER_MS as f64),
-            Bound::Time(ns) if name.ends_with("_us") => Ok(ns as f64 / NS_PER_US as f64),
-            Bound::Time(_) => Err(format!("{self}: {name} is no time, and its bound is one")),
-        }
+        self.judged(name, units, Some(figure.mean), interval)
     }
 
     fn judged(
         &self,
-        figure: String,
-        bound: f64,
+        figure: &str,
+        units: &Named<String>,
         value: Option<f64>,
         interval: Option<(f64, Option<f64>)>,
-    ) -> RequiredResult {
+    ) -> Result<RequiredResult, String> {
+        let unit = units.get(figure).map_or(unit(figure), String::as_str);
+        let bound = self.bound.in_unit(unit).map_err(|why| format!("{self}: {figure} {why}"))?;
         let is_within = |value: f64| self.comparison.holds(value, bound);
         let ends = interval.map(|(low, high)| [low, high.unwrap_or(f64::INFINITY)].map(is_within));
         let holds = match (ends, value) {
@@ -209,8 +163,29 @@ impl Required {
             (None, Some(value)) if is_within(value) => Holds::Within,
             (None, _) => Holds::Beyond,
         };
-        RequiredResult { limit: self.to_string(), figure, value, interval, holds }
+        let (limit, figure, unit) = (self.to_string(), figure.to_owned(), unit.to_owned());
+        Ok(RequiredResult { limit, figure, unit, value, interval, holds })
     }
+}
+
+/// Why no figure is held against a bound that is written so.
+pub fn check_bound(bound: &str) -> Result<(), String> {
+    Bound::read(bound).map(drop)
+}
+
+/// The value of a run's figure, by a name as people write it.
+pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
+    value_of(report, &resolve(name, std::iter::once(report)).ok()?)
+}
+
+/// How a run's figure compares with a bound as it is written, such as `10ms`; none where the run
+/// does not have it, or it is not of the bound's kind.
+pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
+    let name = resolve(name, std::iter::once(report)).ok()?;
+    let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
+    let unit = units.get(&name).map_or(unit(&name), String::as_str);
+    let bound = Bound::read(bound).ok()?.in_unit(unit).ok()?;
+    value_of(report, &name)?.partial_cmp(&bound)
 }
 
 #[cfg(test)]
@@ -234,7 +209,7 @@ mod tests {
         check(tps - 2.0 * half, Holds::Surely);
         check(tps - 0.5 * half, Holds::Undecided);
         check(tps + 2.0 * half, Holds::SurelyNot);
-        assert_eq!(of("errors<1%").holds, Holds::Within);
+        assert!(of("errors<1%").interval.is_some());
         let unfinished = report.block.counts.unfinished;
         assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Within);
         assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::Beyond);
@@ -246,17 +221,39 @@ mod tests {
         let p99 = of("p99<300ms");
         assert_eq!((p99.figure.as_str(), of("p99<0.3s").holds), ("p99_ms", p99.holds));
         assert_eq!(of("p99<300").holds, p99.holds);
-        let parsed = |text: &str| text.parse::<Required>().map(|limit| limit.bound);
-        assert_eq!(parsed("machine.disk_written<2MB/s"), Ok(Bound::Plain(2e6)));
-        assert_eq!(parsed("rows>60_000/min"), Ok(Bound::Plain(1000.0)));
-        assert_eq!(parsed("server.disk_written >= 1.5MiB/s"), Ok(Bound::Plain(1_572_864.0)));
-        assert_eq!(parsed("p99 <= 1m30s"), Ok(Bound::Time(90 * model::NS_PER_S)));
         let no = |text: &str| text.parse::<Required>().expect_err("it makes no sense");
         assert!(no("p99").contains("neither < nor >"));
         assert!(no("p99<x").contains("no number"));
         assert!(no("p99<3 parsec").contains("there is no unit parsec"));
         let tps: Required = "tps>3ms".parse().expect("it may be a time");
         assert!(tps.of_run(&subjects::closed()).is_err_and(|why| why.contains("is no time")));
+    }
+
+    #[test]
+    fn a_rate_is_held_in_the_unit_of_its_figure_and_told_with_it() {
+        let report = subjects::closed();
+        let gauges = || report.gauges.iter().filter(|gauge| gauge.mean > Some(0.0));
+        let gauge = gauges().find(|gauge| gauge.unit == "B/s").expect("bytes are read");
+        let (name, mean) = (gauge.figure(), gauge.mean.expect("it was read"));
+        let per_minute = format!("{name}>={}MB/min", mean * 60.0 / 1e6 * 0.999);
+        let told = of(&per_minute);
+        assert_eq!((told.unit.as_str(), told.holds), ("B/s", Holds::Within));
+        assert!(told.to_string().contains("iB/s holds;"), "{told}");
+        assert!(of(&format!("{name}>{}MB/min", mean * 60.0 / 1e6 * 1.001)).holds.is_broken());
+    }
+
+    #[test]
+    fn a_figure_compares_with_a_bound_in_its_unit() {
+        let report = subjects::closed();
+        let tps = report.block.tps.expect("it was measured");
+        let held = |name: &str, bound: &str| compared(&report, name, bound);
+        assert_eq!(held("tps", &format!("{tps}")), Some(Ordering::Equal));
+        assert_eq!(held("TPS", &format!("{}/min", tps * 61.0)), Some(Ordering::Less));
+        assert_eq!(held("p99", "1ns"), Some(Ordering::Greater));
+        assert_eq!(held("new_order.p99", "1h"), Some(Ordering::Less));
+        assert_eq!(held("tps", "3ms"), None);
+        assert_eq!(held("no_such.p99", "3ms"), None);
+        assert_eq!(value_as_written(&report, "TPS"), Some(tps));
     }
 
     #[test]

@@ -480,6 +480,10 @@ fn transaction(
         unfinished: counts.unfinished,
         retried: counts.retried,
         tps: known(commits as f64 / seconds),
+        tps_half_width: within_run(&commits_by_second(tally, group, kind), NS_PER_S)
+            .half_width
+            .ok()
+            .and_then(known),
         total_ms: known(sum.service.sum() as f64 / model::NS_PER_MS as f64).unwrap_or_default(),
         ratio_percent: None,
         round_trips: each(traffic.round_trips),
@@ -488,6 +492,15 @@ fn transaction(
         others: each(traffic.others),
         response_ms: Latency::of(&sum.response, order(&in_time)),
     }
+}
+
+/// The commits of a type in each whole second of the measured window.
+fn commits_by_second(tally: &Tally, group: &GroupTally, kind: KindIndex) -> Vec<u64> {
+    let of = |second: i64| {
+        let second = group.series.get(second);
+        second.and_then(|second| second.commits_by_kind.get(usize::from(kind))).copied()
+    };
+    tally.whole_seconds().map(|second| of(second).unwrap_or(0)).collect()
 }
 
 /// What a transaction takes on average, over all kinds.

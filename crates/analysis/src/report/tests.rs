@@ -92,7 +92,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /tps_ci95: half_width n_effective note seconds_to_1_percent
     /transactions: new_order
     /transactions/new_order: calls dropped failed finished others ratio_percent reads
-    response_ms retried round_trips total_ms tps unfinished writes
+    response_ms retried round_trips total_ms tps tps_half_width unfinished writes
     /wait_ms: count interval_reasons intervals max mean min note overflow p50 p90 p95 p99
     p999 sd
     /wait_ms/interval_reasons: p50 p90 p95 p99 p999

@@ -4,7 +4,7 @@ use analysis::ExperimentReport;
 use app::Error;
 use app::build::BuildOptions;
 use app::experiment::{
-    ExperimentResult, Planned, forecast, plan, planned, points_by, report_by, resume,
+    ExperimentResult, Planned, forecast, matrices, plan, planned, points_by, report_by, resume,
     run as run_experiment,
 };
 use app::trial_runner::ExperimentOptions;
@@ -12,7 +12,7 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment};
 use plan::{Draft, decide_all, varied_to_toml};
-use render::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
+use render::{as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -63,10 +63,16 @@ pub(crate) fn command() -> Command {
                 .arg(Arg::new("figure").long("figure").value_name("NAME").help(
                     "Judge points by this figure: tps, p99, reads, new_order.p99 or any other",
                 ))
+                .arg(axis("rows", "Show the figure as a table: this axis goes down"))
+                .arg(axis("columns", "And this one across; by default the other axis of two"))
                 .arg(required::flag()),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
+}
+
+fn axis(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name("AXIS").help(help).conflicts_with_all(["plan", "require"])
 }
 
 fn list_command() -> Command {
@@ -250,7 +256,15 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if experiment.seek.is_some() {
         return seek::told(&app::seek::report(&store, &experiment)?, matches, shell);
     }
-    let figure = matches.get_one::<String>("figure").map(String::as_str);
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let (figure, axes) = (text("figure"), ["rows", "columns"].map(text));
+    if axes.iter().any(Option::is_some) {
+        let all = matrices(&store, &experiment, figure, axes)?;
+        return match flags::is_json(matches) {
+            true => shell.print(&as_json(&all)),
+            false => shell.print(&render::matrices(&all)),
+        };
+    }
     let report = report_by(&store, &experiment, figure)?;
     let required = required(&report, matches, shell)?;
     told(&report, matches, &required, shell)?;

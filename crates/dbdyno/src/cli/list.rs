@@ -25,7 +25,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").map(String::as_str);
     if flags::is_json(matches) {
         let value = match what {
-            Some("workloads") => workloads::ALL.iter().map(|e| workload_json(e)).collect(),
+            Some("workloads") => workloads::all().map(workload_json).collect(),
             Some("targets") => {
                 drivers::ALL.iter().map(|e| target_json(e)).chain([managed_json()]).collect()
             }
@@ -39,7 +39,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return shell.print(&markdown_of(what.unwrap_or_default()));
     }
     shell.print(&match what {
-        Some("workloads") => workloads::ALL.iter().map(|e| workload_text(e)).collect(),
+        Some("workloads") => workloads::all().map(workload_text).collect(),
         Some("targets") => {
             drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
         }
@@ -125,11 +125,14 @@ fn markdown_of_figures() -> String {
         "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a number of a run \
          that has a name. `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
          `dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require \
-         'NAME<300'` take any of them; `dbdyno runs show ID --figures` shows those of a run with \
-         their values. *Better* says which way a figure is judged: where it is *neither*, a \
-         comparison says higher or lower, and a history refuses it. A time may be written without \
-         its unit (`p99`), a custom metric without `per_second` (`rows`). How each is measured is \
-         in [measuring.md](measuring.md).\n\n{}",
+         'NAME<300'` take any of them, `dbdyno report ID --figure NAME` draws it over an \
+         experiment's axes, and `dbdyno runs list --where 'NAME>1000' --sort -NAME` finds runs by \
+         it; `dbdyno runs show ID --figures` shows those of a run with their values. A bound may \
+         have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
+         `server.disk_written<2MB/s`, `reads>2k`. *Better* says which way a figure is judged: \
+         where it is *neither*, a comparison says higher or lower, and a history refuses it. A \
+         time may be written without its unit (`p99`), a custom metric without `per_second` \
+         (`rows`; not in `--where`). How each is measured is in [measuring.md](measuring.md).\n\n{}",
         table.markdown_of_markdown()
     )
 }
@@ -249,7 +252,7 @@ fn sections() -> Vec<Section> {
             rows: AT.iter().map(|row| (format!("`{}`", row.path), &row.parameter)).collect(),
         },
     ];
-    for entry in workloads::ALL {
+    for entry in workloads::all() {
         let key = |row: &'static Parameter| (format!("`{}`, `--{}`", row.name, row.flag()), row);
         sections.push(Section {
             title: format!("Workload {}", entry.name),

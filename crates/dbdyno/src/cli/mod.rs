@@ -50,7 +50,7 @@ pub(crate) type Outcome = Result<u8, Error>;
 
 /// The whole program: what the command line of this process says, with its signals and terminal,
 /// a password in it hidden, and a defect told as one.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let shell = Shell::of_process();
     let told = shell.clone();
     std::panic::set_hook(Box::new(move |panic| {

@@ -49,7 +49,7 @@ impl RequiredResults {
     /// Holds a limit against each point of an experiment, whose report shows its figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
-            self.put(point.values.pairs(", "), limit.of_point(&point.figures));
+            self.put(point.values.pairs(", "), limit.of_point(&point.figures, &report.units));
         }
     }
 

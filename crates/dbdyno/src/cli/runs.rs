@@ -3,6 +3,7 @@
 use analysis::report::{Options, Report};
 use app::Error;
 use app::stored_report::{stored_report, stored_tally};
+use app::trials::FIGURES;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
 use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
@@ -67,8 +68,9 @@ fn list_command() -> Command {
              label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and \
              (p99>20ms or finding=stalled)'\n\nColumns: id, started, status, name, workload, \
              target, database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, \
-             experiment, label.KEY. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' \
-             and brackets.",
+             experiment, label.KEY, and every figure of a run by name (dbdyno list figures), such \
+             as reads>1000 or new_order.p99<10ms. Signs: = != < <= > >= and ~ (contains); 'and', \
+             'or', 'not' and brackets.",
         )
         .args(asked(
             "Those of which this holds, such as 'workload=tpcc and p99<20ms'",
@@ -210,8 +212,8 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         None => (label, None),
     });
     let now_unix_ms = app::unix_ms();
-    let query = text("where").map(|text| Query::parse(&text, now_unix_ms)).transpose();
-    let sort = text("sort").map(|text| Sort::parse(&text)).transpose();
+    let query = text("where").map(|text| Query::parse(&text, now_unix_ms, FIGURES)).transpose();
+    let sort = text("sort").map(|text| Sort::parse(&text, FIGURES)).transpose();
     let filter = Filter {
         workload: text("workload"),
         status: text("status").and_then(|name| Status::by_name(&name)),

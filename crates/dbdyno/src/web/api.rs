@@ -3,7 +3,7 @@
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 
 use analysis::Report;
-use app::experiment::report as experiment_report;
+use app::experiment::report_by;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
@@ -96,30 +96,46 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
 }
 
 /// `GET /api/experiments/ID/points.csv`
-pub(super) async fn points_csv(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, _| Ok(csv("points.csv", points_of(store, &name)?.csv()))).await
+pub(super) async fn points_csv(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(csv("points.csv", points_of(store, &name, &asked)?.csv()))).await
 }
 
 /// `GET /api/experiments/ID/points.json`
-pub(super) async fn points_json(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, _| Ok(Json(points_of(store, &name)?.json()).into_response())).await
+pub(super) async fn points_json(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answered {
+    let asked = asked(query);
+    app.read(move |store, _| Ok(Json(points_of(store, &name, &asked)?.json()).into_response()))
+        .await
 }
 
-fn points_of(store: &Store, name: &str) -> Result<Rows, HttpError> {
+fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Rows, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
         Some(_) => sought_rows(&app::seek::report(store, &experiment)?),
-        None => point_rows(&experiment_report(store, &experiment)?),
+        None => point_rows(&report_by(store, &experiment, asked.get("figure"))?),
     })
 }
 
 /// `GET /api/experiments/ID`
-pub(super) async fn experiment(State(app): State<App>, Path(name): Path<String>) -> Answered {
+pub(super) async fn experiment(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answered {
+    let asked = asked(query);
     app.read(move |store, _| {
         let experiment = store.find_experiment(&name)?;
         Ok(match experiment.seek {
             Some(_) => json_of(&app::seek::report(store, &experiment)?),
-            None => json_of(&experiment_report(store, &experiment)?),
+            None => json_of(&report_by(store, &experiment, asked.get("figure"))?),
         })
     })
     .await
@@ -129,16 +145,20 @@ pub(super) async fn experiment(State(app): State<App>, Path(name): Path<String>)
 pub(super) async fn experiment_charts(
     State(app): State<App>,
     Path(name): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&charts_of_experiment(store, &name)?))).await
+    let asked = asked(query);
+    app.read(move |store, _| Ok(chart_list(&charts_of_experiment(store, &name, &asked)?))).await
 }
 
 /// `GET /api/experiments/ID/charts/NAME`
 pub(super) async fn experiment_chart(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
+    RawQuery(query): RawQuery,
 ) -> Answered {
-    app.read(move |store, _| chart(&charts_of_experiment(store, &name)?, &of)).await
+    let asked = asked(query);
+    app.read(move |store, _| chart(&charts_of_experiment(store, &name, &asked)?, &of)).await
 }
 
 /// `GET /api/compare?side=A&side=B`

@@ -3,6 +3,7 @@
 //! Not here: how an experiment is judged (analysis), and who goes on with one (the command line).
 
 use app::report_source::ReportSource;
+use app::trials::figure_names;
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
@@ -15,7 +16,7 @@ use store::{ExperimentFilter, Store, TrialRow, utc};
 
 use super::App;
 use super::answer::{self, Frame, HttpError, rendered};
-use super::pages::{Fresh, fresh};
+use super::pages::{Fresh, body_or_why, fresh};
 use super::query::{self, Pairs};
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.
@@ -123,17 +124,33 @@ struct ExperimentPage {
     view: ExperimentView,
     /// Each with the comparison of its values.
     axes: Vec<(String, String)>,
+    /// Figures to choose from; none of a search.
+    figures: Vec<String>,
+    figure: String,
+    query: String,
+    trouble: Option<HttpError>,
     body: String,
     place: String,
     next_ms: Option<u64>,
 }
 
-fn standing_part(store: &Store, standing: &RunSnapshot) -> Result<String, HttpError> {
+/// The part of an address that says by which figure points are judged.
+fn figure_query(asked: &Pairs) -> String {
+    let figure = asked.get("figure").map(|figure| ("figure", figure));
+    query::query(figure.as_slice())
+}
+
+fn standing_part(
+    store: &Store,
+    standing: &RunSnapshot,
+    asked: &Pairs,
+) -> Result<String, HttpError> {
     let RunSnapshot { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
-    let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
-    let body = ReportSource::of_experiment(store, experiment)?.body(ink);
+    let query = figure_query(asked);
+    let ink = Ink::Places { base: &base, query: &query, runs: super::RUNS, print };
+    let body = ReportSource::of_experiment(store, experiment, asked.get("figure"))?.body(ink);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
@@ -158,25 +175,39 @@ fn by_axis(id: &str, axis: &str) -> String {
 pub(super) async fn page(
     State(app): State<App>,
     Path(name): Path<String>,
+    RawQuery(query): RawQuery,
 ) -> Result<Response, HttpError> {
+    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
-            return Ok(Redirect::to(&format!("/experiments/{id}")).into_response());
+            let place = format!("/experiments/{id}{}", figure_query(&asked));
+            return Ok(Redirect::to(&place).into_response());
         }
         let title = format!("{} {}", standing.experiment.name, short_id(id));
         // Probes of a search lie where it looked: there are no values to compare by.
         let is_sought = standing.experiment.seek.is_some();
         let axes = standing.experiment.axes.iter().filter(|_| !is_sought);
-        answer::page(&ExperimentPage {
+        let figures = match standing.trials.first().filter(|_| !is_sought) {
+            Some(trial) => figure_names(store, Some(&trial.run.run))?,
+            None => Vec::new(),
+        };
+        let part = standing_part(store, &standing, &asked);
+        let (body, trouble) = body_or_why(part, String::clone)?;
+        let page = ExperimentPage {
             frame: Frame::new(title, "experiments", shared.auth.is_some()).with_charts(),
             view: view(&standing),
             axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
-            body: standing_part(store, &standing)?,
+            figures,
+            figure: asked.get("figure").unwrap_or_default().to_owned(),
+            query: figure_query(&asked),
+            next_ms: standing.next_ms().filter(|_| trouble.is_none()),
+            trouble: trouble.clone(),
+            body,
             place: standing.place(),
-            next_ms: standing.next_ms(),
-        })
+        };
+        answer::page_or_trouble(trouble.as_ref(), &page)
     })
     .await
 }
@@ -195,13 +226,13 @@ pub(super) async fn live(
         if place == seen && next_ms.is_some() {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
-        Ok(fresh(seen, Fresh { place, html: standing_part(store, &standing)?, next_ms }))
+        Ok(fresh(seen, Fresh { place, html: standing_part(store, &standing, &asked)?, next_ms }))
     })
     .await
 }
 
-/// The charts of an experiment.
-pub(super) fn charts(store: &Store, name: &str) -> Result<Vec<Chart>, HttpError> {
+/// The charts of an experiment, by the figure that an address asks for.
+pub(super) fn charts(store: &Store, name: &str, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
     let experiment = store.find_experiment(name)?;
-    Ok(ReportSource::of_experiment(store, &experiment)?.charts())
+    Ok(ReportSource::of_experiment(store, &experiment, asked.get("figure"))?.charts())
 }

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use app::trials::FIGURES;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -200,8 +201,8 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let read = || -> Result<(Sort, Option<Query>), String> {
         let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
-        let sort = Sort::parse(sort).map_err(|bad| format!("sort: {bad}"))?;
-        let condition = asked.get("where").map(|text| Query::parse(text, app::unix_ms()));
+        let sort = Sort::parse(sort, FIGURES).map_err(|bad| format!("sort: {bad}"))?;
+        let condition = asked.get("where").map(|text| Query::parse(text, app::unix_ms(), FIGURES));
         Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
     };
     let (sort, query, trouble) = match read() {

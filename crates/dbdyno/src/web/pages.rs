@@ -6,6 +6,7 @@ use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{Asked, compare as hold, history as hold_history};
+use app::trials::figure_names;
 use askama::Template;
 use axum::Json;
 use axum::extract::{Path, RawQuery, State};
@@ -295,7 +296,7 @@ struct ComparePage {
     by: String,
     figure: String,
     min_effect: String,
-    figures: [&'static str; 5],
+    figures: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
     csv: String,
@@ -311,7 +312,7 @@ struct HistoryPage {
     baseline: String,
     figure: String,
     min_effect: String,
-    figures: [&'static str; 5],
+    figures: Vec<String>,
     keys: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
@@ -319,10 +320,8 @@ struct HistoryPage {
     json: String,
 }
 
-const FIGURES: [&str; 5] = ["nopm", "tps", "p50", "p95", "p99"];
-
 /// A body, or why there is none: what was asked wrongly can be mended on the same page.
-fn body_or_why<T>(
+pub(super) fn body_or_why<T>(
     report: Result<T, HttpError>,
     body: impl FnOnce(&T) -> String,
 ) -> Result<(String, Option<HttpError>), HttpError> {
@@ -375,7 +374,7 @@ pub(super) async fn compare(
                 by: text("by"),
                 figure: text("figure"),
                 min_effect: text("min_effect"),
-                figures: FIGURES,
+                figures: figure_names(store, None)?,
                 body,
                 trouble: trouble.clone(),
                 csv: format!("/api/compare.csv{query}"),
@@ -412,7 +411,7 @@ pub(super) async fn history(
                 baseline: text("baseline"),
                 figure: text("figure"),
                 min_effect: text("min_effect"),
-                figures: FIGURES,
+                figures: figure_names(store, None)?,
                 keys: store.label_keys()?,
                 body,
                 trouble: trouble.clone(),

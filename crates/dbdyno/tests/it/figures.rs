@@ -1,6 +1,7 @@
 //! Figures by name, from the outside: compared, gated, put into a history, required, listed.
 
 use crate::home::{Home, at, number};
+use crate::http::Web;
 
 const FAST: &str = "sim:?service=exponential:2ms&servers=4";
 const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
@@ -56,7 +57,7 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
         .warns(&["--require: 'tps>fast' is no limit: its bound is no number"]);
     let told = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
     assert_eq!(at(&told, "required.results.0.figure"), "reads");
-    assert_eq!(at(&told, "required.results.0.holds"), "within");
+    assert_eq!(at(&told, "required.results.0.holds"), "surely");
 }
 
 #[test]
@@ -66,6 +67,77 @@ fn a_requirement_is_held_at_each_point_of_an_experiment() {
     let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
     show("tps>10").good().says(&["servers=4: required tps>10: TPS "]);
     show("mean<1us").code(1).says(&["required mean<1us: mean ms ", "does not hold, surely"]);
+}
+
+#[test]
+fn runs_are_found_and_sorted_by_any_figure() {
+    let home = Home::new();
+    experiment(&home);
+    let targets = |words: &[&str]| -> Vec<String> {
+        let told = home.json(&[&["runs", "list"], words].concat());
+        let all = at(&told, "runs").as_array().expect("a list").clone();
+        all.iter().map(|run| at(run, "target").as_str().expect("a text").to_owned()).collect()
+    };
+    // Four servers of 2 ms are 2,000 per second, of 3 ms 1,333.
+    assert_eq!(targets(&["--where=reads>1600"]), [FAST; 5]);
+    assert_eq!(targets(&["--where=reads<96k/min"]), [SLOW; 5]);
+    assert_eq!(targets(&["--where=empty.mean<5ms and reads>1"]), [FAST; 5]);
+    assert!(targets(&["--where=machine.no_such>1"]).is_empty());
+    assert_eq!(targets(&["--sort=-service_mean_ms"])[..5], [SLOW; 5]);
+    let bad = home.run(&["runs", "list", "--where=reads>many"]).code(2);
+    bad.warns(&["--where: at character 7: 'many': its bound is no number"]);
+}
+
+#[test]
+fn any_figure_is_drawn_over_an_axis_on_a_page_and_in_the_web() {
+    let home = Home::new();
+    let id = experiment(&home);
+    let chart = |figure: &str| {
+        let figure = format!("--figure={figure}");
+        home.run(&["report", &id, &figure, "--chart=curves-target-reads", "-o", "-"])
+    };
+    chart("reads").good().says(&["<svg", "reads", "1/s"]);
+    chart("tps").code(2).warns(&["there are curves-target-tps"]);
+    let web = Web::start(&home, &[]);
+    let of = |query: &str| web.get(&format!("/experiments/{id}{query}"));
+    let page = of("?figure=reads");
+    let list = "<input name=\"figure\" value=\"reads\" list=\"figures\"";
+    for part in [list, "charts/curves-target-reads?figure=reads", "empty.p99"] {
+        assert!(page.body.contains(part), "no {part} in {}", page.body);
+    }
+    let no = of("?figure=raeds");
+    assert!(no.status == 400 && no.body.contains("did you mean reads?"), "{}", no.body);
+    let compared = web.get(&format!("/compare?side={id}&by=target&figure=empty.p99"));
+    assert!(compared.body.contains("empty.p99 ms"), "{}", compared.body);
+}
+
+#[test]
+fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
+    let home = Home::new();
+    let targets = format!("--vary=target={FAST},{SLOW}");
+    let words = ["run", "empty", &targets, "--vary=clients=1,2,4,8,16", "--repeat=5"];
+    let rest = ["--placement=simulated", "--duration=10s", "--ramp-up=0s"];
+    let told = home.json(&[&words[..], &rest].concat());
+    let id = at(&told, "id").as_str().expect("a text").to_owned();
+    let show = ["experiments", "show", &id, "--rows=clients", "--figure=reads"];
+    let told = home.json(&[&show[..], &["--columns=target"]].concat());
+    assert_eq!(at(&told, "schema"), "dbdyno.matrix/1");
+    assert_eq!(at(&told, "figure"), "reads");
+    for line in at(&told, "tables.0.lines").as_array().expect("a list") {
+        // Four servers: four clients are as good as more, and two are not.
+        assert_eq!(at(line, "smallest"), 2, "{told:#}");
+    }
+    let page = home.run(&show).good();
+    page.says(&[
+        "reads (1/s) over clients and target",
+        " *",
+        "the best at clients 4, and nothing smaller",
+    ]);
+    home.run(&["experiments", "show", &id, "--rows=threads"])
+        .code(2)
+        .warns(&["threads is not varied here: there are target, clients"]);
+    let no = home.run(&["experiments", "show", &id, "--columns=target"]).code(2);
+    no.warns(&["--columns: name the --rows too"]);
 }
 
 #[test]

@@ -26,7 +26,8 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let values = point.builds.iter().map(|build| build.value).filter(|value| value.is_finite());
     let scale = if is_time(&report.figure) { Scale::of_times(values) } else { Scale::FromZero };
     let x = Axis::named(report.by.clone(), names);
-    let mut chart = Chart::new(id, titled.trim_end(), x, figure_axis(&report.figure, scale));
+    let y = figure_axis(&report.figure, &report.units, scale);
+    let mut chart = Chart::new(id, titled.trim_end(), x, y);
     let series = |of: &dyn Fn(&analysis::history::BuildReport) -> f64| -> Vec<Point> {
         let builds = point.builds.iter().enumerate();
         let known = |value: f64| Some(value).filter(|value| value.is_finite());

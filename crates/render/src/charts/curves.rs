@@ -70,7 +70,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let id = format!("curves-{}-{}", slug(&told.name), slug(figure));
     let title = format!("{} over {}", title_of(figure), short_axis(&told.name));
     let x = axis_of(&told.name, &told.values);
-    let mut chart = Chart::new(id, title, x, figure_axis(figure, scale));
+    let mut chart = Chart::new(id, title, x, figure_axis(figure, &report.units, scale));
     let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
     if all.any(|figure| figure.half_width.is_some()) {
         let words = "Whiskers are 95 % intervals over runs";

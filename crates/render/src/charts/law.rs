@@ -36,7 +36,7 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     });
     let varied: Vec<f64> = measured.iter().map(|point| point.x).collect();
     let x = Axis::of("clients", "", Scale::of_varied(&varied));
-    let y = figure_axis(&report.primary, Scale::FromZero);
+    let y = figure_axis(&report.primary, &report.units, Scale::FromZero);
     let mut chart = Chart::new("law", "Scalability", x, y);
     if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {
         chart.marks.push(Mark::stretch(peak, None, "the law's peak"));

@@ -56,7 +56,8 @@ fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
     let scale = if is_time(name) { Scale::of_times(times) } else { Scale::FromZero };
     let id = format!("sides-{}", super::slug(name));
     let titled = format!("{} of each side", title(name));
-    let mut chart = Chart::new(id, titled, axis_of(&axis, &values), figure_axis(name, scale));
+    let y = figure_axis(name, &report.units, scale);
+    let mut chart = Chart::new(id, titled, axis_of(&axis, &values), y);
     chart.note = Some("Whiskers are 95 % intervals over runs.".to_owned());
     chart.traces = lines
         .into_iter()

@@ -1,6 +1,7 @@
 //! A search's probes: times over what was sought, with the bound and the answer.
 
 use analysis::SeekReport;
+use analysis::report::Named;
 use analysis::seek::{Answer, Verdict};
 use model::{Bound, Metric, short_axis};
 
@@ -40,7 +41,7 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     );
     let title = format!("{} over {}", metric.name(), short_axis(axis));
     let id = format!("sought-{}", metric.name());
-    let mut chart = Chart::new(id, title, x, figure_axis(&figure, scale));
+    let mut chart = Chart::new(id, title, x, figure_axis(&figure, &Named::default(), scale));
     let mean = report.curve.iter().map(|at| (at.at, at.figures.get(&figure).copied().flatten()));
     let mean = mean.map(|(at, value)| Point::at(at, value)).collect();
     chart.traces.push(Trace::new("mean of probes", Shape::Line, mean));

@@ -2,7 +2,7 @@
 
 use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
-use analysis::report::{IntervalReport, Report, SecondReport};
+use analysis::report::{IntervalReport, Named, Report, SecondReport};
 use analysis::trials::{Trialled, counts};
 
 use super::intervals::steps;
@@ -91,7 +91,8 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
         false => (format!("{id}-{}", slug(of)), format!("{title}, {of}")),
     };
     let x = Axis::of("time in the measured phase", "s", Scale::Linear);
-    let mut chart = Chart::new(id, title, x, figure_axis(figure.name, Scale::FromZero));
+    let y = figure_axis(figure.name, &Named::default(), Scale::FromZero);
+    let mut chart = Chart::new(id, title, x, y);
     chart.palette = Palette::Ordered;
     let line = |(name, run): &(String, &Report)| match is_long {
         true => Trace::new(name.clone(), Shape::Steps, steps(&run.intervals, &figure.of_interval)),

@@ -17,7 +17,8 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     let Some(main) = curves::main_axis(report) else { return Vec::new() };
     let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
-    let (x, y) = (figure_axis("tps", Scale::FromZero), figure_axis("p99_ms", scale));
+    let axis = |name, scale| figure_axis(name, &report.units, scale);
+    let (x, y) = (axis("tps", Scale::FromZero), axis("p99_ms", scale));
     let mut chart = Chart::new("tradeoff", "Response time over throughput", x, y);
     for (_, point) in curves::along(report, main) {
         let figure = |name| point.figures.get(name).map(|figure| figure.mean);

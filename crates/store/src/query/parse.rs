@@ -2,7 +2,7 @@
 //! `and` less than `not`. Not here: what a value may be (value).
 
 use super::value::Value;
-use super::{BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Listed, Operator};
+use super::{Askable, BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
 
 /// A word, sign or bracket, and the character at which it begins, from 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,7 @@ enum What {
 }
 
 pub(super) struct Parser {
-    /// What the columns are of.
-    listed: &'static Listed,
+    asked: Askable,
     tokens: Vec<Token>,
     next: usize,
     /// Behind the last character.
@@ -35,22 +34,18 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(
-        listed: &'static Listed,
-        text: &str,
-        now_unix_ms: i64,
-    ) -> Result<Parser, BadQuery> {
+    pub(super) fn new(asked: Askable, text: &str, now_unix_ms: i64) -> Result<Parser, BadQuery> {
         let end = text.chars().count() + 1;
         if end > CHARACTERS_MAX {
             let why = format!("it is longer than {CHARACTERS_MAX} characters");
             return Err(BadQuery::at(CHARACTERS_MAX, why));
         }
-        Ok(Parser { listed, tokens: tokens(text)?, next: 0, end, depth: 0, now_unix_ms })
+        Ok(Parser { asked, tokens: tokens(text)?, next: 0, end, depth: 0, now_unix_ms })
     }
 
     pub(super) fn query(mut self) -> Result<Condition, BadQuery> {
         if self.tokens.is_empty() {
-            let why = format!("it is empty: write {}", self.listed.example);
+            let why = format!("it is empty: write {}", self.asked.listed.example);
             return Err(BadQuery::at(1, why));
         }
         let condition = self.any()?;
@@ -105,7 +100,7 @@ impl Parser {
 
     fn comparison(&mut self) -> Result<Condition, BadQuery> {
         let (at, name) = self.word("a column such as nopm")?;
-        let field = Field::named(&name, at, self.listed)?;
+        let field = Field::named(&name, at, self.asked)?;
         let Some(Token { at: operator_at, what: What::Operator(operator) }) =
             self.tokens.get(self.next).cloned()
         else {

@@ -12,9 +12,21 @@ const NOW_MS: i64 = 1_782_864_000_000;
 const DAY_MS: i64 = 86_400_000;
 
 /// TPS, NOPM and p99 in ms.
-type Figures = (Option<f64>, Option<f64>, Option<i64>);
+type Told = (Option<f64>, Option<f64>, Option<i64>);
 /// id, days ago, status, workload, clients, figures, finding.
-type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Figures, &'a str);
+type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Told, &'a str);
+
+/// Reports that are objects of numbers; a bound is one more.
+const FIGURES: Figures = Figures {
+    may_be: |name| name == "reads" || name.contains('.'),
+    check: |bound| bound.parse::<f64>().map(drop).map_err(|_| "no number".to_owned()),
+    value: number_in,
+    compared: |report, name, bound| number_in(report, name)?.partial_cmp(&bound.parse().ok()?),
+};
+
+fn number_in(report: &str, name: &str) -> Option<f64> {
+    serde_json::from_str::<serde_json::Value>(report).ok()?.get(name)?.as_f64()
+}
 
 const MADE: [Made<'static>; 5] = [
     ("0001-aaaa", 1, "completed", "tpcc", 8, (Some(900.0), Some(54_000.0), Some(12)), ""),
@@ -63,8 +75,12 @@ fn put(connection: &Connection, number: i64, run: &Made<'_>) {
 /// The first characters of the ids of the runs that a query finds, in the order of the list.
 fn found(store: &Store, query: &str, sort: &str) -> String {
     let filter = Filter {
-        query: (!query.is_empty()).then(|| Query::parse(query, NOW_MS).expect(query)),
-        sort: if sort.is_empty() { Sort::default() } else { Sort::parse(sort).expect(sort) },
+        query: (!query.is_empty()).then(|| Query::parse(query, NOW_MS, FIGURES).expect(query)),
+        sort: if sort.is_empty() {
+            Sort::default()
+        } else {
+            Sort::parse(sort, FIGURES).expect(sort)
+        },
         ..Filter::default()
     };
     let rows = store.list(&filter).expect(query);
@@ -230,7 +246,7 @@ fn what_is_written_never_becomes_sql() {
         "label.a';--=1",
         "workload~\"%\"",
     ] {
-        if let Ok(query) = Query::parse(query, NOW_MS) {
+        if let Ok(query) = Query::parse(query, NOW_MS, FIGURES) {
             let filter = Filter { query: Some(query), ..Filter::default() };
             assert!(store.list(&filter).expect("a list").is_empty());
         }
@@ -239,8 +255,33 @@ fn what_is_written_never_becomes_sql() {
 }
 
 #[test]
+fn figures_of_reports_are_asked_for_and_sorted_by() {
+    let (folder, store) = store();
+    let connection = Connection::open(folder.path().join("runs.sqlite")).expect("a store");
+    for (run, reads) in [(1, "30"), (2, "10"), (3, "20"), (4, "null")] {
+        let report = format!("{{\"reads\": {reads}, \"x.p99\": {run}}}");
+        let put = "UPDATE run SET report = ? WHERE number = ?";
+        connection.execute(put, params![report, run]).expect("a run");
+    }
+    let check = |query: &str, sort: &str, expect: &str| {
+        assert_eq!(found(&store, query, sort), expect, "{query} {sort}");
+    };
+    check("reads>=20", "id", "13");
+    check("reads<20 or x.p99=3", "id", "23");
+    check("reads!=20", "id", "1245");
+    check("reads", "reads", "231");
+    check("", "-reads,id", "13245");
+    check("x.p99>1 and workload=tpcc", "id", "24");
+    let bad = |query: &str| {
+        Query::parse(query, NOW_MS, FIGURES).expect_err("it makes no sense").to_string()
+    };
+    assert_eq!(bad("reads>many"), "at character 7: 'many': no number");
+    assert_eq!(bad("reads~5"), "at character 6: 'reads' is no text: ~ cannot look into it");
+}
+
+#[test]
 fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
-    let said = |query: &str| match Query::parse(query, NOW_MS) {
+    let said = |query: &str| match Query::parse(query, NOW_MS, FIGURES) {
         Ok(read) => panic!("{query} is {read:?}"),
         Err(bad) => bad.to_string(),
     };
@@ -271,7 +312,8 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     insta::assert_snapshot!(told.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
         'nopm'?); there are id, started, status, name, workload, target, database, clients,
-        duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY
+        duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY and the
+        figures of 'dbdyno list figures'
     p99<20 is bad at character 5: '20' is not a duration: it has no unit (write 30s, 500ms,
         5m or 1h)
     nopm>many is bad at character 6: 'many' is no number: write nopm>50000 or 50k
@@ -297,10 +339,10 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     let deep = "(".repeat(200) + "tps>5" + &")".repeat(200);
     assert!(said(&deep).contains("more than 100 brackets"), "{}", said(&deep));
     assert!(said(&"x".repeat(5000)).contains("longer than 4096 characters"));
-    let bad = Sort::parse("-nopm,-p98").expect_err("there is no p98").to_string();
+    let bad = Sort::parse("-nopm,-p98", FIGURES).expect_err("there is no p98").to_string();
     let expect = "at character 7: there is no column 'p98' (did you mean 'p99'?)";
     assert!(bad.starts_with(expect), "{bad}");
-    assert!(Sort::parse("finding").is_err());
+    assert!(Sort::parse("finding", FIGURES).is_err());
 }
 
 #[test]
@@ -317,8 +359,8 @@ fn every_condition_that_can_be_written_can_be_asked() {
     for column in RUNS.columns {
         for (sign, _) in Operator::ALL {
             let text = format!("{}{sign}{}", column.name, values(column.kind));
-            if let Ok(query) = Query::parse(&text, NOW_MS) {
-                let sort = Sort::parse(column.name).unwrap_or_default();
+            if let Ok(query) = Query::parse(&text, NOW_MS, FIGURES) {
+                let sort = Sort::parse(column.name, FIGURES).unwrap_or_default();
                 let filter = Filter { query: Some(query), sort, ..Filter::default() };
                 store.list(&filter).expect(&text);
             }

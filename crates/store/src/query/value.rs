@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use model::finding_catalog::{CATALOG, catalog_entry};
 use model::{NS_PER_MS, did_you_mean, parse_duration};
 
-use super::{Field, Kind, Operator};
+use super::{Field, Figures, Kind, Operator};
 
 /// A value in the unit of its column.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +24,8 @@ pub(super) enum Value {
     Whole(i64),
     /// From the first to before the second.
     Within(i64, i64),
+    /// A figure, and what it is held against as it was written: only a run knows its unit.
+    Bound(String, String, Figures),
 }
 
 /// Why a value cannot be held against a column.
@@ -35,6 +37,12 @@ pub(super) struct BadValue {
 
 fn bad(words: impl Into<String>) -> BadValue {
     BadValue { is_of_operator: false, words: words.into() }
+}
+
+/// What holds no text has no parts.
+fn no_text(name: &str) -> BadValue {
+    let words = format!("'{name}' is no text: ~ cannot look into it");
+    BadValue { is_of_operator: true, words }
 }
 
 impl Value {
@@ -51,6 +59,12 @@ impl Value {
                 return Ok(Value::Version(written.to_owned()));
             }
             Field::Label(_) => return Ok(Value::Text(written.to_owned())),
+            Field::Figure(name, _) if contains => return Err(no_text(name)),
+            Field::Figure(name, figures) => {
+                let bound = || Value::Bound(name.clone(), written.to_owned(), *figures);
+                let bad_bound = |why| bad(format!("'{written}': {why}"));
+                return (figures.check)(written).map(|()| bound()).map_err(bad_bound);
+            }
         };
         let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)
             || matches!(kind, Kind::Word(_) | Kind::Rank(_));
@@ -64,8 +78,7 @@ impl Value {
             return Err(BadValue { is_of_operator: true, words });
         }
         if !is_text && contains {
-            let words = format!("'{name}' is no text: ~ cannot look into it");
-            return Err(BadValue { is_of_operator: true, words });
+            return Err(no_text(&name));
         }
         match kind {
             Kind::Finding if contains => Ok(Value::Finding(written.to_owned())),

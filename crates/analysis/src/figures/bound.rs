@@ -1,0 +1,158 @@
+//! What a figure is held against, as it is written: `300ms`, `2M`, `1%`, `1000 rows/min`, `2MB/s`.
+//!
+//! Which unit it is converted to, the figure says. Not here: whether it holds (required).
+
+use model::{NS_PER_S, parse_duration};
+
+/// A bound whose figure is not known yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Bound {
+    /// A number.
+    Amount {
+        /// It.
+        amount: f64,
+        /// Of what it counts, such as `rows` or `B`; empty where it does not say.
+        what: String,
+        /// Per how many nanoseconds, of a rate; none of a number in the figure's own unit.
+        per_ns: Option<u64>,
+    },
+    /// Nanoseconds, of a time.
+    Time(u64),
+}
+
+const NS_PER_MIN: u64 = 60 * NS_PER_S;
+
+/// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
+/// and sizes of a plan, a bound may be a fraction, and `M` is a million of anything.
+const UNITS: [(&str, f64, &str); 12] = [
+    ("", 1.0, ""),
+    ("%", 1.0, "%"),
+    ("k", 1e3, ""),
+    ("M", 1e6, ""),
+    ("G", 1e9, ""),
+    ("B", 1.0, "B"),
+    ("kB", 1e3, "B"),
+    ("MB", 1e6, "B"),
+    ("GB", 1e9, "B"),
+    ("KiB", 1024.0, "B"),
+    ("MiB", 1_048_576.0, "B"),
+    ("GiB", 1_073_741_824.0, "B"),
+];
+
+impl Bound {
+    /// Reads a bound. An `Err` says what is wrong with it.
+    pub(super) fn read(text: &str) -> Result<Bound, String> {
+        if let Ok(ns) = parse_duration(text) {
+            return Ok(Bound::Time(ns));
+        }
+        let (text, per_ns) = match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
+            (Some(text), _) => (text, Some(NS_PER_S)),
+            (_, Some(text)) => (text, Some(NS_PER_MIN)),
+            _ => (text, None),
+        };
+        let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
+        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let number: f64 =
+            number.replace('_', "").parse().map_err(|_| "its bound is no number".to_owned())?;
+        let unit = unit.trim();
+        let (factor, what) = match UNITS.iter().find(|(name, ..)| *name == unit) {
+            Some((_, factor, what)) => (*factor, *what),
+            // A custom metric may count anything, and a rate says that it is that.
+            None if per_ns.is_some() => (1.0, unit),
+            None => return Err(format!("there is no unit {unit}")),
+        };
+        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns })
+    }
+
+    /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
+    pub(super) fn in_unit(&self, unit: &str) -> Result<f64, String> {
+        let (counted, unit_ns) = match (unit.strip_suffix("/s"), unit.strip_suffix("/min")) {
+            (Some(counted), _) => (counted, Some(NS_PER_S)),
+            (_, Some(counted)) => (counted, Some(NS_PER_MIN)),
+            _ => (unit, None),
+        };
+        let amount = match (self, per_time(unit)) {
+            (Bound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
+            (Bound::Time(_), None) => return Err("is no time, and its bound is one".to_owned()),
+            (Bound::Amount { amount, what, .. }, _) => {
+                if !what.is_empty() && what != counted {
+                    return Err(format!("does not count {what}: {}", its_unit(unit)));
+                }
+                *amount
+            }
+        };
+        match (self, unit_ns) {
+            (Bound::Amount { per_ns: Some(per_ns), .. }, Some(unit_ns)) => {
+                Ok(amount * unit_ns as f64 / *per_ns as f64)
+            }
+            (Bound::Amount { per_ns: Some(_), .. }, None) => {
+                Err(format!("is no rate: {}", its_unit(unit)))
+            }
+            _ => Ok(amount),
+        }
+    }
+}
+
+fn its_unit(unit: &str) -> String {
+    match unit {
+        "" => "it is a plain number".to_owned(),
+        unit => format!("its unit is {unit}"),
+    }
+}
+
+/// How many nanoseconds a unit of time is.
+fn per_time(unit: &str) -> Option<f64> {
+    match unit {
+        "ns" => Some(1.0),
+        "us" => Some(1e3),
+        "ms" => Some(1e6),
+        "s" => Some(1e9),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(written: &str, unit: &str, expect: Result<f64, &str>) {
+        let found = Bound::read(written).and_then(|bound| bound.in_unit(unit));
+        match (found, expect) {
+            (Ok(found), Ok(expect)) => assert!((found / expect - 1.0).abs() < 1e-9, "{found}"),
+            (Err(found), Err(expect)) => assert!(found.contains(expect), "{found}"),
+            (found, expect) => panic!("{written} in {unit}: {found:?}, not {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn a_bound_becomes_one_in_the_unit_of_its_figure() {
+        check("300ms", "ms", Ok(300.0));
+        check("0.3s", "us", Ok(300_000.0));
+        check("1m30s", "ms", Ok(90_000.0));
+        check("300", "ms", Ok(300.0));
+        check("2M", "1/s", Ok(2e6));
+        check("1%", "%", Ok(1.0));
+        check("1000", "rows/s", Ok(1000.0));
+        check("60_000/min", "rows/s", Ok(1000.0));
+        check("60_000 rows/min", "rows/s", Ok(1000.0));
+        check("1000/s", "1/min", Ok(60_000.0));
+        check("1000/min", "1/min", Ok(1000.0));
+        check("2MB/s", "B/s", Ok(2e6));
+        check("1.5 MiB/s", "B/s", Ok(1_572_864.0));
+        check("90MB/min", "B/s", Ok(1.5e6));
+        check("64MiB", "B", Ok(67_108_864.0));
+    }
+
+    #[test]
+    fn what_a_figure_does_not_count_is_no_bound_of_it() {
+        check("3ms", "1/s", Err("is no time, and its bound is one"));
+        check("1000/s", "ms", Err("is no rate: its unit is ms"));
+        check("1000/s", "", Err("is no rate: it is a plain number"));
+        check("2MB/s", "rows/s", Err("does not count B: its unit is rows/s"));
+        check("5 apples/s", "rows/s", Err("does not count apples"));
+        check("3%", "ms", Err("does not count %"));
+        check("3 parsec", "rows/s", Err("there is no unit parsec"));
+        check("fast", "1/s", Err("its bound is no number"));
+    }
+}

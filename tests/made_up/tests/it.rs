@@ -1,0 +1,177 @@
+//! A workload that is not delivered, from the outside: its custom metric is a figure like all
+//! others, and its parameters are flags and axes.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const SIM: &str = "--target=sim:?service=exponential:1ms&servers=4";
+
+/// A user of the program with the made-up workload.
+struct Home(TempDir);
+
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Home {
+    fn new() -> Home {
+        Home(tempfile::tempdir().expect("temporary folders can be made"))
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_made_up"));
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.folder());
+        command.env("XDG_DATA_HOME", self.folder().join("data")).current_dir(self.folder());
+        let ran = command.args(args).output().expect("the program is there");
+        let [out, err] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes));
+        let text = |bytes: Result<String, _>| bytes.expect("it writes UTF-8");
+        Ran { code: ran.status.code(), out: text(out), err: text(err) }
+    }
+
+    /// A load of the made-up workload in virtual time, with more words.
+    fn load(&self, words: &[&str]) -> Ran {
+        let all = ["run", "postings", SIM, "--placement=simulated", "--duration=20s"];
+        self.run(&[&all[..], &["--ramp-up=0s"], words].concat())
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        self.run(&[args, &["--output=json"]].concat()).ends(0).json()
+    }
+
+    /// An experiment of five repeats over an axis, and its id.
+    fn experiment(&self, axis: &str, words: &[&str]) -> String {
+        let words = [&["--vary", axis, "--repeat=5", "--output=json"], words].concat();
+        let told = self.load(&words).ends(0).json();
+        told["id"].as_str().expect("a text").to_owned()
+    }
+}
+
+impl Ran {
+    #[track_caller]
+    fn ends(self, code: i32) -> Ran {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, fragments: &[&str]) -> Ran {
+        for fragment in fragments {
+            assert!(self.out.contains(fragment), "no '{fragment}' in:\n{}", self.out);
+        }
+        self
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|bad| panic!("{bad}:\n{}", self.out))
+    }
+}
+
+#[track_caller]
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn its_parameters_are_flags_with_help_and_limits() {
+    let home = Home::new();
+    home.run(&["list", "workloads"]).ends(0).says(&["tpcc ", "postings ", "made-up ledger"]);
+    let help = home.run(&["run", "postings", "--help"]).ends(0);
+    help.says(&["--accounts", "--lines", "Postings of a transaction", "[default: 3]"]);
+    home.run(&["list", "parameters"]).ends(0).says(&["Workload postings", "--accounts"]);
+    let no = home.load(&["--lines=0"]).ends(2).err;
+    assert!(no.contains("lines"), "{no}");
+}
+
+#[test]
+fn its_metric_is_charted_over_clients_and_required_at_each_point() {
+    let home = Home::new();
+    let id = home.experiment("clients=1,2,4,8", &[]);
+    let told = home.json(&["experiments", "show", &id, "--figure=posted"]);
+    assert_eq!(told["primary"], "posted.per_second");
+    let curve = &told["curve"];
+    assert_eq!(curve["figure"], "posted.per_second");
+    // Four servers: four clients are four times as fast as one.
+    let gain = number(&curve["last"]) / number(&curve["first"]);
+    assert!((3.5..4.5).contains(&gain), "{curve:#}");
+    let chart = |file: &str| {
+        let words = ["report", &id, "--figure=posted", "--chart=curves-clients-posted-per-second"];
+        home.run(&[&words[..], &["-o", file]].concat()).ends(0)
+    };
+    chart("-").says(&["<svg", "posted per second", "rows/s"]);
+    chart("posted.csv");
+    let table = std::fs::read_to_string(home.folder().join("posted.csv")).expect("written");
+    assert_eq!(table.lines().count(), 5, "{table}");
+    let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
+    show("posted>1/s").ends(0).says(&["clients=8: required posted>1/s: "]);
+    show("posted>1000/s").ends(1).says(&["clients=1: required posted>1000/s", "does not hold"]);
+}
+
+#[test]
+fn its_metric_is_compared_over_its_parameter_and_gated() {
+    let home = Home::new();
+    let id = home.experiment("lines=2,4", &["--clients=8"]);
+    let told = home.json(&["compare", &id, "--by=lines", "--figure=posted"]);
+    assert_eq!(told["primary"], "posted.per_second");
+    let judged = &told["pairs"][0]["points"][0]["primary"];
+    assert_eq!(judged["verdict"], "better", "{told:#}");
+    // Begin and commit weigh less beside four postings.
+    assert!((1.0..1.5).contains(&number(&judged["ratio"]["value"])), "{judged:#}");
+    let gate = |limit: &str| home.run(&["compare", &id, "--by=lines", "--fail-if", limit]);
+    gate("posted<-5%").ends(0).says(&["holds: posted<-5%"]);
+    gate("posted>+1%").ends(1).says(&["BROKEN: posted>+1%"]);
+}
+
+#[test]
+fn its_metric_has_a_history() {
+    let home = Home::new();
+    for (seed, build) in ["1.0", "1.1", "1.2", "1.3", "1.4"].into_iter().enumerate() {
+        let (seed, label) = (format!("--seed={seed}"), format!("--label=build={build}"));
+        home.load(&["--clients=8", &seed, &label]).ends(0);
+    }
+    let told = home.json(&["history", "--figure=posted"]);
+    assert_eq!(told["figure"], "posted.per_second");
+    assert_eq!(told["points"][0]["builds"].as_array().map(Vec::len), Some(5), "{told:#}");
+    home.run(&["history", "--figure=posted", "--output=csv"])
+        .ends(0)
+        .says(&[",1.4,1,posted.per_second,"]);
+}
+
+#[test]
+fn its_metric_is_exported_with_its_unit() {
+    let home = Home::new();
+    home.load(&["--clients=8"]).ends(0).says(&["posted", "rows"]);
+    let csv = home.run(&["runs", "show", "last", "--figures", "--output=csv"]).ends(0);
+    csv.says(&["\nposted.per_second,", ",rows/s,higher\n", "\nposted.p99,3,"]);
+    home.run(&["runs", "export", "last", "-o", "run.json"]).ends(0);
+    let text = std::fs::read_to_string(home.folder().join("run.json")).expect("written");
+    assert!(text.contains("\"posted\"") && text.contains("\"rows\""), "{text}");
+}
+
+#[test]
+fn its_data_are_built_run_and_checked_on_sqlite() {
+    let home = Home::new();
+    let words = ["run", "postings", "--accounts=50", "--lines=2", "--clients=2", "--ramp-up=0s"];
+    let words = [&words[..], &["--transactions=200", "--require=posted>1/s"]].concat();
+    // So short a run is found invalid, which is exit code 1.
+    let report = home.run(&[&words[..], &["--output=json"]].concat()).ends(1).json();
+    assert_eq!(report["required"]["results"][0]["figure"], "posted.per_second");
+    let [posts, reads] = ["post", "read"].map(|kind| &report["transactions"][kind]["finished"]);
+    assert_eq!(number(posts) + number(reads), 200.0);
+    assert!(number(reads) > 0.0);
+    let posted = &report["measures"]["posted"];
+    assert_eq!(number(&posted["sum"]), 2.0 * number(posts));
+    assert_eq!(posted["unit"], "rows");
+    home.run(&["check", "postings"]).ends(0).says(&["balance"]);
+    let other = home.run(&["run", "postings", "--accounts=60", "--transactions=1"]).ends(2).err;
+    assert!(other.contains("accounts"), "{other}");
+}
