@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
+use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target, choice};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum Arrivals {
     Uniform,
 }
 
+choice!(Arrivals { Poisson = "poisson", Uniform = "uniform" });
+
 /// What happens when an arrival finds the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,6 +27,21 @@ pub enum QueueFull {
     /// The run ends there.
     Stop,
 }
+
+choice!(QueueFull { Drop = "drop", Stop = "stop" });
+
+/// The name of a way to offer load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadModel {
+    /// [`Load::Closed`]
+    Closed,
+    /// [`Load::Open`]
+    Open,
+    /// [`Load::KeyThink`]
+    KeyThink,
+}
+
+choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
 /// How load is offered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +67,17 @@ pub enum Load {
         /// All times are multiplied by this.
         scale: f64,
     },
+}
+
+impl Load {
+    /// Its name.
+    pub fn model(&self) -> LoadModel {
+        match self {
+            Load::Closed => LoadModel::Closed,
+            Load::Open { .. } => LoadModel::Open,
+            Load::KeyThink { .. } => LoadModel::KeyThink,
+        }
+    }
 }
 
 /// When a group is done.
@@ -141,6 +169,13 @@ pub enum PlacementChoice {
     Fixed(Placement),
 }
 
+choice!(PlacementChoice {
+    Auto = "auto",
+    Fixed(Placement::Thread) = "thread",
+    Fixed(Placement::Loop) = "loop",
+    Fixed(Placement::Simulated) = "simulated",
+});
+
 /// Which system and database metrics are read once per second during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -156,16 +191,10 @@ pub enum MonitorScope {
     All,
 }
 
-impl MonitorScope {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorScope::Off => "off",
-            MonitorScope::Default => "default",
-            MonitorScope::All => "all",
-        }
-    }
-}
+choice!(
+    MonitorScope { Default = "default", All = "all", Off = "off" }
+    formerly { "chosen" = Default, "none" = Off }
+);
 
 /// A plan as decided.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

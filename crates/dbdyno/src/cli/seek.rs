@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use analysis::SeekReport;
+use app::Error;
 use app::seek::{Search, SeekResult, Use, forecast};
 use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
-use plan::{Draft, decide_seek};
+use plan::{Draft, SeekPlan};
 use render::{as_json, seek};
 
 use super::live::Live;
@@ -15,10 +16,13 @@ use super::metrics::Metrics;
 use super::run::own_target;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print, runs};
 
-/// Runs a draft that seeks something.
-pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
+/// Runs a search.
+pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches) -> Outcome {
+    if matches.contains_id("require") {
+        let why = "--require: a search has limits of its own: write them as --objective";
+        return Err(Error::Usage(why.to_owned()));
+    }
     experiments::is_kept(matches)?;
-    let sought = decide_seek(draft, &own_target)?;
     let note = sought.note();
     let search = Search::new(sought, runs::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref())
