@@ -387,7 +387,7 @@ impl Form for Transactions {
     fn print(value: &Until) -> Option<Value> {
         match value {
             Until::Time => None,
-            Until::Transactions(count) => Count::<1, { u64::MAX }>::print(count),
+            Until::Transactions(count) => Some(format!("{count} transactions").into()),
             Until::TransactionsPerClient(count) => Some(format!("{count} per client").into()),
         }
     }

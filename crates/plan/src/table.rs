@@ -68,13 +68,13 @@ macro_rules! key {
 /// none where a decided owner does not have it.
 macro_rules! parameters {
     (
-        $(#[$about_table:meta])* static $table:ident;
+        $(#[$about_table:meta])* $visibility:vis static $table:ident;
         $(#[$about_values:meta])* struct $values:ident;
         of $decided:ty;
         $($field:ident $(as $key:literal)?: $form:ty = $default:literal, $help:expr, $print:expr;)*
     ) => {
         $(#[$about_table])*
-        pub static $table: &[Row<$decided>] = &[$(Row {
+        $visibility static $table: &[Row<$decided>] = &[$(Row {
             parameter: Parameter::option(
                 key!($field $($key)?),
                 <$form as Form>::KIND,
@@ -106,7 +106,7 @@ macro_rules! parameters {
 
 parameters! {
     /// The plan's own parameters.
-    static PLAN;
+    pub static PLAN;
     /// Their values.
     struct PlanValues;
     of Plan;
@@ -158,7 +158,7 @@ parameters! {
 
 parameters! {
     /// The parameters of each group. Its name and its workload have no flag.
-    static GROUP;
+    pub static GROUP;
     /// Their values.
     struct GroupValues;
     of Group;
@@ -209,7 +209,7 @@ parameters! {
 
 parameters! {
     /// The parameters of an experiment.
-    static EXPERIMENT;
+    pub static EXPERIMENT;
     /// Their values.
     struct ExperimentValues;
     of Experiment;
@@ -254,7 +254,7 @@ parameters! {
 
 parameters! {
     /// The parameters of each disturbance. None has a flag.
-    static AT;
+    pub static AT;
     /// Their values.
     struct AtValues;
     of Disturbance;

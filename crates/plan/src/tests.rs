@@ -351,7 +351,7 @@ fn another(row: &Parameter) -> String {
     match (row.name, row.kind) {
         ("target", _) => "sqlite:another.db".to_owned(),
         ("workload", _) => "oltp-read-only".to_owned(),
-        ("transactions", _) => "7".to_owned(),
+        ("transactions", _) => "7 transactions".to_owned(),
         ("wait_until", _) => "SELECT 1".to_owned(),
         (_, ParameterKind::Text) if row.default == "1" => "3".to_owned(),
         (_, ParameterKind::Choice(names)) => {
