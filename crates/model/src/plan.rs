@@ -93,7 +93,7 @@ pub enum Until {
 }
 
 /// Clients that do the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Its name.
     pub name: String,
@@ -106,7 +106,6 @@ pub struct Group {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as written, every one of them.
-    #[serde(deserialize_with = "todays_parameters")]
     pub parameters: Vec<(String, String)>,
 }
 
@@ -122,7 +121,7 @@ pub struct Phases {
 }
 
 /// When a refused transaction is tried again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// Attempts in all, the first included; 1 means never again.
     pub attempts: u32,
@@ -133,18 +132,16 @@ pub struct Retry {
 }
 
 /// How samples are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
-    #[serde(alias = "highest_ns")]
     pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
-    #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
 
 /// How clients connect before the load begins.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connect {
     /// New connections a second, over all clients; none is as fast as they are made.
     pub rate_per_s: Option<f64>,
@@ -160,8 +157,7 @@ impl Default for Connect {
 }
 
 /// Who decides where clients live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
     /// `app`, from what workload and driver can live in and the number of clients.
     Auto,
@@ -177,15 +173,12 @@ choice!(PlacementChoice {
 });
 
 /// Which system and database metrics are read once per second during a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MonitorScope {
     /// None at all.
-    #[serde(alias = "none")]
     Off,
     /// Machine, generator, server, and the database counters that the driver selects.
     #[default]
-    #[serde(alias = "chosen")]
     Default,
     /// As the default, with all counters of the database.
     All,
@@ -197,18 +190,16 @@ choice!(
 );
 
 /// A plan as decided.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Its name.
     pub name: String,
     /// All randomness comes from this.
     pub seed: u64,
     /// The database to measure. Stored without its password.
-    #[serde(with = "as_url")]
     pub target: Target,
     /// Settings of its server that SQL sets for the run, as written, in order; those of a managed
     /// server are options of its target.
-    #[serde(default)]
     pub settings: Vec<(String, String)>,
     /// How long.
     pub phases: Phases,
@@ -217,7 +208,6 @@ pub struct Plan {
     /// Where.
     pub placement: PlacementChoice,
     /// Each event loop stays on a CPU of its own, where there is one for each.
-    #[serde(default = "is_pinned")]
     pub pin: bool,
     /// Connecting.
     pub connect: Connect,
@@ -226,18 +216,11 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
     /// Which system and database metrics are read.
-    #[serde(default, alias = "around")]
     pub monitor: MonitorScope,
     /// What is done to the database meanwhile.
-    #[serde(default)]
     pub disturbances: Vec<Disturbance>,
-}
-
-fn is_pinned() -> bool {
-    true
 }
 
 /// The parameters of a group under today's names, whenever they were stored.
@@ -251,20 +234,4 @@ pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
         }
     }
     Ok(parameters)
-}
-
-/// Targets are stored as URLs, and never with their password.
-mod as_url {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::Target;
-
-    pub(super) fn serialize<S: Serializer>(target: &Target, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(target)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Target, D::Error> {
-        Target::parse(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
 }
