@@ -1,4 +1,5 @@
-//! What a `managed:` target may ask for: `managed:mariadb?bin=/opt/mariadb&innodb_buffer_pool_size=4G`.
+//! What a `managed:` target may ask for, such as
+//! `managed:mariadb?bin=/opt/mariadb&innodb_buffer_pool_size=4G`.
 //!
 //! Declared here, since it is checked where it is written (plan) and done elsewhere (servers). Not
 //! here: which of a URL's options are the driver's (plan).

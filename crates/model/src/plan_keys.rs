@@ -83,7 +83,7 @@ mod tests {
         let check = |old: &str, today: &str| assert_eq!(todays_path(old), today);
         check("phases.measure", "duration");
         check("duration", "duration");
-        check("recording.around", "monitor");
+        check("recording.monitor", "monitor");
         check("group.load.model", "group.load");
         check("group.load.scale", "group.keythink_scale");
         check("group.writers.load.rate", "group.writers.rate");

@@ -1,6 +1,7 @@
 //! Where the name of an axis leads: one knob has many spellings, and is one place.
 //!
-//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key meet here, so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
+//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key meet here,
+//! so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
 
 use model::{
     FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey, Parameter, did_you_mean,

@@ -291,7 +291,9 @@ parameters! {
         "Change of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: add or \
          remove)",
         |at| match &at.action {
-            Action::Hosts { change, which: Which::Node(_) } => Some(Some(change.written().to_owned())),
+            Action::Hosts { change, which: Which::Node(_) } => {
+                Some(Some(change.written().to_owned()))
+            }
             Action::Hosts { change, which } => Some(Some(format!("{} {which}", change.written()))),
             _ => None,
         };
