@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::todays_path;
+
 use crate::report::{Named, Report};
 
 /// Facts that are measurements, wherever they stand.
@@ -26,9 +28,9 @@ const OF_THE_RUN: [&str; 6] =
 /// What names things, what is drawn from the seed, and what other facts say too.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is made.
-const REPORTING: [&str; 2] = ["recording.report_interval", "recording.histogram_max"];
+const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
 /// The order of the traits that readers look for first.
-const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.load.rate"];
+const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
 /// What stands for a trait that a run does not have.
 const NONE: &str = "none";
 
@@ -82,13 +84,10 @@ impl Key {
     /// As people call it: `clients` for `group.clients`.
     pub(crate) fn short(&self) -> String {
         match (self.about.as_str(), self.name.as_str()) {
-            ("plan", "phases.measure") => "duration".to_owned(),
             ("plan", name) => {
                 let within = name.strip_prefix("group.").unwrap_or(name);
-                let within = within.replace("parameters.", "").replace("load.model", "load");
-                let within = within.replace("load.", "");
-                let bare = ["phases.", "server."].iter().find_map(|of| within.strip_prefix(of));
-                bare.unwrap_or(&within).to_owned()
+                let within = within.replace("parameters.", "");
+                within.strip_prefix("server.").unwrap_or(&within).to_owned()
             }
             ("target", "url") => "target".to_owned(),
             ("database", "product") => "database".to_owned(),
@@ -111,12 +110,13 @@ impl Condition {
             }
         };
         if let Ok(plan) = report.plan.parse::<toml::Table>() {
-            flatten("", &toml::Value::Table(plan), &mut |path, value| match path {
-                "target.url" => of_target(&value, &mut put),
+            // Plans of earlier versions are of the same condition.
+            flatten("", &toml::Value::Table(plan), &mut |path, value| match todays_path(path) {
+                path if path == "target" => of_target(&value, &mut put),
                 // Where clients lived in the end.
-                "placement" => put("plan", path, &report.placement),
-                _ if path.ends_with(".name") => {}
-                _ => put("plan", path, &value),
+                path if path == "placement" => put("plan", &path, &report.placement),
+                path if path.ends_with(".name") => {}
+                path => put("plan", &path, &value),
             });
         }
         let kept = |about: &str| !OF_THE_RUN.contains(&about);

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload, fnv1a,
-    format_count,
+    Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload,
+    fnv1a, format_count,
 };
 use monitor::wall_clock;
 

@@ -38,6 +38,12 @@ impl From<plan::BadPlan> for Error {
     }
 }
 
+impl From<model::BadParameter> for Error {
+    fn from(bad: model::BadParameter) -> Error {
+        Error::Usage(bad.to_string())
+    }
+}
+
 impl From<model::Refusal> for Error {
     fn from(refusal: model::Refusal) -> Error {
         Error::failed(refusal)

@@ -32,15 +32,7 @@ pub enum LoadMethod {
     Insert,
 }
 
-impl LoadMethod {
-    /// Its name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            LoadMethod::Bulk => "bulk",
-            LoadMethod::Insert => "insert",
-        }
-    }
-}
+model::choice!(LoadMethod { Bulk = "bulk", Insert = "insert" });
 
 /// What is left to be loaded.
 pub(crate) struct Work {

@@ -56,7 +56,7 @@ impl Managed {
         let has_changed = self.wanted.options.settings != wanted.options.settings;
         if has_changed {
             for (name, value) in &wanted.options.settings {
-                self.cluster.set(name, value).map_err(|bad| Error::Usage(bad.0))?;
+                self.cluster.set(name, value)?;
             }
         }
         let is_put_back = from_copy && self.cluster.has_copy();

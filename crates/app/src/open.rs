@@ -256,13 +256,12 @@ pub fn resolve_workload(
     seed: u64,
 ) -> Result<Opened, Error> {
     let (database, is_kept) = (Arc::clone(database), !managed::is_managed(target));
-    let entry = workloads::by_name(workload).map_err(|bad| Error::Usage(bad.0))?;
+    let entry = workloads::by_name(workload)?;
     let pairs = || parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-    let settings = Settings::decide(entry.name, entry.parameters, pairs())
-        .map_err(|bad| Error::Usage(bad.0))?;
+    let settings = Settings::decide(entry.name, entry.parameters, pairs())?;
     let make = |settings: &Settings, data: Option<&Identity>| {
         let make = workloads::Make { settings, seed, data };
-        (entry.make)(&make).map_err(|bad| Error::Usage(bad.0))
+        (entry.make)(&make).map_err(Error::from)
     };
     let fresh = make(&settings, None)?;
     if let Some(why) = fresh.refuses(database.dialect()) {

@@ -36,7 +36,10 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
         let known = || of_ours.clone().chain(["managed"]);
         let hint = did_you_mean(scheme, known());
         let all: Vec<&str> = known().collect();
-        BadParameter(format!("no driver serves '{scheme}:'{hint}; there are {}", all.join(", ")))
+        BadParameter::new(format!(
+            "no driver serves '{scheme}:'{hint}; there are {}",
+            all.join(", ")
+        ))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nesting, StopRule};
+use crate::{Nesting, StopRule, choice};
 
 /// The order in which trials are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,19 +17,11 @@ pub enum Order {
     Sequential,
 }
 
-impl Order {
-    /// Every order.
-    pub const ALL: [Order; 3] = [Order::Interleaved, Order::Random, Order::Sequential];
-
-    /// Its name in plans and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Order::Interleaved => "interleaved",
-            Order::Random => "random",
-            Order::Sequential => "sequential",
-        }
-    }
-}
+choice!(Order {
+    Interleaved = "interleaved",
+    Random = "random",
+    Sequential = "sequential",
+});
 
 /// What becomes of the data between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,16 +35,7 @@ pub enum DataPolicy {
     Copy,
 }
 
-impl DataPolicy {
-    /// Its name in plans.
-    pub fn name(self) -> &'static str {
-        match self {
-            DataPolicy::Keep => "keep",
-            DataPolicy::Rebuild => "rebuild",
-            DataPolicy::Copy => "copy",
-        }
-    }
-}
+choice!(DataPolicy { Keep = "keep", Rebuild = "rebuild", Copy = "copy" });
 
 /// What must hold before a trial begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,6 +6,7 @@
 
 mod acknowledged;
 mod arrival_rate;
+mod choice;
 mod civil;
 mod clock;
 mod control_chars;
@@ -24,10 +25,12 @@ mod gauge;
 mod hash;
 mod identity;
 mod kind;
+pub mod managed;
 pub mod numbers;
 mod objective;
 mod parameter;
 mod plan;
+mod plan_keys;
 mod refusal;
 mod repeats;
 mod run;
@@ -48,6 +51,7 @@ mod workload;
 
 pub use acknowledged::Acknowledged;
 pub use arrival_rate::ArrivalRate;
+pub use choice::Choice;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
 pub use control_chars::is_control_char;
@@ -74,10 +78,16 @@ pub use hash::fnv1a;
 pub use identity::Identity;
 pub use kind::{Headline, Kind, KindIndex, Measure, MeasureKind};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
-pub use parameter::{BadParameter, Parameter, ParameterKind, Setting, Settings};
+pub use parameter::{
+    BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
+};
 pub use plan::{
-    Arrivals, Connect, Group, Load, MonitorScope, Phases, PlacementChoice, Plan, QueueFull,
-    Recording, Retry, Until,
+    Arrivals, Connect, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice, Plan,
+    QueueFull, Recording, Retry, Until,
+};
+pub use plan_keys::{
+    FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
+    todays_key, todays_path,
 };
 pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, StopRule};
@@ -91,7 +101,7 @@ pub use second::{
     window_seconds,
 };
 pub use server_setting::{
-    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, server_of,
+    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting, server_of,
 };
 pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,

@@ -38,6 +38,8 @@ pub enum ParameterKind {
     Counts(usize),
     /// `n` durations, separated by `/` or `,`.
     Durations(usize),
+    /// Words, separated by `,`; its flag may be given several times.
+    Words,
     /// Anything.
     Text,
 }
@@ -75,8 +77,7 @@ impl Parameter {
 
     /// Reads a value.
     pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
-        let name = self.name;
-        self.kind.parse(text).map_err(|why| BadParameter(format!("{name}: {why}")))
+        self.kind.parse(text).map_err(|why| BadParameter::of(self.name, why))
     }
 }
 
@@ -101,11 +102,31 @@ pub enum Setting {
 
 /// A parameter that cannot be accepted; its words name the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadParameter(pub String);
+pub struct BadParameter {
+    /// Which one; none where it is not about one alone.
+    pub parameter: Option<String>,
+    /// What is wrong, without its name.
+    pub why: String,
+}
+
+impl BadParameter {
+    /// What is wrong with the parameter of this name.
+    pub fn of(parameter: &str, why: impl Into<String>) -> BadParameter {
+        BadParameter { parameter: Some(parameter.to_owned()), why: why.into() }
+    }
+
+    /// What is wrong with several, or with something that has no name.
+    pub fn new(why: impl Into<String>) -> BadParameter {
+        BadParameter { parameter: None, why: why.into() }
+    }
+}
 
 impl fmt::Display for BadParameter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match &self.parameter {
+            Some(parameter) => write!(f, "{parameter}: {}", self.why),
+            None => f.write_str(&self.why),
+        }
     }
 }
 
@@ -137,11 +158,7 @@ impl ParameterKind {
                 text.parse::<ArrivalRate>().map(|_| Setting::Text(text.to_owned())).map_err(words)
             }
             ParameterKind::Bytes => parse_bytes(text).map(Setting::Count).map_err(words),
-            ParameterKind::Switch => match text {
-                "true" | "yes" | "on" | "1" => Ok(Setting::Switch(true)),
-                "false" | "no" | "off" | "0" => Ok(Setting::Switch(false)),
-                _ => Err(format!("'{text}' is neither true nor false")),
-            },
+            ParameterKind::Switch => parse_switch(text).map(Setting::Switch),
             ParameterKind::Choice(choices) if choices.contains(&text) => {
                 Ok(Setting::Text(text.to_owned()))
             }
@@ -157,7 +174,7 @@ impl ParameterKind {
                 let values = list(text, n, |part| parse_duration(part).map_err(words))?;
                 Ok(Setting::Durations(values))
             }
-            ParameterKind::Text => Ok(Setting::Text(text.to_owned())),
+            ParameterKind::Text | ParameterKind::Words => Ok(Setting::Text(text.to_owned())),
         }
     }
 
@@ -174,11 +191,13 @@ impl ParameterKind {
             ParameterKind::Counts(n) => vec!["N"; n].join("/"),
             ParameterKind::Durations(n) => vec!["DURATION"; n].join("/"),
             ParameterKind::Text => "TEXT".to_owned(),
+            ParameterKind::Words => "TEXT,TEXT".to_owned(),
         }
     }
 }
 
-fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
+/// Refuses a value that is not from `min` to `max`.
+pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
     if value < min {
         return Err(format!("{value} is too small: it must be at least {min}"));
     }
@@ -186,6 +205,15 @@ fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<()
         return Err(format!("{value} is too large: it must be at most {max}"));
     }
     Ok(())
+}
+
+/// Reads yes or no.
+pub fn parse_switch(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err(format!("'{text}' is neither true nor false")),
+    }
 }
 
 fn list<T>(
@@ -240,7 +268,7 @@ impl Settings {
                         Some(ours) => format!(" (here it is called '{ours}')"),
                         None => did_you_mean(name, table.iter().map(|row| row.name)),
                     };
-                return Err(BadParameter(format!("{owner} has no parameter '{name}'{hint}")));
+                return Err(BadParameter::new(format!("{owner} has no parameter '{name}'{hint}")));
             };
             settings.values.insert(row.name, (row.parse(text)?, text.to_owned()));
             settings.given.push(row.name);
@@ -368,7 +396,7 @@ mod tests {
     fn a_wrong_parameter_is_told_with_its_remedy() {
         let check = |name: &str, value: &str, expect: &str| {
             let error = Settings::decide("tpcc", TABLE, [(name, value)]).expect_err("wrong");
-            assert_eq!(error.0, expect);
+            assert_eq!(error.to_string(), expect);
         };
         check("warehuoses", "4", "tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)");
         check("warehouses", "0", "warehouses: 0 is too small: it must be at least 1");

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target};
+use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target, choice};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum Arrivals {
     Uniform,
 }
 
+choice!(Arrivals { Poisson = "poisson", Uniform = "uniform" });
+
 /// What happens when an arrival finds the queue full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,6 +27,21 @@ pub enum QueueFull {
     /// The run ends there.
     Stop,
 }
+
+choice!(QueueFull { Drop = "drop", Stop = "stop" });
+
+/// The name of a way to offer load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadModel {
+    /// [`Load::Closed`]
+    Closed,
+    /// [`Load::Open`]
+    Open,
+    /// [`Load::KeyThink`]
+    KeyThink,
+}
+
+choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
 /// How load is offered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +69,17 @@ pub enum Load {
     },
 }
 
+impl Load {
+    /// Its name.
+    pub fn model(&self) -> LoadModel {
+        match self {
+            Load::Closed => LoadModel::Closed,
+            Load::Open { .. } => LoadModel::Open,
+            Load::KeyThink { .. } => LoadModel::KeyThink,
+        }
+    }
+}
+
 /// When a group is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +93,7 @@ pub enum Until {
 }
 
 /// Clients that do the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Its name.
     pub name: String,
@@ -78,7 +106,6 @@ pub struct Group {
     /// When it is done.
     pub until: Until,
     /// The workload's parameters as written, every one of them.
-    #[serde(deserialize_with = "todays_parameters")]
     pub parameters: Vec<(String, String)>,
 }
 
@@ -94,7 +121,7 @@ pub struct Phases {
 }
 
 /// When a refused transaction is tried again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// Attempts in all, the first included; 1 means never again.
     pub attempts: u32,
@@ -105,18 +132,16 @@ pub struct Retry {
 }
 
 /// How samples are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// The longest time that histograms tell apart; longer ones are counted as overflow.
-    #[serde(alias = "highest_ns")]
     pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
-    #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
 
 /// How clients connect before the load begins.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connect {
     /// New connections a second, over all clients; none is as fast as they are made.
     pub rate_per_s: Option<f64>,
@@ -132,8 +157,7 @@ impl Default for Connect {
 }
 
 /// Who decides where clients live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
     /// `app`, from what workload and driver can live in and the number of clients.
     Auto,
@@ -141,45 +165,41 @@ pub enum PlacementChoice {
     Fixed(Placement),
 }
 
+choice!(PlacementChoice {
+    Auto = "auto",
+    Fixed(Placement::Thread) = "thread",
+    Fixed(Placement::Loop) = "loop",
+    Fixed(Placement::Simulated) = "simulated",
+});
+
 /// Which system and database metrics are read once per second during a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MonitorScope {
     /// None at all.
-    #[serde(alias = "none")]
     Off,
     /// Machine, generator, server, and the database counters that the driver selects.
     #[default]
-    #[serde(alias = "chosen")]
     Default,
     /// As the default, with all counters of the database.
     All,
 }
 
-impl MonitorScope {
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            MonitorScope::Off => "off",
-            MonitorScope::Default => "default",
-            MonitorScope::All => "all",
-        }
-    }
-}
+choice!(
+    MonitorScope { Default = "default", All = "all", Off = "off" }
+    formerly { "chosen" = Default, "none" = Off }
+);
 
 /// A plan as decided.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Its name.
     pub name: String,
     /// All randomness comes from this.
     pub seed: u64,
     /// The database to measure. Stored without its password.
-    #[serde(with = "as_url")]
     pub target: Target,
     /// Settings of its server that SQL sets for the run, as written, in order; those of a managed
     /// server are options of its target.
-    #[serde(default)]
     pub settings: Vec<(String, String)>,
     /// How long.
     pub phases: Phases,
@@ -188,7 +208,6 @@ pub struct Plan {
     /// Where.
     pub placement: PlacementChoice,
     /// Each event loop stays on a CPU of its own, where there is one for each.
-    #[serde(default = "is_pinned")]
     pub pin: bool,
     /// Connecting.
     pub connect: Connect,
@@ -197,18 +216,11 @@ pub struct Plan {
     /// Keeping samples.
     pub recording: Recording,
     /// How many seconds each stretch of the report has.
-    #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
     /// Which system and database metrics are read.
-    #[serde(default, alias = "around")]
     pub monitor: MonitorScope,
     /// What is done to the database meanwhile.
-    #[serde(default)]
     pub disturbances: Vec<Disturbance>,
-}
-
-fn is_pinned() -> bool {
-    true
 }
 
 /// The parameters of a group under today's names, whenever they were stored.
@@ -222,20 +234,4 @@ pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
         }
     }
     Ok(parameters)
-}
-
-/// Targets are stored as URLs, and never with their password.
-mod as_url {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::Target;
-
-    pub(super) fn serialize<S: Serializer>(target: &Target, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(target)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Target, D::Error> {
-        Target::parse(&String::deserialize(from)?).map_err(D::Error::custom)
-    }
 }

@@ -85,6 +85,12 @@ pub fn server_of(target: &crate::Target) -> String {
     format!("{scheme}://{name}{port}")
 }
 
+/// A setting's name in the one spelling that is compared: servers take `-` for `_`, and letters of
+/// either case.
+pub fn plain_setting(name: &str) -> String {
+    name.replace('-', "_").to_ascii_lowercase()
+}
+
 /// Whether two spellings of a setting's value are the same: `on` and `1`, `64MB` and `65536kB`.
 pub fn is_same_value(a: &str, b: &str) -> bool {
     let (a, b) = (a.trim().to_ascii_lowercase(), b.trim().to_ascii_lowercase());

@@ -98,7 +98,7 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Axis, DataPolicy, Point, combinations};
+    use crate::{Axis, Choice, DataPolicy, Point, combinations};
 
     fn experiment(order: Order, n_points: usize, repeats: u32) -> Experiment {
         let values: Vec<String> = (0..n_points).map(|n| n.to_string()).collect();
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn every_order_makes_every_trial_once() {
-        for order in Order::ALL {
+        for &order in Order::ALL {
             let made = experiment(order, 3, 4);
             let mut trials = made.order();
             assert_eq!(trials, made.order());
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn nested_trials_of_a_start_follow_each_other_and_every_trial_is_made_once() {
-        for order in Order::ALL {
+        for &order in Order::ALL {
             let mut made = experiment(order, 2, 12);
             made.nesting = Nesting { restarts: Some(3), rebuilds: Some(2) };
             assert_eq!((made.level(), made.units(), made.runs_together()), (Level::Rebuild, 2, 2));

@@ -2,40 +2,40 @@
 //!
 //! Not here: how it is waited for (app).
 
-use model::{Condition, Target, parse_duration};
+use model::{Condition, Target};
 
 use crate::bad_plan::BadPlan;
-use crate::draft::{Draft, spelled};
+use crate::draft::spelled;
+use crate::table::ExperimentValues;
 
 /// A condition is a query: there must be something that can answer one.
 pub(crate) fn can_be_asked<'t>(
-    draft: &Draft,
+    values: &ExperimentValues,
     mut targets: impl Iterator<Item = &'t Target>,
 ) -> Result<(), BadPlan> {
-    match (targets.any(|target| target.scheme == "sim"), draft.values.get("experiment.until")) {
-        (true, Some(written)) => Err(written.bad(
+    match targets.any(|target| target.scheme == "sim") && values.wait_until.is_written() {
+        true => Err(values.wait_until.bad(
             "sim: has no database that could be asked, and may run in virtual time: there is \
              nothing to wait for",
         )),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 
 /// What must hold before each trial.
-pub(crate) fn decide_until(draft: &Draft) -> Result<Option<Condition>, BadPlan> {
-    let at_most = parse_duration(&draft.word("experiment.until_at_most")?).unwrap_or(0);
-    let Some(written) = draft.plan("experiment.until") else {
-        return match draft.values.get("experiment.until_at_most") {
-            Some(written) => {
-                let until = spelled("experiment.until", "SELECT ...", &written.from);
-                Err(written.bad(format!("nothing is waited for: write {until} too")))
-            }
-            None => Ok(None),
-        };
-    };
-    if written.text.trim().is_empty() {
-        let until = spelled("experiment.until", "SELECT ...", &written.from);
-        return Err(written.bad(format!("there is no query: write {until}")));
+pub(crate) fn decide_wait(values: &ExperimentValues) -> Result<Option<Condition>, BadPlan> {
+    let ExperimentValues { wait_until, wait_at_most, .. } = values;
+    let query = |beside| spelled("wait_until", "SELECT ...", beside);
+    match &wait_until.value {
+        Some(sql) if sql.trim().is_empty() => {
+            let query = query(&wait_until.from);
+            Err(wait_until.bad(format!("there is no query: write {query}")))
+        }
+        Some(sql) => Ok(Some(Condition { sql: sql.clone(), at_most_ns: wait_at_most.value })),
+        None if wait_at_most.is_written() => {
+            let query = query(&wait_at_most.from);
+            Err(wait_at_most.bad(format!("nothing is waited for: write {query} too")))
+        }
+        None => Ok(None),
     }
-    Ok(Some(Condition { sql: written.text, at_most_ns: at_most }))
 }

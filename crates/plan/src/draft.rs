@@ -1,67 +1,18 @@
 //! A plan as written: every value still text, with the place where it was written.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use model::Setting;
-
 use crate::bad_plan::BadPlan;
-use crate::table::{self, AT, GROUP, PLAN, Row};
-
-/// Where something was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum From {
-    /// As a flag on the command line, without dashes.
-    Flag(String),
-    /// In a file.
-    File {
-        /// The file as it was named.
-        name: String,
-        /// From 1.
-        line: usize,
-        /// From 1, in characters.
-        column: usize,
-    },
-    /// Nowhere: the table's default.
-    Default,
-}
-
-impl fmt::Display for From {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            From::Flag(name) => write!(f, "--{name}"),
-            From::File { name, line, column } => write!(f, "{name}:{line}:{column}"),
-            From::Default => f.write_str("default"),
-        }
-    }
-}
-
-/// A value as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its text.
-    pub text: String,
-    /// Its place.
-    pub from: From,
-}
-
-impl Written {
-    /// An error about this value.
-    pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
-        match &self.from {
-            From::Default => BadPlan(why.to_string()),
-            from => BadPlan(format!("{from}: {why}")),
-        }
-    }
-}
+use crate::table::{EXPERIMENT, find};
+use crate::written::{From, Values, Written};
 
 /// A group as written.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
     /// Where it begins, if it is in a file.
     pub from: Option<From>,
-    /// Values by path (`clients`, `load.rate`).
-    pub values: BTreeMap<&'static str, Written>,
+    /// Values by name (`clients`, `rate`).
+    pub values: Values,
     /// The workload's parameters by name.
     pub parameters: Vec<(String, Written)>,
 }
@@ -71,8 +22,10 @@ pub struct GroupDraft {
 pub struct Draft {
     /// The file that it comes from.
     pub file: Option<String>,
-    /// Values by path (`phases.measure`).
-    pub values: BTreeMap<&'static str, Written>,
+    /// Values by name (`duration`).
+    pub values: Values,
+    /// Values of the experiment by name (`repeat`).
+    pub experiment: Values,
     /// The groups.
     pub groups: Vec<GroupDraft>,
     /// What is varied.
@@ -90,10 +43,8 @@ pub struct Draft {
 pub struct AtDraft {
     /// Where it begins.
     pub from: From,
-    /// Values by path (`time`, `command`).
-    pub values: BTreeMap<&'static str, Written>,
-    /// The statements.
-    pub sql: Vec<Written>,
+    /// Values by name (`time`, `command`).
+    pub values: Values,
 }
 
 /// An axis as written.
@@ -128,50 +79,24 @@ impl Draft {
             _ => Ok(()),
         }
     }
-
-    /// The value at `path`, or the table's default.
-    pub fn plan(&self, path: &'static str) -> Option<Written> {
-        value(&self.values, PLAN, path)
-    }
-
-    /// Reads the value at `path`.
-    pub fn plan_setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
-        setting(&self.values, PLAN, path)
-    }
-
-    /// A value with a default, as it was written; its reading is checked.
-    pub(crate) fn word(&self, path: &'static str) -> Result<String, BadPlan> {
-        self.plan_setting(path)?;
-        Ok(self.plan(path).map(|written| written.text).unwrap_or_default())
-    }
 }
 
 impl GroupDraft {
-    /// The value at `path`, or the table's default.
-    pub fn group(&self, path: &'static str) -> Option<Written> {
-        value(&self.values, GROUP, path)
+    /// The name of its workload, if that is written.
+    pub fn workload(&self) -> Option<&Written> {
+        self.values.get("workload")
     }
 
-    /// Whether somebody wrote a value at `path`.
-    pub fn is_given(&self, path: &str) -> bool {
-        self.values.contains_key(path)
-    }
-
-    /// Reads the value at `path`.
-    pub fn group_setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
-        setting(&self.values, GROUP, path)
+    /// What it is called: by its name, or by its workload.
+    pub(crate) fn name(&self) -> Option<&Written> {
+        self.values.get("name").or_else(|| self.workload())
     }
 }
 
 impl AtDraft {
-    /// Reads the value at `path`.
-    pub fn setting(&self, path: &'static str) -> Result<Option<Setting>, BadPlan> {
-        setting(&self.values, AT, path)
-    }
-
     /// An error about it as a whole.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
-        BadPlan(format!("{}: {why}", self.from))
+        self.from.bad(why)
     }
 }
 
@@ -194,53 +119,23 @@ impl VaryDraft {
 
     /// An error about it as a whole.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
-        Written { text: String::new(), from: self.from.clone() }.bad(why)
+        self.from.bad(why)
     }
 }
 
-/// A row as one would write it where something else was written: a flag on the command line, a key
-/// in a file; with a value for an example, unless that is empty.
-pub(crate) fn spelled(path: &str, value: &str, beside: &From) -> String {
-    let row = [PLAN, GROUP].into_iter().find_map(|rows| table::row(rows, path));
-    let row = row.expect("paths are asked for as the tables spell them");
+/// A parameter as one would write it where something else was written: a flag on the command line,
+/// a key in a file; with a value for an example, unless that is empty.
+pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();
+    let flag = name.replace('_', "-");
+    let of = if find(EXPERIMENT, name).is_some() { "experiment." } else { "" };
     match beside {
-        From::File { .. } if value.is_empty() => path.to_owned(),
-        From::File { .. } if is_number => format!("{path} = {value}"),
-        From::File { .. } => format!("{path} = \"{value}\""),
-        _ if value.is_empty() => format!("--{}", row.parameter.flag()),
-        _ if is_plain => format!("--{} {value}", row.parameter.flag()),
-        _ => format!("--{} '{value}'", row.parameter.flag()),
+        From::File { .. } if value.is_empty() => format!("{of}{name}"),
+        From::File { .. } if is_number => format!("{of}{name} = {value}"),
+        From::File { .. } => format!("{of}{name} = \"{value}\""),
+        _ if value.is_empty() => format!("--{flag}"),
+        _ if is_plain => format!("--{flag} {value}"),
+        _ => format!("--{flag} '{value}'"),
     }
-}
-
-fn value(
-    values: &BTreeMap<&'static str, Written>,
-    rows: &'static [Row],
-    path: &'static str,
-) -> Option<Written> {
-    if let Some(written) = values.get(path) {
-        return Some(written.clone());
-    }
-    let default = table::row(rows, path)?.parameter.default;
-    (!default.is_empty()).then(|| Written { text: default.to_owned(), from: From::Default })
-}
-
-fn setting(
-    values: &BTreeMap<&'static str, Written>,
-    rows: &'static [Row],
-    path: &'static str,
-) -> Result<Option<Setting>, BadPlan> {
-    let Some(written) = value(values, rows, path) else {
-        return Ok(None);
-    };
-    let row = table::row(rows, path).expect("paths are asked for as the tables spell them");
-    let parsed = row.parameter.kind.parse(&written.text);
-    // A flag names itself; in a file the key is said.
-    let told = |why: String| match &written.from {
-        From::File { .. } => written.bad(format!("{path}: {why}")),
-        _ => written.bad(why),
-    };
-    parsed.map(Some).map_err(told)
 }

@@ -4,10 +4,10 @@
 //! server is started, what the driver knows is the driver's, and all else is a setting of the
 //! server. A setting that has the name of an option is written with `-` for `_`.
 
+use model::managed::{Kind, Options, from_target};
 use model::{BadParameter, Settings, Target};
-use servers::{Kind, Options};
 
-pub use servers::PARAMETERS;
+pub use model::managed::PARAMETERS;
 
 /// The scheme.
 pub const NAME: &str = "managed";
@@ -69,9 +69,9 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
                     "true" => true,
                     "false" => false,
                     _ => {
-                        let text = "socket: a managed server has one of its own: write \
-                                    socket=true to use it instead of TCP";
-                        return Err(BadParameter(text.to_owned()));
+                        let why = "a managed server has one of its own: write socket=true to use \
+                                   it instead of TCP";
+                        return Err(BadParameter::of(name, why));
                     }
                 };
             } else if entry.parameters.iter().any(|row| row.name == name) {
@@ -83,11 +83,11 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
         let written = driver.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         Settings::decide(entry.name, entry.parameters, written)?;
     }
-    let (kind, options) = servers::from_target(&server)?;
+    let (kind, options) = from_target(&server)?;
     if by_socket && options.nodes.is_some() {
-        let text = "socket: each node of a cluster has one of its own, and clients go to several: \
-                    leave it out";
-        return Err(BadParameter(text.to_owned()));
+        let why = "each node of a cluster has one of its own, and clients go to several: leave it \
+                   out";
+        return Err(BadParameter::of("socket", why));
     }
     Ok(Wanted { kind, options, driver, by_socket })
 }
@@ -116,7 +116,7 @@ mod tests {
     fn a_wrong_managed_target_is_told_with_its_remedy() {
         let check = |url: &str, expect: &str| {
             let Err(error) = split(url) else { panic!("{url} is accepted") };
-            assert!(error.0.contains(expect), "{url}: {error}");
+            assert!(error.to_string().contains(expect), "{url}: {error}");
         };
         check("managed:marjadb", "did you mean");
         check("managed:mariadb?tls=maybe", "'maybe' is not one of");

@@ -1,23 +1,26 @@
 //! Where the name of an axis leads: one knob has many spellings, and is one place.
 //!
-//! `rate` and `load.rate`, `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B` meet
-//! here, so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
+//! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key meet here,
+//! so that nothing is varied twice, or varied and fixed. Not here: what is varied (vary).
 
-use model::did_you_mean;
+use model::{
+    FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey, Parameter, did_you_mean,
+    plain_setting, todays_key,
+};
 
 use crate::bad_plan::BadPlan;
-use crate::draft::{Draft, From, GroupDraft, VaryDraft, Written, spelled};
-use crate::server::plain;
-use crate::table::{GROUP, PLAN};
+use crate::draft::{Draft, GroupDraft, VaryDraft, spelled};
+use crate::table::{EXPERIMENT, GROUP, PLAN, Row, find};
+use crate::written::{From, Written};
 
 /// A place in a draft that an axis writes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A value of the plan, by path.
+    /// A value of the plan, by name.
     Plan(&'static str),
     /// A setting of the server, plainly spelled.
     Server(String),
-    /// A value of the group of this index, by path.
+    /// A value of the group of this index, by name.
     Group(usize, &'static str),
     /// A parameter of the workload of the group of this index.
     Parameter(usize, &'static str),
@@ -27,16 +30,13 @@ pub(crate) enum Place {
 pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
-        return Ok(vec![Place::Server(plain(setting))]);
+        return Ok(vec![Place::Server(plain_setting(setting))]);
     }
     if let Some(rest) = name.strip_prefix("group.") {
         let Some((group, path)) = rest.split_once('.') else {
             return Err(vary.bad(format!("'{name}': write group.NAME.clients")));
         };
-        let called = |draft: &GroupDraft| {
-            let name = draft.group("name").or_else(|| draft.group("workload"));
-            name.is_some_and(|name| name.text == group)
-        };
+        let called = |draft: &GroupDraft| draft.name().is_some_and(|name| name.text == group);
         let Some(index) = draft.groups.iter().position(called) else {
             return Err(vary.bad(format!("'{name}': no group is called '{group}'")));
         };
@@ -45,15 +45,13 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
             None => Err(vary.unknown(path, group_names(&draft.groups[index]))),
         };
     }
-    let row = PLAN.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
-    match row {
-        Some(row) if row.path.starts_with("experiment.") => {
-            let own = spelled(row.path, "", &vary.from);
-            let why = "is said of the experiment as a whole, and is no axis: write";
-            return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
-        }
-        Some(row) => return Ok(vec![Place::Plan(row.path)]),
-        None => {}
+    if find(EXPERIMENT, name.strip_prefix("experiment.").unwrap_or(name)).is_some() {
+        let own = spelled(name.strip_prefix("experiment.").unwrap_or(name), "", &vary.from);
+        let why = "is said of the experiment as a whole, and is no axis: write";
+        return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
+    }
+    if let Some(row) = known(PLAN, FORMER_OF_PLAN, name) {
+        return Ok(vec![Place::Plan(row.name)]);
     }
     let all = (0..draft.groups.len()).filter_map(|index| in_group(draft, index, name));
     let all: Vec<Place> = all.collect();
@@ -61,8 +59,7 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
         return Ok(all);
     }
     let known = draft.groups.iter().flat_map(group_names);
-    let axes = PLAN.iter().filter(|row| !row.path.starts_with("experiment."));
-    let known: Vec<&str> = known.chain(axes.map(|row| row.parameter.name)).collect();
+    let known = known.chain(PLAN.iter().map(|row| row.parameter.name));
     Err(vary.unknown(name, known))
 }
 
@@ -73,7 +70,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
         From::Flag(flag) => From::Flag(format!("{flag} {}", vary.name)),
         from => from.clone(),
     };
-    let written = Written { text: value, from };
+    let written = Written::new(value, from);
     for place in places(draft, vary)? {
         let written = written.clone();
         match place {
@@ -89,11 +86,11 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
                 parameters.push((name.to_owned(), written));
             }
             Place::Server(name) => {
-                if !draft.values.contains_key("target.url") {
+                if !draft.values.contains_key("target") {
                     let why = "a setting of a server needs a target that is one: --target";
                     return Err(vary.bad(why));
                 }
-                draft.server.retain(|(other, _)| plain(other) != name);
+                draft.server.retain(|(other, _)| plain_setting(other) != name);
                 let spelled = vary.name["server.".len()..].to_owned();
                 draft.server.push((spelled, written));
             }
@@ -150,7 +147,7 @@ pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Writ
             parameters.find(|(other, _)| flag_of(other) == flag_of(name)).map(|(_, at)| at)
         }
         Place::Server(name) => {
-            draft.server.iter().find(|(other, _)| plain(other) == *name).map(|(_, at)| at)
+            draft.server.iter().find(|(other, _)| plain_setting(other) == *name).map(|(_, at)| at)
         }
     }
 }
@@ -175,20 +172,28 @@ pub(crate) fn flag_of(name: &str) -> String {
     name.replace('_', "-")
 }
 
+/// The parameter of this name: as key, flag, or path of an earlier version.
+fn known<T>(
+    rows: &'static [Row<T>],
+    former: &'static [FormerKey],
+    name: &str,
+) -> Option<&'static Parameter> {
+    find(rows, todays_key(former, name).unwrap_or(name))
+}
+
 /// Where a group has the word, if it knows it.
 fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
-    let row = GROUP.iter().find(|row| row.path == name || row.parameter.flag() == flag_of(name));
-    if let Some(row) = row {
-        return Some(Place::Group(index, row.path));
+    if let Some(row) = known(GROUP, FORMER_OF_GROUP, name) {
+        return Some(Place::Group(index, row.name));
     }
     let name = name.strip_prefix("parameters.").unwrap_or(name);
-    let row = parameters_of(&draft.groups[index]).iter().find(|row| row.flag() == flag_of(name));
+    let name = flag_of(todays_key(FORMER_PARAMETERS, name).unwrap_or(name));
+    let row = parameters_of(&draft.groups[index]).iter().find(|row| row.flag() == name);
     row.map(|row| Place::Parameter(index, row.name))
 }
 
-pub(crate) fn parameters_of(group: &GroupDraft) -> &'static [model::Parameter] {
-    let workload = group.group("workload");
-    let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
+pub(crate) fn parameters_of(group: &GroupDraft) -> &'static [Parameter] {
+    let entry = group.workload().and_then(|written| workloads::by_name(&written.text).ok());
     entry.map(|entry| entry.parameters).unwrap_or_default()
 }
 

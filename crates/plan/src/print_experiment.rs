@@ -1,10 +1,10 @@
 //! An experiment, in TOML that decides to the same points. Not here: the plan of one point (print).
 
-use model::{Axis, Condition, Experiment, Level};
+use model::{Axis, Experiment, plain_setting};
 use toml::{Table, Value};
 
-use crate::print::{exact, put, to_toml};
-use crate::server::is_same;
+use crate::print::{put, to_toml};
+use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
@@ -13,46 +13,19 @@ use crate::vary::{decide_all, is_target};
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let first = experiment.points.first().filter(|_| experiment.seek.is_none())?;
     let mut top = first.plan.parse::<Table>().ok()?;
-    let mut of = Table::new();
-    repeats(&mut of, experiment);
-    put(&mut of, "order", experiment.order.name());
-    put(&mut of, "data", experiment.data.name());
-    put(&mut of, "pause", exact(experiment.pause_ns));
-    if let Some(Condition { sql, at_most_ns }) = &experiment.until {
-        put(&mut of, "until", sql.as_str());
-        put(&mut of, "until_at_most", exact(*at_most_ns));
-    }
     // What an axis sets is not set beside it.
     for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
         if let Some(Value::Table(server)) = top.get_mut("server") {
-            server.retain(|name, _| !is_same(name, setting));
+            server.retain(|name, _| plain_setting(name) != plain_setting(setting));
         }
     }
-    put(&mut top, "experiment", of);
+    put(&mut top, "experiment", printed(EXPERIMENT, experiment));
     let mut beside = top.clone();
     beside.remove("server");
     let axes = axes_toml(&experiment.axes);
     written(&mut top, &axes, experiment).or_else(|| {
         written(&mut beside, &axes_toml(&with_targets_as_decided(experiment)?), experiment)
     })
-}
-
-/// The repeats of each level; that of the highest may be a rule.
-fn repeats(of: &mut Table, experiment: &Experiment) {
-    let model::Nesting { restarts, rebuilds } = experiment.nesting;
-    let runs = experiment.repeats / (restarts.unwrap_or(1) * rebuilds.unwrap_or(1)).max(1);
-    let levels = [
-        ("repeat", Some(runs), Level::Run),
-        ("repeat_restart", restarts, Level::Restart),
-        ("repeat_rebuild", rebuilds, Level::Rebuild),
-    ];
-    for (key, n, level) in levels {
-        let Some(n) = n else { continue };
-        match experiment.stop.as_ref().filter(|_| experiment.level() == level) {
-            Some(rule) => put(of, key, format!("{rule},max={n}")),
-            None => put(of, key, i64::from(n)),
-        }
-    }
 }
 
 /// A table forgets the order of the axes.
@@ -75,7 +48,7 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     for value in &mut axes[index].values {
         let point = experiment.points.iter().find(|point| point.values[index] == *value)?;
         let plan = point.plan.parse::<Table>().ok()?;
-        *value = plan.get("target")?.get("url")?.as_str()?.to_owned();
+        *value = plan.get("target")?.as_str()?.to_owned();
     }
     Some(axes)
 }

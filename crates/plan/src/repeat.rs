@@ -1,23 +1,15 @@
-//! Repeats as written: numbers by level, or a rule until when.
+//! Repeats by level: how they are nested, and whether target, data and order allow it.
 //!
-//! Not here: in which order trials are made (model), and what they show (analysis).
+//! Not here: how a level is written (repeat_rule), in which order trials are made (model), and what
+//! they show (analysis).
 
-use analysis::comparison::MIN_EFFECT;
-use analysis::figures::{Direction, direction, known};
-use model::{DataPolicy, Goal, Nesting, Order, Plan, StopRule, parse_count};
+use model::{Choice, DataPolicy, Goal, Nesting, Order, Plan, StopRule};
 
 use crate::bad_plan::BadPlan;
-use crate::draft::{Draft, Written, spelled};
+use crate::draft::{Draft, spelled};
 use crate::managed::is_managed;
-
-/// More repeats of a level than these are no experiment that a person waits for.
-const REPEATS_MAX: u64 = 10_000;
-/// Repeats at most where a rule ends them, unless told otherwise.
-const MOST: u64 = 30;
-
-/// The levels, from the lowest up.
-const PATHS: [&str; 3] =
-    ["experiment.repeat", "experiment.repeat_restart", "experiment.repeat_rebuild"];
+use crate::repeat_rule;
+use crate::table::ExperimentValues;
 
 /// Repeats as decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,128 +20,43 @@ pub(crate) struct Repeats {
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Reads how often is repeated, at which levels.
-pub(crate) fn decide(draft: &Draft) -> Result<Repeats, BadPlan> {
-    let mut all = Vec::new();
-    for path in PATHS {
-        let written = draft.plan(path).expect("it has a default");
-        all.push((read(path, &written)?, written));
-    }
-    let top = all.iter().rposition(|((n, stop), _)| *n > 1 || stop.is_some()).unwrap_or(0);
-    for (index, ((_, stop), written)) in all.iter().enumerate() {
-        if stop.is_some() && index != top {
-            let upper = PATHS[top];
-            let rule = spelled(upper, "until=2%,max=10", &written.from);
-            return Err(written.bad(format!(
+/// Decides how often is repeated, at which levels.
+pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
+    let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
+    // The names of the levels, from the lowest up.
+    let names = ["repeat", "repeat_restart", "repeat_rebuild"];
+    let levels = [repeat, repeat_restart, repeat_rebuild];
+    let is_repeated = |level: &repeat_rule::Repeats| level.n > 1 || level.stop.is_some();
+    let top = levels.iter().rposition(|level| is_repeated(&level.value)).unwrap_or(0);
+    for (index, level) in levels.iter().enumerate() {
+        if level.value.stop.is_some() && index != top {
+            let rule = spelled(names[top], "until=2%,max=10", &level.from);
+            return Err(level.bad(format!(
                 "repeats end by a rule of the highest level, of which each is a figure of its own: \
                  write a number here, and {rule}"
             )));
         }
     }
-    let [runs, restarts, rebuilds] = [0, 1, 2].map(|index| all[index].0.0);
-    let several = |n: u64| (n > 1).then_some(n as u32);
-    let (_, stop) = all.swap_remove(top).0;
+    let [runs, restarts, rebuilds] = levels.map(|level| level.value.n);
+    let several = |n: u64| u32::try_from(n).ok().filter(|n| *n > 1);
     Ok(Repeats {
         repeats: runs.saturating_mul(restarts).saturating_mul(rebuilds),
         nesting: Nesting { restarts: several(restarts), rebuilds: several(rebuilds) },
-        stop,
-    })
-}
-
-/// A number, or `until=2%,max=20`: how many at most, and the rule.
-fn read(path: &'static str, written: &Written) -> Result<(u64, Option<StopRule>), BadPlan> {
-    let text = written.text.trim();
-    if !text.starts_with("until") {
-        let n = parse_count(text).map_err(|bad| {
-            written
-                .bad(format!("{bad}; write a number such as 5, or a rule such as until=2%,max=20"))
-        })?;
-        return match n {
-            1..=REPEATS_MAX => Ok((n, None)),
-            0 => Err(written.bad(format!("{path}: '0' is below the minimum of 1"))),
-            _ => Err(written.bad(format!("{path}: '{n}' is above the maximum of {REPEATS_MAX}"))),
-        };
-    }
-    let (mut goal, mut figure, mut min_effect) = (None, None, None);
-    let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
-    for part in text.split(',') {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        let (key, value) = (key.trim(), value.trim());
-        let number = || parse_count(value).map_err(|bad| written.bad(format!("{key}: {bad}")));
-        match key {
-            "until" => goal = Some(read_goal(written, value)?),
-            "min_effect" => min_effect = Some(percent(written, key, value)?),
-            "figure" => {
-                let named = known(value).map_err(|known| {
-                    written.bad(format!("figure {value}: choose one of {known}"))
-                })?;
-                if direction(&named) == Direction::Neither {
-                    let why = format!("figure {value}: neither more nor less of it is better");
-                    return Err(written.bad(why));
-                }
-                figure = Some(named);
-            }
-            "max" => most = number()?,
-            "min" => min = number()?,
-            _ => {
-                return Err(written.bad(format!(
-                    "'{key}' is no part of a rule: write until, max, min, figure or min_effect, \
-                     such as until=2%,max=20"
-                )));
-            }
-        }
-    }
-    let goal = match (goal, min_effect) {
-        (Some(Goal::Decided { .. }), Some(min_effect)) => Goal::Decided { min_effect },
-        (Some(goal @ Goal::Decided { .. }), None) | (Some(goal), None) => goal,
-        (Some(Goal::Precise { .. }), Some(_)) => {
-            return Err(written.bad("min_effect belongs to until=decided: leave it out"));
-        }
-        (None, _) => return Err(written.bad("the rule has no until: write until=2%")),
-    };
-    let least = stats::FIGURES_MIN as u64;
-    if min < least {
-        return Err(written.bad(format!(
-            "min={min}: how much fewer than {least} repeats scatter is hardly known: write {least} \
-             or more"
-        )));
-    }
-    if most < min || most > REPEATS_MAX {
-        return Err(written.bad(format!("max={most}: it lies between {min} and {REPEATS_MAX}")));
-    }
-    Ok((most, Some(StopRule { goal, figure, min: min as u32 })))
-}
-
-fn read_goal(written: &Written, value: &str) -> Result<Goal, BadPlan> {
-    match value {
-        "decided" => Ok(Goal::Decided { min_effect: MIN_EFFECT }),
-        value => Ok(Goal::Precise { share: percent(written, "until", value)? }),
-    }
-}
-
-/// A share above 0 and of at most 50 %.
-fn percent(written: &Written, key: &str, value: &str) -> Result<f64, BadPlan> {
-    let number = value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let percent = number.filter(|percent| *percent > 0.0 && *percent <= 50.0);
-    let share = percent.map(|percent| percent / 100.0);
-    let or = if key == "until" { ", or 'decided'" } else { "" };
-    share.ok_or_else(|| {
-        written.bad(format!("{key}={value}: write a share of at most 50 %, such as {key}=2%{or}"))
+        stop: levels[top].value.stop.clone(),
     })
 }
 
 /// Refuses repeats of a level that targets, data or order do not allow.
 pub(crate) fn can_be_repeated(
     draft: &Draft,
+    values: &ExperimentValues,
     of: &Repeats,
-    (data, order): (DataPolicy, Order),
     plans: &[&Plan],
 ) -> Result<(), BadPlan> {
-    let [_, restart, rebuild] = PATHS.map(|path| draft.values.get(path));
-    let (restart, rebuild) = (
-        restart.filter(|_| of.nesting.restarts.is_some()),
-        rebuild.filter(|_| of.nesting.rebuilds.is_some()),
-    );
+    let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
+    let restart = of.nesting.restarts.map(|_| repeat_restart);
+    let rebuild = of.nesting.rebuilds.map(|_| repeat_rebuild);
+    let (data, order) = (values.data.value, values.order.value);
     if let Some(written) = restart {
         // An embedded or simulated database is opened again.
         let has_start = |plan: &&&Plan| {
@@ -177,8 +84,8 @@ pub(crate) fn can_be_repeated(
             data.name()
         )));
     }
-    let written =
-        PATHS.iter().find_map(|path| draft.values.get(path)).filter(|_| of.stop.is_some());
+    let levels = [repeat, repeat_restart, repeat_rebuild];
+    let written = levels.into_iter().find(|level| level.value.stop.is_some());
     let is_decided = matches!(of.stop, Some(StopRule { goal: Goal::Decided { .. }, .. }));
     match written.filter(|_| is_decided) {
         Some(written) if draft.vary.is_empty() || plans.len() < 2 => Err(written.bad(

@@ -3,22 +3,22 @@
 //! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
 //! here: where probes go (app).
 
-use std::cmp::Ordering;
-
 use model::{
-    Condition, Metric, Objective, ParameterKind, Plan, Seek, Setting, Target, format_duration,
-    is_arrival_rate, parse_duration,
+    Choice, Condition, DataPolicy, Metric, Objective, ParameterKind, Plan, Seek, Target,
+    format_duration, is_arrival_rate,
 };
 
 use analysis::seek::METHOD;
 
 use crate::bad_plan::BadPlan;
-use crate::condition::{can_be_asked, decide_until};
+use crate::condition::{can_be_asked, decide_wait};
 use crate::decide::decide;
-use crate::draft::{Draft, From, VaryDraft, Written, spelled};
+use crate::draft::{Draft, VaryDraft, spelled};
 use crate::place::{Place, check_axes, parameters_of, places, put, written_at};
 use crate::search_budget::{budget_ns_for, budget_ns_min};
+use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
+use crate::written::{From, Values, Written};
 
 /// A search as decided from a draft.
 pub struct SeekPlan {
@@ -31,65 +31,54 @@ pub struct SeekPlan {
     axis: VaryDraft,
 }
 
-/// Whether a draft is a search.
-pub fn is_seek(draft: &Draft) -> bool {
-    draft.values.contains_key("experiment.seek")
-}
-
-/// Refuses words of a search where nothing is sought.
-pub(crate) fn is_not_half(draft: &Draft) -> Result<(), BadPlan> {
-    let paths = ["experiment.objectives", "experiment.seek_budget"];
-    match paths.iter().find_map(|path| draft.values.get(path)) {
-        Some(written) => {
-            let seek = spelled("experiment.seek", "rate=100..5000", &written.from);
-            Err(written.bad(format!("nothing is sought: write {seek} too")))
-        }
-        None => Ok(()),
-    }
-}
-
 /// Decides a search.
 pub fn decide_seek(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<SeekPlan, BadPlan> {
-    let written = draft.plan("experiment.seek").unwrap_or_else(|| unreachable!("it is sought"));
-    let (name, low, high) = range(&written)?;
-    let objectives = objectives(draft, &written)?;
+    let values = ExperimentValues::read(&draft.experiment)?;
+    let ExperimentValues { seek: sought, objective, seek_budget, .. } = &values;
+    let Some(range) = &sought.value else {
+        return Err(sought.bad("nothing is sought: write rate=100..5000"));
+    };
+    let Some(objectives) = &objective.value else {
+        let objective = spelled("objective", "p99<20ms", &sought.from);
+        return Err(sought.bad(format!("a search needs an objective: {objective}")));
+    };
     if let Some(vary) = draft.vary.first() {
-        let vary = Written { text: String::new(), from: vary.from.clone() };
         return Err(vary.bad("an experiment varies or seeks: leave one of the two out"));
     }
-    check_ignored(draft)?;
+    check_ignored(draft, &values)?;
     for group in &draft.groups {
-        if let Some(until) = group.values.get("until") {
-            let budget = spelled("experiment.seek_budget", "10m", &until.from);
+        if let Some(transactions) = group.values.get("transactions") {
+            let budget = spelled("seek_budget", "10m", &transactions.from);
             let why = "a search measures for a time, not for a number of transactions: write";
-            return Err(until.bad(format!("{why} {budget} instead")));
+            return Err(transactions.bad(format!("{why} {budget} instead")));
         }
     }
-    let Ok(Some(Setting::Duration(budget_ns))) = draft.plan_setting("experiment.seek_budget")
-    else {
-        return Err(draft
-            .plan_setting("experiment.seek_budget")
-            .err()
-            .unwrap_or_else(|| written.bad("a search needs a budget")));
+    let seek = Seek {
+        axis: range.axis.clone(),
+        low: range.low,
+        high: range.high,
+        is_whole: !is_arrival_rate(&range.axis),
+        objectives: objectives.clone(),
+        budget_ns: seek_budget.value,
+        method: METHOD,
     };
-    let is_whole = !is_arrival_rate(&name);
-    let method = METHOD;
-    let seek = Seek { axis: name.clone(), low, high, is_whole, objectives, budget_ns, method };
-    let axis = VaryDraft { name, values: Vec::new(), from: written.from.clone() };
+    let axis =
+        VaryDraft { name: range.axis.clone(), values: Vec::new(), from: sought.from.clone() };
     check_axes(draft, std::slice::from_ref(&axis))?;
     can_be_sought(draft, &axis)?;
-    let until = decide_until(draft)?;
+    let until = decide_wait(&values)?;
+    let (low, high) = (range.low, range.high);
     let seek_plan = SeekPlan { seek, until, draft: draft.clone(), axis };
     seek_plan.plan(high, 0, default_target)?;
     let plan = seek_plan.plan(low, 0, default_target)?;
-    can_be_asked(draft, std::iter::once(&plan.target))?;
+    can_be_asked(&values, std::iter::once(&plan.target))?;
     // The budget may be nobody's but the table's; then the search itself is the place.
-    let place = draft.values.get("experiment.seek_budget").unwrap_or(&written);
-    let budget = spelled("experiment.seek_budget", "", &place.from);
-    is_enough(&seek_plan.seek, plan.phases.ramp_up_ns, &budget).map_err(|why| place.bad(why))?;
+    let from = if seek_budget.is_written() { &seek_budget.from } else { &sought.from };
+    let budget = spelled("seek_budget", "", from);
+    is_enough(&seek_plan.seek, plan.phases.ramp_up_ns, &budget).map_err(|why| from.bad(why))?;
     Ok(seek_plan)
 }
 
@@ -100,7 +89,7 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
         rows.filter(|row| !row.shapes_data && matches!(row.kind, ParameterKind::Count { .. }))
     };
     let is_load = |place: &Place| match place {
-        Place::Group(_, path) => ["clients", "load.rate"].contains(path),
+        Place::Group(_, name) => ["clients", "rate"].contains(name),
         Place::Parameter(index, name) => counts(*index).any(|row| row.name == *name),
         Place::Plan(_) | Place::Server(_) => false,
     };
@@ -118,35 +107,33 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
 }
 
 /// Refuses what a search would not do.
-fn check_ignored(draft: &Draft) -> Result<(), BadPlan> {
-    for path in [
-        "experiment.repeat",
-        "experiment.repeat_restart",
-        "experiment.repeat_rebuild",
-        "experiment.order",
-    ] {
-        if let Some(written) = draft.values.get(path) {
-            return Err(written.bad("a search decides by itself where and how often it measures"));
-        }
+fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
+    let ExperimentValues { repeat, repeat_restart, repeat_rebuild, order, data, pause, .. } =
+        values;
+    let repeats = [repeat, repeat_restart, repeat_rebuild];
+    let why = "a search decides by itself where and how often it measures";
+    if let Some(written) = repeats.into_iter().find(|level| level.is_written()) {
+        return Err(written.bad(why));
+    }
+    if order.is_written() {
+        return Err(order.bad(why));
     }
     let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
-    if let Some(written) = draft.values.get("phases.measure").filter(is_flag) {
+    if let Some(written) = draft.values.get("duration").filter(is_flag) {
         return Err(written.bad(
             "a search decides by itself how long it measures: --seek-budget is its load in all",
         ));
     }
-    draft.plan_setting("experiment.data")?;
-    if let Some(written) = draft.values.get("experiment.data").filter(|it| it.text != "keep") {
-        return Err(written.bad(format!(
+    if data.value != DataPolicy::Keep {
+        return Err(data.bad(format!(
             "'{}': a search leaves the data as the probe before has left them: leave it out, or \
              vary values instead of seeking",
-            written.text
+            data.value.name()
         )));
     }
-    draft.plan_setting("experiment.pause")?;
-    match draft.values.get("experiment.pause").filter(|it| parse_duration(&it.text) != Ok(0)) {
-        Some(written) => Err(written.bad("a search makes no pauses: leave it out")),
-        None => Ok(()),
+    match pause.value {
+        0 => Ok(()),
+        _ => Err(pause.bad("a search makes no pauses: leave it out")),
     }
 }
 
@@ -187,7 +174,7 @@ impl SeekPlan {
         default_target: &dyn Fn(&str) -> Result<Target, String>,
     ) -> Result<Plan, BadPlan> {
         let mut draft = self.draft.clone();
-        draft.values.retain(|path, _| !path.starts_with("experiment."));
+        draft.experiment = Values::new();
         put(&mut draft, &self.axis, self.value(at))?;
         let mut plan = decide(&draft, default_target)?;
         if measure_ns > 0 {
@@ -196,14 +183,14 @@ impl SeekPlan {
         let is_open = |group: &model::Group| matches!(group.load, model::Load::Open { .. });
         if is_arrival_rate(&self.axis.name) && !plan.groups.iter().any(is_open) {
             let why = "nothing arrives at a rate: the load of no group is open";
-            return Err(Written { text: String::new(), from: self.axis.from.clone() }.bad(why));
+            return Err(self.axis.bad(why));
         }
         Ok(plan)
     }
 
     /// What of the plan a search does not do, if there is anything.
     pub fn note(&self) -> Option<String> {
-        let written = self.draft.values.get("phases.measure")?;
+        let written = self.draft.values.get("duration")?;
         Some(format!(
             "{}: the measured phase of {} is not that of probes: the search decides how long they \
              measure",
@@ -234,48 +221,4 @@ impl SeekPlan {
         // Its experiment knows what is waited for.
         SeekPlan { seek, until: None, draft, axis }
     }
-}
-
-/// Reads `rate=100..5000`.
-fn range(written: &Written) -> Result<(String, f64, f64), BadPlan> {
-    let text = &written.text;
-    let like = || format!("'{text}' is no range to seek in: write rate=100..5000");
-    let (name, range) = text.split_once('=').ok_or_else(|| written.bad(like()))?;
-    let (low, high) = range.split_once("..").ok_or_else(|| written.bad(like()))?;
-    let name = name.trim();
-    let number = |part: &str| {
-        let part = part.trim();
-        let value = match is_arrival_rate(name) {
-            true => model::parse_rate(part).map_err(|bad| written.bad(bad))?,
-            false => model::parse_count(part).map_err(|bad| written.bad(bad))? as f64,
-        };
-        Ok(value)
-    };
-    let (low, high) = (number(low)?, number(high)?);
-    if name.is_empty() {
-        return Err(written.bad(like()));
-    }
-    let why = match low.total_cmp(&high) {
-        _ if low <= 0.0 => "a range begins above zero",
-        Ordering::Equal => "this is one value, and no range: let it end higher than it begins",
-        Ordering::Greater => "this is an empty range: let it end higher than it begins",
-        Ordering::Less => return Ok((name.to_owned(), low, high)),
-    };
-    Err(written.bad(format!("'{text}': {why}")))
-}
-
-fn objectives(draft: &Draft, seek: &Written) -> Result<Vec<Objective>, BadPlan> {
-    let Some(written) = draft.plan("experiment.objectives") else {
-        let objective = spelled("experiment.objectives", "p99<20ms", &seek.from);
-        return Err(seek.bad(format!("a search needs an objective: {objective}")));
-    };
-    let read = |word: &str| word.parse::<Objective>().map_err(|bad| written.bad(bad));
-    let all = written.text.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
-    for (index, objective) in all.iter().enumerate() {
-        if all[..index].iter().any(|other| other.metric == objective.metric) {
-            let name = objective.metric.name();
-            return Err(written.bad(format!("there are two objectives of {name}: leave one out")));
-        }
-    }
-    Ok(all)
 }

@@ -3,7 +3,7 @@
 //! Those of a managed server become options of its target, and it is started with them; those of
 //! another are set by SQL for the run. Not here: what the server makes of them (settings).
 
-use model::Target;
+use model::{Target, plain_setting};
 
 use crate::bad_plan::BadPlan;
 use crate::draft::Draft;
@@ -73,12 +73,6 @@ fn check(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Servers take `-` for `_`, and letters of either case.
-pub(crate) fn is_same(a: &str, b: &str) -> bool {
-    plain(a) == plain(b)
-}
-
-/// A setting's name in the one spelling that is compared.
-pub(crate) fn plain(name: &str) -> String {
-    name.replace('-', "_").to_ascii_lowercase()
+fn is_same(a: &str, b: &str) -> bool {
+    plain_setting(a) == plain_setting(b)
 }

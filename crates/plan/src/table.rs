@@ -1,325 +1,354 @@
-//! The parameters of a plan and of a group: flags, TOML keys, help and docs derive from here.
+//! The parameters of a plan, its groups, disturbances and experiment: each is declared here, once.
+//!
+//! A declaration has the name (the TOML key; the flag has `-` for `_`), the form of its values,
+//! the default, the help, and where a decided plan has it. Flag, key, reading, printing, help and
+//! docs derive from it. Not here: how values are read (form), and what is wrong between two of
+//! them (decide, at, seek_plan, vary).
 
-use model::{Parameter, ParameterKind};
+use model::{
+    Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
+    Order, Parameter, PlacementChoice, Plan, QueueFull, Until, Which,
+};
+use toml::{Table, Value};
 
-/// One row: where it stands in a plan, and its flag.
+use crate::bad_plan::BadPlan;
+use crate::form::{
+    Count, Duration, DurationWithin, Factor, Few, Form, Name, Objectives, Optional,
+    PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements, Switch, Text, Transactions,
+    Url, exact,
+};
+use crate::repeat_rule::{Repeats, level_of};
+use crate::seek_range::{Range, range_of};
+use crate::written::{Given, Values, given};
+
+/// The word for a node that joins.
+pub(crate) const JOIN: &str = "join";
+/// Parameters of a group that have no flag: `--name` is the plan's, and the workload stands alone.
+const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
+
+/// A parameter, and how a decided `T` has it.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Its path in TOML, within the plan or within a `[[group]]`.
-    pub path: &'static str,
-    /// What it takes; its name is that of the flag.
+pub struct Row<T: 'static> {
+    /// Name, what it takes, default and help.
     pub parameter: Parameter,
+    print: fn(&T) -> Option<Value>,
 }
 
-const fn new(
-    path: &'static str,
-    name: &'static str,
-    kind: ParameterKind,
-    default: &'static str,
-    help: &'static str,
-) -> Row {
-    Row { path, parameter: Parameter { name, kind, default, help, shapes_data: false } }
+/// The parameters of a group that have a flag.
+pub fn group_flags() -> impl Iterator<Item = &'static Parameter> {
+    let rows = GROUP.iter().map(|row| &row.parameter);
+    rows.filter(|row| !WITHOUT_FLAG.contains(&row.name))
 }
 
-const ANY_COUNT: ParameterKind = ParameterKind::Count { min: 0, max: u64::MAX };
+/// The parameter of this name, as flag or key.
+pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Parameter> {
+    let name = name.replace('-', "_");
+    rows.iter().map(|row| &row.parameter).find(|row| row.name == name)
+}
 
-/// The plan's own parameters.
-pub static PLAN: &[Row] = &[
-    new("name", "name", ParameterKind::Text, "", "Name of the plan, shown with its runs"),
-    new("seed", "seed", ANY_COUNT, "1", "Seed of all randomness: data, inputs and arrivals"),
-    new(
-        "target.url",
-        "target",
-        ParameterKind::Text,
-        "",
+/// What `of` has of each parameter.
+pub(crate) fn printed<T>(rows: &[Row<T>], of: &T) -> Table {
+    let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(of)?));
+    rows.iter().filter_map(pair).collect()
+}
+
+/// The key of a field: its name, or another where that is a word of Rust.
+macro_rules! key {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+
+/// Declares the parameters of an owner: a table of them, and a struct of their values as read.
+///
+/// Each is `field: Form = "default", "help", |decided| value;` where the value may be an `Option`,
+/// none where a decided owner does not have it.
+macro_rules! parameters {
+    (
+        $(#[$about_table:meta])* $visibility:vis static $table:ident;
+        $(#[$about_values:meta])* struct $values:ident;
+        of $decided:ty;
+        $($field:ident $(as $key:literal)?: $form:ty = $default:literal, $help:expr, $print:expr;)*
+    ) => {
+        $(#[$about_table])*
+        $visibility static $table: &[Row<$decided>] = &[$(Row {
+            parameter: Parameter::option(
+                key!($field $($key)?),
+                <$form as Form>::KIND,
+                $default,
+                $help,
+            ),
+            print: |decided| {
+                let value: fn(&$decided) -> _ = $print;
+                let value: Option<<$form as Form>::Value> = value(decided).into();
+                <$form as Form>::print(&value?)
+            },
+        }),*];
+
+        $(#[$about_values])*
+        pub(crate) struct $values {
+            $(pub(crate) $field: Given<<$form as Form>::Value>,)*
+        }
+
+        impl $values {
+            /// Reads each, or takes its default.
+            pub(crate) fn read(values: &Values) -> Result<$values, BadPlan> {
+                Ok($values {
+                    $($field: given::<$form>(values, key!($field $($key)?), $default)?,)*
+                })
+            }
+        }
+    };
+}
+
+parameters! {
+    /// The plan's own parameters.
+    pub static PLAN;
+    /// Their values.
+    struct PlanValues;
+    of Plan;
+
+    name: Optional<Name> = "", "Name of the plan, shown with its runs",
+        |plan| Some(plan.name.clone());
+    seed: Count<0, { u64::MAX }> = "1", "Seed of all randomness: data, inputs and arrivals",
+        |plan| plan.seed;
+    target: Optional<Url> = "",
         "Database to measure, as a URL [default: an embedded SQLite file of the workload]",
-    ),
-    new(
-        "placement",
-        "placement",
-        ParameterKind::Choice(&["auto", "thread", "loop", "simulated"]),
-        "auto",
+        |plan| Some(plan.target.clone());
+    placement: PlacementChoice = "auto",
         "How clients run: a thread each, event loops, or virtual time (sim: only)",
-    ),
-    new(
-        "pin",
-        "pin",
-        ParameterKind::Switch,
-        "true",
-        "Pin each event loop to a CPU of its own, if there are enough CPUs",
-    ),
-    new("phases.ramp_up", "ramp_up", ParameterKind::Duration, "2s", "Load before measuring begins"),
-    new("phases.measure", "duration", ParameterKind::Duration, "30s", "Load that is measured"),
-    new(
-        "phases.drain",
-        "drain",
-        ParameterKind::Duration,
-        "10s",
+        |plan| plan.placement;
+    pin: Switch = "true", "Pin each event loop to a CPU of its own, if there are enough CPUs",
+        |plan| plan.pin;
+    ramp_up: Duration = "2s", "Load before measuring begins", |plan| plan.phases.ramp_up_ns;
+    duration: Duration = "30s", "Load that is measured",
+        |plan| (plan.phases.measure_ns > 0).then_some(plan.phases.measure_ns);
+    drain: Duration = "10s",
         "Time limit for transactions still running at the end; beyond it they count as unfinished",
-    ),
-    new(
-        "connect.rate",
-        "connect_rate",
-        ParameterKind::Rate,
-        "",
+        |plan| plan.phases.drain_ns;
+    connect_rate: Optional<Rate> = "",
         "New connections per second before the load begins [default: unlimited]",
-    ),
-    new(
-        "connect.at_once",
-        "connect_at_once",
-        ParameterKind::Count { min: 1, max: 100_000 },
-        "32",
+        |plan| plan.connect.rate_per_s;
+    connect_at_once: Few<1, 100_000> = "32",
         "Connections opened at the same time before the load begins",
-    ),
-    new(
-        "retry.attempts",
-        "attempts",
-        ParameterKind::Count { min: 1, max: 1000 },
-        "10",
+        |plan| plan.connect.at_once;
+    retry_attempts: Few<1, 1000> = "10",
         "Attempts per transaction that fails with a retryable error, the first included",
-    ),
-    new(
-        "retry.backoff",
-        "backoff",
-        ParameterKind::Duration,
-        "1ms",
+        |plan| plan.retry.attempts;
+    retry_backoff: Duration = "1ms",
         "Mean pause before the second attempt; doubles with each further attempt",
-    ),
-    new(
-        "retry.on",
-        "retry_on",
-        ParameterKind::Text,
-        "deadlock,lock_timeout,serialization,busy",
+        |plan| plan.retry.backoff_ns;
+    retry_on: Retried = "deadlock,lock_timeout,serialization,busy",
         "Database errors to retry, by name",
-    ),
-    new(
-        "recording.histogram_max",
-        "histogram_max",
-        ParameterKind::Duration,
-        "1h",
+        |plan| plan.retry.on.clone();
+    histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h",
         "Longest time that histograms record; longer ones are counted as overflow",
-    ),
-    new(
-        "recording.report_interval",
-        "report_interval",
-        ParameterKind::Duration,
-        "10s",
+        |plan| plan.recording.histogram_max_ns;
+    report_interval: Seconds = "10s",
         "Length of the intervals in which the report shows rate, times, waits and errors",
-    ),
-    new(
-        "recording.monitor",
-        "monitor",
-        ParameterKind::Choice(&["default", "all", "off"]),
-        "default",
+        |plan| plan.interval_seconds;
+    monitor: MonitorScope = "default",
         "System and database metrics to read once per second: machine, generator, server and the \
          main database counters; all database counters; or nothing",
-    ),
-    new(
-        "experiment.repeat",
-        "repeat",
-        ParameterKind::Text,
-        "1",
-        "Trials of each point of an experiment (--vary); alone, repeats a run. Or a stop condition: \
-         until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
-    ),
-    new(
-        "experiment.repeat_restart",
-        "repeat_restart",
-        ParameterKind::Text,
-        "1",
-        "Starts of the server, each with the trials of --repeat (managed servers, sqlite, sim); or \
-         a stop condition, as --repeat",
-    ),
-    new(
-        "experiment.repeat_rebuild",
-        "repeat_rebuild",
-        ParameterKind::Text,
-        "1",
-        "Builds of the data, each with the starts or trials of the other repeats; or a stop \
-         condition, as --repeat",
-    ),
-    new(
-        "experiment.order",
-        "order",
-        ParameterKind::Choice(&["interleaved", "random", "sequential"]),
-        "interleaved",
-        "Order of trials: all points in turn, random, or one point after the other",
-    ),
-    new(
-        "experiment.data",
-        "data",
-        ParameterKind::Choice(&["keep", "rebuild", "copy"]),
-        "keep",
-        "Data policy between trials: keep the data, rebuild them, or restore a copy of the first \
-         build (managed servers)",
-    ),
-    new(
-        "experiment.pause",
-        "pause",
-        ParameterKind::Duration,
-        "0s",
-        "Pause before each trial except the first",
-    ),
-    new(
-        "experiment.until",
-        "wait_until",
-        ParameterKind::Text,
-        "",
-        "Query to repeat before each trial until its first value is true or nonzero",
-    ),
-    new(
-        "experiment.until_at_most",
-        "wait_at_most",
-        ParameterKind::Duration,
-        "2m",
-        "Time limit of --wait-until; the trial then runs anyway, with a finding",
-    ),
-    new(
-        "experiment.seek",
-        "seek",
-        ParameterKind::Text,
-        "",
-        "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
-    ),
-    new(
-        "experiment.objectives",
-        "objective",
-        ParameterKind::Text,
-        "",
-        "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
-    ),
-    new(
-        "experiment.seek_budget",
-        "seek_budget",
-        ParameterKind::Duration,
-        "10m",
-        "Total load time of a search, ramp-ups included; it determines the length of the probes",
-    ),
-];
+        |plan| plan.monitor;
+}
 
-/// The parameters of each group.
-pub static GROUP: &[Row] = &[
-    new("name", "group", ParameterKind::Text, "", "Name of the group [default: its workload]"),
-    new("workload", "workload", ParameterKind::Text, "", "Workload of its clients"),
-    new(
-        "clients",
-        "clients",
-        ParameterKind::Count { min: 1, max: 1_000_000 },
-        "4",
-        "Simulated users",
-    ),
-    new(
-        "load.model",
-        "load",
-        ParameterKind::Choice(&["closed", "open", "keythink"]),
-        "closed",
+parameters! {
+    /// The parameters of each group. Its name and its workload have no flag.
+    pub static GROUP;
+    /// Their values.
+    struct GroupValues;
+    of Group;
+
+    name: Optional<Name> = "", "Name of the group [default: its workload]",
+        |group| Some(group.name.clone());
+    workload: Optional<Text> = "", "Workload of its clients", |group| Some(group.workload.clone());
+    clients: Few<1, 1_000_000> = "4", "Simulated users", |group| group.clients;
+    load: LoadModel = "closed",
         "Load model: next transaction at once, at a rate, or after keying and think times",
-    ),
-    new(
-        "load.rate",
-        "rate",
-        ParameterKind::ArrivalRate,
-        "",
-        "Transactions offered per second in open load: 500, 30000/min, 'ramp 100 to 3000 over 60s', \
-         'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' with \
-         lines of second and rate",
-    ),
-    new(
-        "load.arrivals",
-        "arrivals",
-        ParameterKind::Choice(&["poisson", "uniform"]),
-        "poisson",
+        |group| group.load.model();
+    rate: Optional<RateOverTime> = "",
+        "Transactions offered per second in open load: 500, 30000/min, 'ramp 100 to 3000 over \
+         60s', 'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' \
+         with lines of second and rate",
+        |group| match &group.load {
+            Load::Open { rate, .. } => Some(Some(rate.clone())),
+            _ => None,
+        };
+    arrivals: Arrivals = "poisson",
         "Time between arrivals in open load: exponentially distributed, or constant",
-    ),
-    new(
-        "load.queue",
-        "queue",
-        ParameterKind::Count { min: 0, max: 100_000_000 },
-        "10000",
+        |group| match group.load {
+            Load::Open { arrivals, .. } => Some(arrivals),
+            _ => None,
+        };
+    queue: Count<0, 100_000_000> = "10000",
         "Arrivals that may wait for a free client in open load",
-    ),
-    new(
-        "load.queue_full",
-        "queue_full",
-        ParameterKind::Choice(&["drop", "stop"]),
-        "drop",
+        |group| match group.load {
+            Load::Open { queue, .. } => Some(queue),
+            _ => None,
+        };
+    queue_full: QueueFull = "drop",
         "Action when the queue is full: drop and count the arrival, or stop the run",
-    ),
-    new(
-        "load.scale",
-        "keythink_scale",
-        ParameterKind::Number { min: 0.000_001, max: 1000.0 },
-        "1",
-        "Factor for all keying and think times in keythink load",
-    ),
-    new(
-        "until",
-        "transactions",
-        ParameterKind::Text,
-        "",
+        |group| match group.load {
+            Load::Open { queue_full, .. } => Some(queue_full),
+            _ => None,
+        };
+    keythink_scale: Factor = "1", "Factor for all keying and think times in keythink load",
+        |group| match group.load {
+            Load::KeyThink { scale } => Some(scale),
+            _ => None,
+        };
+    transactions: Optional<Transactions> = "",
         "Measure until this many transactions were offered, instead of for a duration \
          ('1000 per client' counts per client)",
-    ),
-];
+        |group| (group.until != Until::Time).then_some(Some(group.until));
+}
 
-/// The keys of each disturbance. None has a flag.
-pub static AT: &[Row] = &[
-    new(
-        "time",
-        "time",
-        ParameterKind::Duration,
-        "",
-        "Start time, counted from the beginning of the measured phase",
-    ),
-    new("name", "name", ParameterKind::Text, "", "Name [default: its action]"),
-    new(
-        "sql",
-        "sql",
-        ParameterKind::Text,
-        "",
-        "A statement, or a list of them, on a separate connection",
-    ),
-    new(
-        "command",
-        "command",
-        ParameterKind::Text,
-        "",
-        "A shell command (sh -c) on the generator's machine",
-    ),
-    new(
-        "server",
-        "server",
-        ParameterKind::Text,
-        "",
+parameters! {
+    /// The parameters of an experiment.
+    pub static EXPERIMENT;
+    /// Their values.
+    struct ExperimentValues;
+    of Experiment;
+
+    repeat: Repeats = "1",
+        "Trials of each point of an experiment (--vary); alone, repeats a run. Or a stop \
+         condition: until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
+        |experiment| level_of(experiment, model::Level::Run);
+    repeat_restart: Repeats = "1",
+        "Starts of the server, each with the trials of --repeat (managed servers, sqlite, sim); \
+         or a stop condition, as --repeat",
+        |experiment| level_of(experiment, model::Level::Restart);
+    repeat_rebuild: Repeats = "1",
+        "Builds of the data, each with the starts or trials of the other repeats; or a stop \
+         condition, as --repeat",
+        |experiment| level_of(experiment, model::Level::Rebuild);
+    order: Order = "interleaved",
+        "Order of trials: all points in turn, random, or one point after the other",
+        |experiment| experiment.order;
+    data: DataPolicy = "keep",
+        "Data policy between trials: keep the data, rebuild them, or restore a copy of the first \
+         build (managed servers)",
+        |experiment| experiment.data;
+    pause: Duration = "0s", "Pause before each trial except the first",
+        |experiment| experiment.pause_ns;
+    wait_until: Optional<Text> = "",
+        "Query to repeat before each trial until its first value is true or nonzero",
+        |experiment| experiment.until.as_ref().map(|until| Some(until.sql.clone()));
+    wait_at_most: Duration = "2m",
+        "Time limit of --wait-until; the trial then runs anyway, with a finding",
+        |experiment| experiment.until.as_ref().map(|until| until.at_most_ns);
+    seek: Optional<Range> = "",
+        "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
+        |experiment| experiment.seek.as_ref().map(|seek| Some(range_of(seek)));
+    objective: Optional<Objectives> = "",
+        "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
+        |experiment| experiment.seek.as_ref().map(|seek| Some(seek.objectives.clone()));
+    seek_budget: Duration = "10m",
+        "Total load time of a search, ramp-ups included; it determines the length of the probes",
+        |experiment| experiment.seek.as_ref().map(|seek| seek.budget_ns);
+}
+
+parameters! {
+    /// The parameters of each disturbance. None has a flag.
+    pub static AT;
+    /// Their values.
+    struct AtValues;
+    of Disturbance;
+
+    time: Optional<Duration> = "", "Start time, counted from the beginning of the measured phase",
+        |at| Some(at.at_ns);
+    name: Optional<Text> = "", "Name [default: its action]", |at| Some(at.name.clone());
+    sql: Optional<Statements> = "", "A statement, or a list of them, on a separate connection",
+        |at| match &at.action {
+            Action::Sql(statements) => Some(Some(statements.clone())),
+            _ => None,
+        };
+    command: Optional<Text> = "", "A shell command (sh -c) on the generator's machine",
+        |at| match &at.action {
+            Action::Command(command) => Some(Some(command.clone())),
+            _ => None,
+        };
+    server: Optional<Text> = "",
         "Action on a managed server: restart, kill, 'pause 5s', stop or start; a cluster: join",
-    ),
-    new(
-        "node",
-        "node",
-        ParameterKind::Count { min: 1, max: 64 },
-        "",
+        |at| match at.action {
+            Action::Server(action) | Action::Node { action, .. } => Some(Some(written(action))),
+            Action::Join => Some(Some(JOIN.to_owned())),
+            _ => None,
+        };
+    node: Optional<Few<1, 64>> = "",
         "Node of a managed cluster, numbered from 1 in the order in which they joined",
-    ),
-    new(
-        "hosts",
-        "hosts",
-        ParameterKind::Text,
-        "",
+        |at| match at.action {
+            Action::Node { node, .. } | Action::Hosts { which: Which::Node(node), .. } => {
+                Some(Some(node))
+            }
+            _ => None,
+        };
+    hosts: Optional<Text> = "",
         "Change of the hosts that clients use: 'add db3:3307' or 'remove db1' (with node: add or \
          remove)",
-    ),
-    new("for", "for", ParameterKind::Duration, "", "Time limit, after which it is cut off"),
-    new("every", "every", ParameterKind::Duration, "", "Repeat interval"),
-    new(
-        "until",
-        "until",
-        ParameterKind::Duration,
-        "",
-        "End time: not repeated after it, and cut off if still running",
-    ),
-];
+        |at| match &at.action {
+            Action::Hosts { change, which: Which::Node(_) } => {
+                Some(Some(change.written().to_owned()))
+            }
+            Action::Hosts { change, which } => Some(Some(format!("{} {which}", change.written()))),
+            _ => None,
+        };
+    limit as "for": Optional<PositiveDuration> = "", "Time limit, after which it is cut off",
+        |at| Some(at.limit_ns);
+    every: Optional<PositiveDuration> = "", "Repeat interval", |at| Some(at.every_ns);
+    until: Optional<Duration> = "", "End time: not repeated after it, and cut off if still running",
+        |at| Some(at.until_ns);
+}
 
-/// The row with this path.
-pub fn row(table: &'static [Row], path: &str) -> Option<&'static Row> {
-    table.iter().find(|row| row.path == path)
+/// So that the length of a pause reads back exactly.
+fn written(action: model::ServerAction) -> String {
+    match action {
+        model::ServerAction::Pause { for_ns } => format!("pause {}", exact(for_ns)),
+        action => action.written(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::written::{From, Written};
+
+    /// What a decided owner is in this test.
+    struct Made {
+        depth: u32,
+    }
+
+    parameters! {
+        /// A parameter that is declared here, and nowhere else.
+        static MADE;
+        /// Its value.
+        struct MadeValues;
+        of Made;
+
+        depth as "tree_depth": Few<1, 9> = "2", "How deep", |made| made.depth;
+    }
+
+    #[test]
+    fn a_declaration_alone_is_flag_key_help_reading_and_printing() {
+        let row = &MADE[0].parameter;
+        assert_eq!((row.name, row.flag().as_str()), ("tree_depth", "tree-depth"));
+        assert_eq!(
+            (row.default, row.help, row.kind.placeholder().as_str()),
+            ("2", "How deep", "N")
+        );
+        let read = |text: Option<&str>| {
+            let from = From::Flag(row.flag());
+            let written = text.map(|text| (row.name, Written::new(text, from)));
+            MadeValues::read(&written.into_iter().collect())
+        };
+        assert_eq!(read(None).map(|values| values.depth.value), Ok(2));
+        let depth = read(Some("7")).expect("it is in its range").depth.value;
+        assert_eq!(printed(MADE, &Made { depth }).to_string(), "tree_depth = 7\n");
+        let why = read(Some("10")).map(|_| ()).expect_err("it is too large");
+        assert_eq!(why.0, "--tree-depth: 10 is too large: it must be at most 9");
+    }
 }

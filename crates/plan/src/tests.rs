@@ -1,6 +1,9 @@
 //! A plan that is printed reads back as the same plan; mistakes are told with their place.
 
+use model::{Parameter, ParameterKind};
+
 use super::{Draft, Varied, decide, decide_all, read_toml, to_toml, varied_to_toml};
+use super::{EXPERIMENT, GROUP, PLAN};
 use model::{Experiment, Plan, Target};
 
 fn decided(text: &str) -> Result<Plan, String> {
@@ -178,13 +181,13 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
     check(
         "[[group]]\nworkload = \"empty\"\nmeasure = \"3s\"",
-        "plan.toml:3:1: there is no key 'measure' here: it is 'measure' in [phases]",
+        "plan.toml:3:1: there is no key 'measure' here: it is 'duration' at the top",
     );
     check("clients = 3", "there is no key 'clients' here: it is 'clients' in [[group]]");
     check("[phases]\nseed = 3", "there is no key 'phases.seed' here: it is 'seed' at the top");
     check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: there is no key 'phases.mesure'");
     check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
-    check(&format!("{group}load = \"closed\""), "'load' must be a table");
+    check(&format!("{group}load = \"close\""), "plan.toml:3:8: load: 'close' is not one of closed");
     check("[[group]]\nworkload = \"tpc\"", "plan.toml:2:12: there is no workload 'tpc'");
     check(
         &format!("{group}parameters = {{ warehuoses = 1 }}"),
@@ -193,7 +196,10 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check(&format!("{group}load = {{ model = \"closed\", rate = 5 }}"), "belongs to open load");
     check(&format!("{group}load = {{ model = \"open\" }}"), "needs a rate");
     check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
-    check("[experiment]\nrepeats = 5", "there is no key 'experiment.repeats'");
+    check(
+        "[experiment]\nrepeats = 5",
+        "plan.toml:2:1: there is no key 'repeats' here (did you mean 'repeat'?)",
+    );
     check("seed = 1", "no [[group]]");
     check("[group]\nworkload = \"tpcc\"", "write [[group]]");
     let server = |url: &str, line: &str| {
@@ -338,4 +344,112 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
                   [experiment]\n";
     check(&format!("{groups}vary.'group.b.rate' = [10, 100]"));
     check(&format!("{groups}repeat = 3"));
+}
+
+/// A value of a parameter that is not its default.
+fn another(row: &Parameter) -> String {
+    match (row.name, row.kind) {
+        ("target", _) => "sqlite:another.db".to_owned(),
+        ("workload", _) => "oltp-read-only".to_owned(),
+        ("transactions", _) => "7 transactions".to_owned(),
+        ("wait_until", _) => "SELECT 1".to_owned(),
+        (_, ParameterKind::Text) if row.default == "1" => "3".to_owned(),
+        (_, ParameterKind::Choice(names)) => {
+            names.iter().rfind(|name| **name != row.default).expect("two choices").to_string()
+        }
+        (_, ParameterKind::Duration) => "7s".to_owned(),
+        (_, ParameterKind::Switch) => "false".to_owned(),
+        (_, ParameterKind::Words) => "deadlock".to_owned(),
+        (_, ParameterKind::Text) => "another".to_owned(),
+        (_, ParameterKind::Count { .. } | ParameterKind::Number { .. }) => "7".to_owned(),
+        (_, ParameterKind::Rate | ParameterKind::ArrivalRate) => "7".to_owned(),
+        (name, kind) => panic!("{name}: what is a value of {kind:?}?"),
+    }
+}
+
+/// The value at a path of a printed plan.
+fn at<'t>(table: &'t toml::Table, path: &[&str]) -> Option<&'t toml::Value> {
+    let (first, rest) = path.split_first()?;
+    let value = table.get(*first)?;
+    let value = value.as_array().filter(|_| *first == "group").map_or(value, |all| &all[0]);
+    if rest.is_empty() { Some(value) } else { at(value.as_table()?, rest) }
+}
+
+#[test]
+fn every_parameter_is_read_and_printed_as_it_is_declared() {
+    let head = "name = 'plan'\n";
+    let check = |text: &str, path: &[&str], row: &Parameter| {
+        let printed = to_toml(&decided(text).expect(text));
+        assert_eq!(to_toml(&decided(&printed).expect(&printed)), printed);
+        let table: toml::Table = printed.parse().expect("it is TOML");
+        let value = at(&table, path).unwrap_or_else(|| panic!("{path:?}: {printed}"));
+        let written = match value {
+            toml::Value::Array(items) => items[0].as_str().unwrap_or_default().to_owned(),
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string().trim_end_matches(".0").to_owned(),
+        };
+        assert_eq!(written, another(row), "{path:?}");
+    };
+    for row in PLAN.iter().map(|row| &row.parameter) {
+        let head = if row.name == "name" { "" } else { head };
+        let line = format!("{} = '{}'\n", row.name, another(row));
+        check(&format!("{head}{line}[[group]]\nworkload = 'empty'\n"), &[row.name], row);
+    }
+    for row in GROUP.iter().map(|row| &row.parameter) {
+        let beside = match row.name {
+            "workload" => "",
+            "arrivals" | "queue" | "queue_full" => "workload = 'empty'\nrate = 5\n",
+            _ => "workload = 'empty'\n",
+        };
+        let line = format!("{} = '{}'\n", row.name, another(row));
+        check(&format!("{head}[[group]]\n{beside}{line}"), &["group", row.name], row);
+    }
+}
+
+#[test]
+fn every_parameter_of_an_experiment_is_printed_as_it_is_declared() {
+    let is_of_search = |name: &str| ["seek", "objective", "seek_budget"].contains(&name);
+    for row in EXPERIMENT.iter().map(|row| &row.parameter).filter(|row| !is_of_search(row.name)) {
+        let beside = if row.name == "wait_at_most" { "wait_until = 'SELECT 1'\n" } else { "" };
+        let value = another(row);
+        let text = format!(
+            "target = 'managed:mariadb'\n[[group]]\nworkload = 'empty'\n[experiment]\n{beside}\
+             {} = '{value}'\nvary.clients = [1, 2]\n",
+            row.name
+        );
+        let printed = varied_to_toml(&experiment(varied(&text).expect(&text))).expect("a plan");
+        let table: toml::Table = printed.parse().expect("it is TOML");
+        let found = at(&table, &["experiment", row.name]).map(toml::Value::to_string);
+        assert_eq!(found.map(|found| found.replace('"', "")), Some(value), "{printed}");
+    }
+}
+
+#[test]
+fn a_plan_of_an_earlier_version_is_read_and_printed_with_todays_keys() {
+    let printed = to_toml(&decided(WHOLE).expect("an old plan"));
+    let today = [
+        "target = \"sqlite://bench@db1:3306/shop?journal=wal\"",
+        "duration = \"1h30m\"",
+        "retry_attempts = 3",
+        "histogram_max = \"10m\"",
+        "load = \"keythink\"",
+        "keythink_scale = 0.5",
+        "transactions = \"100 per client\"",
+    ];
+    for line in today {
+        assert!(printed.contains(line), "{line} is missing:\n{printed}");
+    }
+    for table in ["[phases]", "[retry]", "[recording]", "[target]", "load]", "until"] {
+        assert!(!printed.contains(table), "{table}:\n{printed}");
+    }
+    let old = "[recording]\naround = 'chosen'\n[[group]]\nworkload = 'tpcc'\n\
+               parameters.calls = 'text'\n[experiment]\nuntil = 'SELECT 1'\nuntil_at_most = '9s'\n\
+               vary.'phases.measure' = ['5s', '6s']\n[target]\nurl = 'mariadb://db/shop'\n";
+    let old = experiment(varied(old).expect("an old experiment"));
+    let wait = old.until.as_ref().expect("it waits");
+    assert_eq!((wait.sql.as_str(), wait.at_most_ns), ("SELECT 1", 9 * model::NS_PER_S));
+    assert!(old.points[1].plan.contains("duration = \"6s\""), "{}", old.points[1].plan);
+    let twice = "duration = '5s'\nphases.measure = '6s'\n[[group]]\nworkload = 'empty'";
+    let why = decided(twice).expect_err("it is written twice");
+    assert!(why.contains("'phases.measure' is 'duration', which is written at"), "{why}");
 }

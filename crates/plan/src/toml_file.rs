@@ -1,21 +1,62 @@
 //! A plan file, read with the line and column of everything in it.
 
-use model::did_you_mean;
+use model::{
+    FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
+    did_you_mean, todays_key,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::bad_plan::BadPlan;
-use crate::draft::{AtDraft, Draft, From, GroupDraft, VaryDraft, Written};
-use crate::table::{self, AT, GROUP, PLAN, Row};
+use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
+use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
+use crate::written::{From, Values, Written};
+
+/// The keys of a table: those of today, those of earlier versions, and those that are read by
+/// themselves.
+struct Keys {
+    names: Vec<&'static str>,
+    former: &'static [FormerKey],
+    also: &'static [&'static str],
+}
+
+impl Keys {
+    fn of<T>(
+        rows: &'static [Row<T>],
+        former: &'static [FormerKey],
+        also: &'static [&'static str],
+    ) -> Keys {
+        Keys { names: rows.iter().map(|row| row.parameter.name).collect(), former, also }
+    }
+
+    /// Today's key of what has this path in a file.
+    fn find(&self, path: &str) -> Option<&'static str> {
+        let today = self.names.iter().find(|name| **name == path).copied();
+        today.or_else(|| todays_key(self.former, path))
+    }
+
+    /// Whether earlier versions had a table of this name.
+    fn is_former_table(&self, name: &str) -> bool {
+        self.former.iter().any(|(table, ..)| *table == name)
+    }
+
+    /// What may stand in a table of this name; empty is the table itself.
+    fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
+        let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
+        let former = self.former.iter().filter(move |(of, ..)| *of == table && !of.is_empty());
+        today.chain(former.map(|(_, name, _)| *name))
+    }
+}
 
 /// Reads `text`, the contents of the file `name`.
 pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
     let file = File { name, text };
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        BadPlan(format!("{}: {}", file.place(at), error.message()))
+        file.place(at).bad(error.message())
     })?;
     let mut draft = Draft { file: Some(name.to_owned()), ..Draft::default() };
+    let keys = Keys::of(PLAN, FORMER_OF_PLAN, &["group", "experiment", "at", "server"]);
     for (key, value) in table.get_ref() {
         let word = key.get_ref().as_ref();
         match (word, value.get_ref()) {
@@ -39,14 +80,12 @@ pub fn read_toml(name: &str, text: &str) -> Result<Draft, BadPlan> {
                 }
             }
             ("group", _) => return Err(file.bad(key, "write [[group]], with two brackets")),
+            ("experiment", _) => {
+                return Err(file.bad(key, "experiment is a table: write [experiment]"));
+            }
             ("server", _) => return Err(file.bad(key, "server is a table: write [server]")),
             ("at", _) => return Err(file.bad(key, "write [[at]], with two brackets")),
-            _ => {
-                let also = ["group", "experiment", "at", "server"];
-                file.read(PLAN, "", key, value, &also, &mut |path, written| {
-                    draft.values.insert(path, written);
-                })?
-            }
+            _ => file.read(&keys, "", key, value, &mut draft.values)?,
         }
     }
     Ok(draft)
@@ -68,10 +107,11 @@ impl File<'_> {
     }
 
     fn bad(&self, key: &Key<'_>, why: &str) -> BadPlan {
-        BadPlan(format!("{}: {why}", self.place(key.span().start)))
+        self.place(key.span().start).bad(why)
     }
 
     fn read_experiment(&self, table: &DeTable<'_>, draft: &mut Draft) -> Result<(), BadPlan> {
+        let keys = Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &["vary"]);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("vary", DeValue::Table(axes)) => {
@@ -85,11 +125,7 @@ impl File<'_> {
                 ("vary", _) => {
                     return Err(self.bad(key, "vary is a table: write vary = { clients = [1, 2] }"));
                 }
-                _ => {
-                    self.read(PLAN, "experiment", key, value, &["vary"], &mut |path, written| {
-                        draft.values.insert(path, written);
-                    })?
-                }
+                _ => self.read(&keys, "", key, value, &mut draft.experiment)?,
             }
         }
         Ok(())
@@ -116,22 +152,23 @@ impl File<'_> {
     fn read_group(&self, group: &Spanned<DeValue<'_>>) -> Result<GroupDraft, BadPlan> {
         let DeValue::Table(table) = group.get_ref() else {
             let place = self.place(group.span().start);
-            return Err(BadPlan(format!("{place}: a group is a table: write [[group]]")));
+            return Err(place.bad("a group is a table: write [[group]]"));
         };
         let from = Some(self.place(group.span().start));
         let mut draft = GroupDraft { from, ..GroupDraft::default() };
+        let keys = Keys::of(GROUP, FORMER_OF_GROUP, &["parameters"]);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("parameters", DeValue::Table(parameters)) => {
                     for (name, value) in parameters {
                         let written = self.written(name, value)?;
-                        draft.parameters.push((name.get_ref().to_string(), written));
+                        let name = name.get_ref().as_ref();
+                        let name = todays_key(FORMER_PARAMETERS, name).unwrap_or(name);
+                        draft.parameters.push((name.to_owned(), written));
                     }
                 }
                 ("parameters", _) => return Err(self.bad(key, "parameters must be a table")),
-                _ => self.read(GROUP, "", key, value, &["parameters"], &mut |path, written| {
-                    draft.values.insert(path, written);
-                })?,
+                _ => self.read(&keys, "", key, value, &mut draft.values)?,
             }
         }
         Ok(draft)
@@ -140,57 +177,46 @@ impl File<'_> {
     fn read_at(&self, at: &Spanned<DeValue<'_>>) -> Result<AtDraft, BadPlan> {
         let from = self.place(at.span().start);
         let DeValue::Table(table) = at.get_ref() else {
-            return Err(BadPlan(format!("{from}: a disturbance is a table: write [[at]]")));
+            return Err(from.bad("a disturbance is a table: write [[at]]"));
         };
-        let mut draft = AtDraft { from, values: Default::default(), sql: Vec::new() };
+        let keys = Keys::of(AT, &[], &[]);
+        let mut draft = AtDraft { from, values: Values::new() };
         for (key, value) in table {
-            match (key.get_ref().as_ref(), value.get_ref()) {
-                ("sql", DeValue::Array(statements)) => {
-                    for statement in statements.iter() {
-                        draft.sql.push(self.written(key, statement)?);
-                    }
-                }
-                ("sql", _) => draft.sql.push(self.written(key, value)?),
-                _ => self.read(AT, "", key, value, &[], &mut |path, written| {
-                    draft.values.insert(path, written);
-                })?,
-            }
+            self.read(&keys, "", key, value, &mut draft.values)?;
         }
         Ok(draft)
     }
 
-    /// Reads a key that is a row of `table`, or a table of such keys.
+    /// Reads a key, or a table of keys as earlier versions had them.
     fn read(
         &self,
-        table: &'static [Row],
-        above: &str,
+        keys: &Keys,
+        table: &str,
         key: &Key<'_>,
         value: &Spanned<DeValue<'_>>,
-        also: &[&str],
-        keep: &mut dyn FnMut(&'static str, Written),
+        values: &mut Values,
     ) -> Result<(), BadPlan> {
         let word = key.get_ref().as_ref();
-        let path = if above.is_empty() { word.to_owned() } else { format!("{above}.{word}") };
-        let within = format!("{path}.");
-        if let Some(row) = table::row(table, &path) {
-            keep(row.path, self.written(key, value)?);
-            return Ok(());
+        let path = if table.is_empty() { word.to_owned() } else { format!("{table}.{word}") };
+        if let DeValue::Table(inner) = value.get_ref()
+            && keys.is_former_table(&path)
+        {
+            return inner
+                .iter()
+                .try_for_each(|(key, value)| self.read(keys, &path, key, value, values));
         }
-        let has_rows = table.iter().any(|row| row.path.starts_with(&within));
-        match value.get_ref() {
-            DeValue::Table(inner) if has_rows => {
-                for (key, value) in inner {
-                    self.read(table, &path, key, value, &[], keep)?;
-                }
-                Ok(())
+        let Some(name) = keys.find(&path) else {
+            let near = did_you_mean(word, keys.names_in(table));
+            let hint = if near.is_empty() { elsewhere(word) } else { near };
+            return Err(self.bad(key, &format!("there is no key '{path}' here{hint}")));
+        };
+        let written = self.written(key, value)?;
+        match values.insert(name, written) {
+            Some(other) => {
+                let why = format!("'{path}' is '{name}', which is written at {} too", other.from);
+                Err(self.bad(key, &format!("{why}: leave one of them out")))
             }
-            _ if has_rows => Err(self.bad(key, &format!("'{path}' must be a table"))),
-            _ => {
-                let known = keys_below(table, above).into_iter().chain(also.iter().copied());
-                let near = did_you_mean(word, known);
-                let hint = if near.is_empty() { elsewhere(word) } else { near };
-                Err(self.bad(key, &format!("there is no key '{path}' here{hint}")))
-            }
+            None => Ok(()),
         }
     }
 
@@ -199,35 +225,27 @@ impl File<'_> {
             let name = key.get_ref();
             self.bad(key, &format!("'{name}' must be a text, a number, true, false or a list"))
         })?;
-        Ok(Written { text, from: self.place(value.span().start) })
-    }
-}
-
-/// The next words of all paths of `table` below `above`.
-fn keys_below(table: &'static [Row], above: &str) -> Vec<&'static str> {
-    let word = |row: &'static Row| {
-        let rest = match above {
-            "" => Some(row.path),
-            _ => row.path.strip_prefix(above).and_then(|rest| rest.strip_prefix('.')),
+        let list = match value.get_ref() {
+            DeValue::Array(items) => items.iter().map(|item| plain(item.get_ref())).collect(),
+            _ => None,
         };
-        rest.map(|rest| rest.split('.').next().unwrap_or(rest))
-    };
-    table.iter().filter_map(word).collect()
+        Ok(Written { text, list, from: self.place(value.span().start) })
+    }
 }
 
 /// Where in a plan a key of this name belongs, in words; empty where there is none.
 fn elsewhere(word: &str) -> String {
-    let of_plan = PLAN.iter().map(|row| match row.path.rsplit_once('.') {
-        Some((table, name)) => (name, format!("in [{table}]")),
-        None => (row.path, "at the top".to_owned()),
-    });
-    let of_group = GROUP.iter().map(|row| match row.path.split_once('.') {
-        Some((first, name)) => (name, format!("in '{first}' of [[group]]")),
-        None => (row.path, "in [[group]]".to_owned()),
-    });
-    let of_at = AT.iter().map(|row| (row.path, "in [[at]]".to_owned()));
-    let mut all = of_plan.chain(of_group).chain(of_at);
-    let found = all.find(|(name, _)| *name == word);
+    let tables = [
+        (Keys::of(PLAN, FORMER_OF_PLAN, &[]), "at the top"),
+        (Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &[]), "in [experiment]"),
+        (Keys::of(GROUP, FORMER_OF_GROUP, &[]), "in [[group]]"),
+        (Keys::of(AT, &[], &[]), "in [[at]]"),
+    ];
+    let today = |keys: &Keys| {
+        let former = || keys.former.iter().find(|(_, name, _)| *name == word);
+        keys.find(word).or_else(|| former().map(|(.., today)| *today))
+    };
+    let found = tables.iter().find_map(|(keys, place)| Some((today(keys)?, place)));
     found.map_or_else(String::new, |(name, place)| format!(": it is '{name}' {place}"))
 }
 

@@ -10,13 +10,14 @@ use model::{
 };
 
 use crate::bad_plan::BadPlan;
-use crate::condition::{can_be_asked, decide_until};
+use crate::condition::{can_be_asked, decide_wait};
 use crate::decide::decide;
 use crate::draft::{Draft, GroupDraft, VaryDraft, spelled};
 use crate::managed::is_managed;
 use crate::place::{check_axes, flag_of, parameters_of, put};
 use crate::print::to_toml;
-use crate::{repeat, seek_plan};
+use crate::repeat;
+use crate::table::ExperimentValues;
 
 /// More trials than this are no experiment that a person waits for.
 const TRIALS_MAX: u64 = 100_000;
@@ -82,20 +83,16 @@ impl Varied {
     }
 }
 
-/// Whether a draft is an experiment, and not one run.
-pub fn is_varied(draft: &Draft) -> bool {
-    !draft.vary.is_empty() || draft.values.keys().any(|path| path.starts_with("experiment."))
-}
-
 /// Decides all points of a draft.
 pub fn decide_all(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
 ) -> Result<Varied, BadPlan> {
-    seek_plan::is_not_half(draft)?;
+    let values = ExperimentValues::read(&draft.experiment)?;
+    is_no_search(&values)?;
     let mut axes = draft.vary.iter().map(axis).collect::<Result<Vec<Axis>, BadPlan>>()?;
     check_axes(draft, &draft.vary)?;
-    let repeats = repeat::decide(draft)?;
+    let repeats = repeat::decide(&values)?;
     let n_points: u64 = axes.iter().map(|axis| axis.values.len() as u64).product();
     let n_trials = n_points.saturating_mul(repeats.repeats);
     if n_trials > TRIALS_MAX {
@@ -103,54 +100,60 @@ pub fn decide_all(
             "{n_trials} trials are too many: at most {TRIALS_MAX}; vary less, or repeat less"
         )));
     }
-    let data = decide_data(draft)?;
+    check_data(draft, &values)?;
     let mut points = Vec::new();
-    for values in combinations(&axes) {
+    for values_of_point in combinations(&axes) {
         let mut point = draft.clone();
-        let mut set: Vec<(&VaryDraft, &String)> = draft.vary.iter().zip(&values).collect();
+        let mut set: Vec<(&VaryDraft, &String)> = draft.vary.iter().zip(&values_of_point).collect();
         // What is set of a server asks which one it is.
         set.sort_by_key(|(vary, _)| !is_target(&vary.name));
         for (vary, value) in set {
             put(&mut point, vary, value.clone())?;
         }
         points.push((
-            values.iter().map(|value| shown(value)).collect(),
+            values_of_point.iter().map(|value| shown(value)).collect(),
             decide(&point, default_target)?,
         ));
     }
-    if data == DataPolicy::Copy {
-        can_be_copied(draft, &points)?;
-    }
+    can_be_copied(&values, &points)?;
     for value in axes.iter_mut().flat_map(|axis| &mut axis.values) {
         *value = shown(value);
     }
-    can_be_asked(draft, points.iter().map(|(_, plan)| &plan.target))?;
-    let order = decide_order(draft)?;
+    can_be_asked(&values, points.iter().map(|(_, plan)| &plan.target))?;
     let plans: Vec<&Plan> = points.iter().map(|(_, plan)| plan).collect();
-    repeat::can_be_repeated(draft, &repeats, (data, order), &plans)?;
+    repeat::can_be_repeated(draft, &values, &repeats, &plans)?;
     Ok(Varied {
         axes,
         points,
         repeats: repeats.repeats as u32,
         nesting: repeats.nesting,
         stop: repeats.stop,
-        order,
-        data,
-        pause_ns: parse_duration(&draft.word("experiment.pause")?).unwrap_or(0),
-        until: decide_until(draft)?,
+        order: values.order.value,
+        data: values.data.value,
+        pause_ns: values.pause.value,
+        until: decide_wait(&values)?,
     })
 }
 
-/// What becomes of the data; an axis that shapes them asks for new ones.
-fn decide_data(draft: &Draft) -> Result<DataPolicy, BadPlan> {
-    let data = match draft.word("experiment.data")?.as_str() {
-        "rebuild" => DataPolicy::Rebuild,
-        "copy" => DataPolicy::Copy,
-        _ => DataPolicy::Keep,
-    };
-    for vary in draft.vary.iter().filter(|_| data != DataPolicy::Rebuild) {
+/// Refuses words of a search where nothing is sought.
+fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
+    let ExperimentValues { objective, seek_budget, .. } = values;
+    let seek = |beside| spelled("seek", "rate=100..5000", beside);
+    let why = |beside| format!("nothing is sought: write {} too", seek(beside));
+    if objective.is_written() {
+        return Err(objective.bad(why(&objective.from)));
+    }
+    if seek_budget.is_written() {
+        return Err(seek_budget.bad(why(&seek_budget.from)));
+    }
+    Ok(())
+}
+
+/// An axis that shapes the data asks for new ones.
+fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
+    for vary in draft.vary.iter().filter(|_| values.data.value != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
-            let rebuild = spelled("experiment.data", "rebuild", &vary.from);
+            let rebuild = spelled("data", "rebuild", &vary.from);
             return Err(vary.bad(format!(
                 "'{}' shapes the data, which are built once: ask for new ones before each trial \
                  ({rebuild})",
@@ -158,26 +161,21 @@ fn decide_data(draft: &Draft) -> Result<DataPolicy, BadPlan> {
             )));
         }
     }
-    Ok(data)
+    Ok(())
 }
 
 /// Only the data of a server of our own can be put back as they were.
-fn can_be_copied(draft: &Draft, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
+fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> Result<(), BadPlan> {
+    let data = &values.data;
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
-    match (target, draft.plan("experiment.data")) {
-        (Some(target), Some(written)) => Err(written.bad(format!(
+    match target.filter(|_| data.value == DataPolicy::Copy) {
+        Some(target) => Err(data.bad(format!(
             "{target} is not ours to be stopped and copied: choose {}, or a managed server as the \
              target, such as managed:mariadb",
-            spelled("experiment.data", "rebuild", &written.from)
+            spelled("data", "rebuild", &data.from)
         ))),
-        _ => Ok(()),
+        None => Ok(()),
     }
-}
-
-fn decide_order(draft: &Draft) -> Result<Order, BadPlan> {
-    let name = draft.word("experiment.order")?;
-    let order = Order::ALL.into_iter().find(|order| order.name() == name);
-    Ok(order.unwrap_or(Order::Interleaved))
 }
 
 fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
@@ -193,7 +191,7 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
                 true => format!("{value} twice"),
                 false => format!("{other} twice, also as {value}"),
             };
-            let repeat = spelled("experiment.repeat", "", &vary.from);
+            let repeat = spelled("repeat", "", &vary.from);
             let why = format!("'{name}' has the value {twice}: repeats are asked for by");
             return Err(vary.bad(format!("{why} {repeat}")));
         }

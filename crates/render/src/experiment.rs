@@ -9,7 +9,7 @@ use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
 use model::finding_catalog::in_short;
 use model::numbers::{NONE, count, ms, significant, with_error, wrap};
-use model::{Experiment, Status, is_arrival_rate};
+use model::{Choice, Experiment, Status, is_arrival_rate};
 use store::utc;
 
 use super::list::short_id;

@@ -9,8 +9,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::plain_setting;
+
 use crate::data_dir::DataDir;
-use crate::options::same;
 use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
@@ -101,12 +102,12 @@ impl Member {
 
 /// Whether a setting is about the cluster alone.
 pub(crate) fn is_of_cluster(name: &str) -> bool {
-    same(name).starts_with("wsrep_")
+    plain_setting(name).starts_with("wsrep_")
 }
 
 /// Whether a setting is said among the provider's options rather than by itself.
 pub(crate) fn is_provider_options(name: &str) -> bool {
-    same(name) == PROVIDER_OPTIONS
+    plain_setting(name) == PROVIDER_OPTIONS
 }
 
 /// Forgets what the node told before; who begins a cluster anew may do so whatever it knows.

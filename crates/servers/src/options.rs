@@ -1,177 +1,14 @@
-//! How a server is asked for: `managed:mariadb?bin=/opt/mariadb&innodb_buffer_pool_size=4G`.
+//! The settings that a server is given: the defaults, and what was asked for.
+//!
+//! Not here: what may be asked for (model).
 
-use std::path::PathBuf;
-use std::time::Duration;
+use model::plain_setting;
 
-use model::{BadParameter, Parameter, ParameterKind, Settings, Target, did_you_mean};
-
-use crate::Kind;
-
-/// How a server is to be started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Where its program is: the file, or the folder that it was unpacked to. Without, Debian's.
-    pub bin: Option<PathBuf>,
-    /// Where its own folder is made. Without, /var/tmp, which is a disk where /tmp may be memory.
-    pub folder: Option<PathBuf>,
-    /// As whom it runs, if root starts it.
-    pub user: Option<String>,
-    /// How long preparing its data, starting and stopping it may take, each.
-    pub start_limit: Duration,
-    /// How many MariaDB make a Galera cluster; none is one server that is in no cluster.
-    pub nodes: Option<u32>,
-    /// How many of the nodes are to be loaded, the first ones; none is all.
-    pub load_on: Option<u32>,
-    /// What it is told besides the defaults, as the server names it. The last of a name holds.
-    pub settings: Vec<(String, String)>,
-}
-
-/// Preparing the data takes 0.3 to 3 s here; a busy disk and recovery after a crash take longer.
-const START_LIMIT: Duration = Duration::from_secs(60);
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            bin: None,
-            folder: None,
-            user: None,
-            start_limit: START_LIMIT,
-            nodes: None,
-            load_on: None,
-            settings: Vec::new(),
-        }
-    }
-}
-
-/// What is ours in the URL's options; all else is a setting of the server.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "bin",
-        kind: ParameterKind::Text,
-        default: "",
-        help: "Where the server's program is: the file, or the folder it was unpacked to",
-        shapes_data: false,
-    },
-    Parameter {
-        name: "folder",
-        kind: ParameterKind::Text,
-        default: "",
-        help: "Where the server's own folder is made, and removed with it (default: /var/tmp)",
-        shapes_data: false,
-    },
-    Parameter {
-        name: "user",
-        kind: ParameterKind::Text,
-        default: "",
-        help: "As whom the server runs, if root starts it",
-        shapes_data: false,
-    },
-    Parameter {
-        name: "start_limit",
-        kind: ParameterKind::Duration,
-        default: "60s",
-        help: "How long preparing, starting and stopping the server may take, each",
-        shapes_data: false,
-    },
-    Parameter {
-        name: "nodes",
-        kind: NODES,
-        default: "",
-        help: "MariaDB: so many servers that are a Galera cluster (needs galera-4 and rsync)",
-        shapes_data: false,
-    },
-    Parameter {
-        name: "load_on",
-        kind: NODES,
-        default: "",
-        help: "The load goes to the first so many nodes of the cluster (default: to all)",
-        shapes_data: false,
-    },
-];
-
-/// All nodes are on one machine.
-const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
-
-/// Reads a target such as `managed:postgres?shared_buffers=4GB`.
-pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
-    let names = || Kind::ALL.iter().map(|kind| kind.name());
-    if target.scheme != "managed" {
-        let text = format!("'{}:' is no managed server; write managed:mariadb", target.scheme);
-        return Err(BadParameter(text));
-    }
-    if !target.hosts.is_empty() || target.user.is_some() {
-        let text = "a managed server is made here, with a user of its own: write managed:mariadb, \
-                    without host or user";
-        return Err(BadParameter(text.to_owned()));
-    }
-    let Some(kind) = Kind::ALL.iter().copied().find(|kind| kind.name() == target.path) else {
-        let known = names().collect::<Vec<_>>().join(", ");
-        let hint = did_you_mean(&target.path, names());
-        let text = format!("'managed:{}' is not one of {known}{hint}", target.path);
-        return Err(BadParameter(text));
-    };
-    let pairs = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let (own, settings): (Vec<_>, Vec<_>) =
-        pairs.partition(|(name, _)| PARAMETERS.iter().any(|row| row.name == *name));
-    let own = Settings::decide(&format!("managed:{}", kind.name()), PARAMETERS, own)?;
-    let text = |name: &str| own.has(name).then(|| own.text(name));
-    let number = |name: &str| {
-        own.has(name).then(|| u32::try_from(own.count(name)).expect("the table bounds it"))
-    };
-    let mut options = Options {
-        nodes: number("nodes"),
-        load_on: number("load_on"),
-        bin: text("bin").map(PathBuf::from),
-        folder: text("folder").map(PathBuf::from),
-        user: text("user").map(str::to_owned),
-        start_limit: Duration::from_nanos(own.duration_ns("start_limit")),
-        settings: Vec::new(),
-    };
-    check_nodes(kind, &options)?;
-    for (name, value) in settings {
-        check_setting(kind, name, value)?;
-        options.settings.push((name.to_owned(), value.to_owned()));
-    }
-    Ok((kind, options))
-}
-
-fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
-    let text = match (options.nodes, options.load_on) {
-        (None, None) => return Ok(()),
-        (Some(_), _) if kind != Kind::MariaDb => {
-            format!("nodes: only MariaDB makes a cluster here, not {}", kind.title())
-        }
-        (None, Some(n)) => format!("load_on: there is one server; write nodes={n} too"),
-        (Some(nodes), Some(loaded)) if loaded > nodes => {
-            format!("load_on: {loaded} nodes cannot be loaded: there are {nodes} (nodes={nodes})")
-        }
-        (Some(_), _) => return Ok(()),
-    };
-    Err(BadParameter(text))
-}
-
-/// Whether a server may be told so; whether it knows the word is the server's to say.
-pub(crate) fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParameter> {
-    let title = kind.title();
-    let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(letters) {
-        let text = format!("'{name}' cannot be a setting of {title}: letters, digits, '_', '-'");
-        return Err(BadParameter(text));
-    }
-    if value.chars().any(char::is_control) {
-        let text = format!("{name}: a setting's value is one line, without control characters");
-        return Err(BadParameter(text));
-    }
-    if kind.is_ours(&same(name)) {
-        let text = format!("{name}: a managed server's place is decided by dbdyno; leave it out");
-        return Err(BadParameter(text));
-    }
-    Ok(())
-}
+use crate::{Kind, defaults};
 
 /// The settings in force: defaults, then what was asked for; the last of a name holds.
 pub(crate) fn in_force(kind: Kind, asked: &[(String, String)]) -> Vec<(String, String)> {
-    let defaults = kind.defaults().map(|row| (row.name.to_owned(), row.value.to_owned()));
+    let defaults = defaults(kind).map(|row| (row.name.to_owned(), row.value.to_owned()));
     let mut settings: Vec<(String, String)> = Vec::new();
     for (name, value) in defaults.chain(asked.iter().cloned()) {
         put(&mut settings, name, value);
@@ -180,68 +17,21 @@ pub(crate) fn in_force(kind: Kind, asked: &[(String, String)]) -> Vec<(String, S
 }
 
 pub(crate) fn put(settings: &mut Vec<(String, String)>, name: String, value: String) {
-    match settings.iter_mut().find(|(known, _)| same(known) == same(&name)) {
+    match settings.iter_mut().find(|(known, _)| plain_setting(known) == plain_setting(&name)) {
         Some(setting) => *setting = (name, value),
         None => settings.push((name, value)),
     }
-}
-
-/// Servers take `-` for `_`, and letters of either case.
-pub(crate) fn same(name: &str) -> String {
-    name.replace('-', "_").to_ascii_lowercase()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(url: &str) -> Result<(Kind, Options), BadParameter> {
-        from_target(&Target::parse(url).expect("a URL"))
-    }
-
-    #[test]
-    fn a_url_names_product_program_and_settings() {
-        let url = "managed:mariadb?bin=/opt/m&innodb_buffer_pool_size=4G&start_limit=90s&user=me";
-        let (kind, options) = read(url).expect("valid");
-        assert_eq!(kind, Kind::MariaDb);
-        assert_eq!(options.bin, Some(PathBuf::from("/opt/m")));
-        assert_eq!(options.start_limit, Duration::from_secs(90));
-        assert_eq!(options.user.as_deref(), Some("me"));
-        let expect = [("innodb_buffer_pool_size".to_owned(), "4G".to_owned())];
-        assert_eq!(options.settings, expect);
-        assert_eq!(read("managed:postgres").expect("valid"), (Kind::Postgres, Options::default()));
-    }
-
-    #[test]
-    fn a_wrong_url_is_told_with_its_remedy() {
-        let check = |url: &str, expect: &str| {
-            let error = read(url).expect_err(url);
-            assert!(error.0.contains(expect), "{url}: {error}");
-        };
-        check("managed:postgers", "is not one of mariadb, mysql, postgres (did you mean");
-        check("managed://me@host/mariadb", "without host or user");
-        check("sqlite:x", "write managed:mariadb");
-        check("managed:mysql?Bind-Address=0.0.0.0", "decided by dbdyno; leave it out");
-        check("managed:postgres?port=5432", "decided by dbdyno");
-        check("managed:postgres?start_limit=5", "start_limit: ");
-        check("managed:postgres?nodes=3", "nodes: only MariaDB makes a cluster here");
-        check("managed:mariadb?load_on=2", "write nodes=2 too");
-        check("managed:mariadb?nodes=2&load_on=3", "there are 2 (nodes=2)");
-        check("managed:mariadb?nodes=2&wsrep-on=0", "decided by dbdyno");
-        check("managed:mysql?a%20b=1", "cannot be a setting of MySQL");
-        check("managed:mysql?a=1%0A2", "a: a setting's value is one line");
-    }
-
     #[test]
     fn what_is_asked_for_takes_the_place_of_a_default() {
         let asked = [("Max-Connections".to_owned(), "7".to_owned())];
         let settings = in_force(Kind::Postgres, &asked);
-        assert_eq!(settings.len(), Kind::Postgres.defaults().count());
+        assert_eq!(settings.len(), defaults(Kind::Postgres).count());
         assert!(settings.contains(&("Max-Connections".to_owned(), "7".to_owned())));
-    }
-
-    #[test]
-    fn the_stated_limit_is_the_limit() {
-        assert_eq!(read("managed:mysql").expect("valid").1.start_limit, START_LIMIT);
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
+use model::managed::check_setting;
 use model::{BadParameter, Host, Secret, Target};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -15,7 +16,7 @@ use crate::data_dir::{DataDir, sweep};
 use crate::deadline::{Deadline, Woken, child_ends, handle};
 use crate::galera::{self, Member};
 use crate::instance::{Instance, how_it_ended};
-use crate::options::{check_setting, in_force, put};
+use crate::options::{in_force, put};
 use crate::os_user::OsUser;
 use crate::port::Port;
 use crate::program::Program;
@@ -73,7 +74,7 @@ fn furnish(
 ) -> Result<Server, ServerError> {
     for (name, value) in &options.settings {
         check_setting(kind, name, value)
-            .map_err(|error| ServerError::new(ServerErrorKind::BadOption, error.0))?;
+            .map_err(|error| ServerError::new(ServerErrorKind::BadOption, error.to_string()))?;
     }
     let os_user = OsUser::choose(kind, options.user.as_deref())?;
     let program = Program::find(kind, options.bin.as_deref())?;

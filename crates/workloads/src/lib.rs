@@ -61,7 +61,7 @@ pub fn by_data(name: &str) -> Option<&'static Entry> {
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     all().find(|entry| entry.name == name).ok_or_else(|| {
         let hint = did_you_mean(name, all().map(|entry| entry.name));
-        BadParameter(format!(
+        BadParameter::new(format!(
             "there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"
         ))
     })

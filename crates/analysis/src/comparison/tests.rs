@@ -140,7 +140,7 @@ fn what_differs_is_told_and_what_was_measured_is_not() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let names: Vec<String> =
         report.differences.iter().map(|d| format!("{}.{}", d.about, d.name)).collect();
-    assert_eq!(names, ["plan.phases.measure", "database.version"]);
+    assert_eq!(names, ["plan.duration", "database.version"]);
     assert_eq!(report.differences[1].values[1].as_deref(), Some("99"));
 }
 

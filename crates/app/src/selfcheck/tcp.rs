@@ -116,14 +116,13 @@ fn job(
     // As text: the server reads the number of the transaction where it stands.
     let url = format!("postgres://selfcheck@{address}/selfcheck?tls=disable&statements=simple");
     let target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
-    let entry = drivers::by_scheme("postgres").map_err(|bad| Error::Usage(bad.0))?;
+    let entry = drivers::by_scheme("postgres")?;
     let opening = Opening { create: false, seed: SEED };
     let database = (entry.open)(&target, opening).map_err(Error::failed)?;
-    let entry = workloads::by_name("empty").map_err(|bad| Error::Usage(bad.0))?;
-    let settings =
-        Settings::decide("empty", entry.parameters, []).map_err(|bad| Error::Usage(bad.0))?;
+    let entry = workloads::by_name("empty")?;
+    let settings = Settings::decide("empty", entry.parameters, [])?;
     let make = workloads::Make { settings: &settings, seed: SEED, data: None };
-    let workload = (entry.make)(&make).map_err(|bad| Error::Usage(bad.0))?;
+    let workload = (entry.make)(&make)?;
     let group = GroupJob {
         statements: workload.statements(database.dialect()).into(),
         workload,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use app::Error;
 use app::build::{BuildOptions, Built, build, checksums, drop_data};
 use app::open::{Data, Opened, open, resolve_workload};
-use model::{Database, Secret, Target};
+use model::{Choice, Database, Secret, Target};
 use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::bench::{ask, database, say};
@@ -103,7 +103,7 @@ fn where_a_server_does_not_understand_bulk_loads_rows_are_inserted_and_it_is_sai
     {
         let rule = |text: &str| if text == "LOAD" { Fate::Refused } else { Fate::Lives };
         let built = build_broken(&target, rule);
-        assert_eq!(built.method.name(), "insert", "{target}");
+        assert_eq!(Choice::name(built.method), "insert", "{target}");
         let said = built.sentence();
         for word in ["by insert", "does not understand bulk loads", "near 'CHARACTER SET'"] {
             assert!(said.contains(word), "{target}: {said}");

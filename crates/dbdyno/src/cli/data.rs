@@ -11,6 +11,7 @@ use app::open::{
 use app::watcher::Watcher;
 use app::{Error, Stop};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::Choice;
 use model::{CheckResult, Target};
 use plan::managed::is_managed;
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn opened(
     shell: &Shell,
 ) -> Result<Found, Error> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
-    let entry = workloads::by_name(name).map_err(|bad| Error::Usage(bad.0))?;
+    let entry = workloads::by_name(name)?;
     let mut target = match matches.get_one::<String>("target") {
         Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
         None => {
@@ -122,13 +123,13 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, matches.get_flag("quiet"));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
-    let method = flags::load_method(matches);
     if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
         let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
         live.end();
         let both = both.map_err(|error| open_target.with_end_of_server(error))?;
         return tell_both(&target, &both, matches, shell);
     }
+    let method = flags::load_method(matches);
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
     let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
     live.end();

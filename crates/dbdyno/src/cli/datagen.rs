@@ -60,13 +60,12 @@ pub(crate) fn datagen(matches: &ArgMatches, shell: &Shell) -> Outcome {
 }
 
 fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Error> {
-    let usage = |bad: model::BadParameter| Error::Usage(bad.0);
     let name = matches.get_one::<String>("workload").expect("clap requires it");
-    let entry = workloads::by_name(name).map_err(usage)?;
+    let entry = workloads::by_name(name)?;
     let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
-    let settings = Settings::decide(entry.name, entry.parameters, given).map_err(usage)?;
-    (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).map_err(usage)
+    let settings = Settings::decide(entry.name, entry.parameters, given)?;
+    Ok((entry.make)(&workloads::Make { settings: &settings, seed, data: None })?)
 }
 
 fn json_of(written: &Written) -> String {

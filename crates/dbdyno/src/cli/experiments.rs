@@ -2,7 +2,7 @@
 
 use analysis::ExperimentReport;
 use app::Error;
-use app::build::BuildOptions;
+use app::build::{BuildOptions, LoadMethod};
 use app::experiment::{
     ExperimentResult, Planned, forecast, matrices, plan, planned, points_by, report_by, resume,
     run as run_experiment,
@@ -10,8 +10,8 @@ use app::experiment::{
 use app::trial_runner::ExperimentOptions;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{DataPolicy, Experiment};
-use plan::{Draft, decide_all, varied_to_toml};
+use model::{Choice, DataPolicy, Experiment};
+use plan::{Varied, varied_to_toml};
 use render::{as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 use store::{ExperimentFilter, Store};
 
@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         )
         .arg(flags::checks())
         .arg(flags::no_build())
-        .arg(flags::load_method_of(&["bulk", "insert"]))
+        .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(metrics::flags())
         .arg(required::flag())
         .arg(flags::quiet("No live view, no progress"));
@@ -99,11 +99,10 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Runs a draft that varies something.
-pub(crate) fn run(draft: &Draft, matches: &ArgMatches, shell: &Shell) -> Outcome {
+/// Runs an experiment.
+pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
     required::asked(matches)?;
-    let varied = decide_all(draft, &|workload| own_target(workload, shell))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?), matches, true, shell)
 }
@@ -154,11 +153,11 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
 
 /// How an experiment is done, as the command line says.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
-    let checks = matches.get_one::<String>("check").map(String::as_str);
+    let checks = flags::checks_of(matches);
     Ok(ExperimentOptions {
         store: flags::store_to_write(matches, shell)?,
-        check_before: matches!(checks, Some("both" | "before")),
-        check_after: matches!(checks, Some("both" | "after")),
+        check_before: checks.before(),
+        check_after: checks.after(),
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
     })

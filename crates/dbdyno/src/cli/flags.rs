@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use app::Error;
 use app::build::LoadMethod;
+use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use model::{Parameter, ParameterKind};
+use model::{Choice, Parameter, ParameterKind, choice};
 use store::default_path;
 
 use crate::shell::Shell;
@@ -25,6 +26,7 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         .value_name(parameter.kind.placeholder());
     match parameter.kind {
         ParameterKind::Switch => arg.num_args(0..=1).default_missing_value("true"),
+        ParameterKind::Words => arg.action(ArgAction::Append),
         _ => arg,
     }
 }
@@ -96,12 +98,41 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
+/// When the data are checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Checks {
+    Both,
+    Before,
+    After,
+    Off,
+}
+
+choice!(Checks { Both = "both", Before = "before", After = "after", Off = "off" });
+
+impl Checks {
+    /// Whether they are checked before the load.
+    pub(crate) fn before(self) -> bool {
+        matches!(self, Checks::Both | Checks::Before)
+    }
+
+    /// Whether they are checked after it.
+    pub(crate) fn after(self) -> bool {
+        matches!(self, Checks::Both | Checks::After)
+    }
+}
+
+/// What `--check` says.
+pub(crate) fn checks_of(matches: &ArgMatches) -> Checks {
+    let name = matches.get_one::<String>("check").expect("it has a default");
+    Checks::by_name(name).expect("clap knows its values")
+}
+
 /// `--check`.
 pub(crate) fn checks() -> Arg {
     Arg::new("check")
         .long("check")
-        .value_name("both|before|after|off")
-        .value_parser(["both", "before", "after", "off"])
+        .value_name(Checks::NAMES.join("|"))
+        .value_parser(PossibleValuesParser::new(Checks::NAMES))
         .hide_possible_values(true)
         .default_value("both")
         .help("When to check the data")
@@ -120,7 +151,7 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
     Arg::new("load_method")
         .long("load-method")
         .value_name(known.join("|"))
-        .value_parser(clap::builder::PossibleValuesParser::new(known))
+        .value_parser(PossibleValuesParser::new(known))
         .hide_possible_values(true)
         .default_value("bulk")
         .help(match known.len() {
@@ -134,10 +165,9 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
 
 /// How rows are built, as asked for.
 pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
-    match matches.get_one::<String>("load_method").map(String::as_str) {
-        Some("insert") => LoadMethod::Insert,
-        _ => LoadMethod::Bulk,
-    }
+    let name = matches.get_one::<String>("load_method").expect("it has a default");
+    // Both is the comparison of the two, which begins with bulk loads.
+    LoadMethod::by_name(name).unwrap_or(LoadMethod::Bulk)
 }
 
 /// Whether JSON is asked for.

@@ -5,7 +5,7 @@ use clap::{Arg, ArgMatches, Command};
 use model::Parameter;
 use model::finding_catalog::{CATALOG, CatalogEntry};
 use plan::managed;
-use plan::{AT, GROUP, PLAN};
+use plan::{AT, EXPERIMENT, GROUP, PLAN, group_flags};
 use render::{Align, Column, Table};
 use serde_json::{Value, json};
 
@@ -227,37 +227,41 @@ struct Section {
 }
 
 fn sections() -> Vec<Section> {
-    let of_plan = |table: &'static [plan::Row]| -> Vec<(String, &'static Parameter)> {
-        let key = |row: &'static plan::Row| match row.path {
-            "workload" => ("`workload`".to_owned(), &row.parameter),
-            path => (format!("`{path}`, `--{}`", row.parameter.flag()), &row.parameter),
-        };
-        table.iter().map(key).collect()
-    };
+    let key = |row: &'static Parameter| (format!("`{}`", row.name), row);
+    let both = |row: &'static Parameter| (format!("`{}`, `--{}`", row.name, row.flag()), row);
+    let has_flag = |row: &Parameter| group_flags().any(|flag| flag.name == row.name);
     let mut sections = vec![
         Section {
             title: "A plan".to_owned(),
             intro: "Keys of a plan file, and flags of `dbdyno run`.".to_owned(),
-            rows: of_plan(PLAN),
+            rows: PLAN.iter().map(|row| both(&row.parameter)).collect(),
         },
         Section {
             title: "A group of clients".to_owned(),
             intro: "Keys of a `[[group]]`, and flags of `dbdyno run`.".to_owned(),
-            rows: of_plan(GROUP),
+            rows: GROUP
+                .iter()
+                .map(|row| &row.parameter)
+                .map(|row| if has_flag(row) { both(row) } else { key(row) })
+                .collect(),
+        },
+        Section {
+            title: "An experiment".to_owned(),
+            intro: "Keys of `[experiment]`, and flags of `dbdyno run`.".to_owned(),
+            rows: EXPERIMENT.iter().map(|row| both(&row.parameter)).collect(),
         },
         Section {
             title: "A disturbance".to_owned(),
             intro: "Keys of an `[[at]]`. One of `sql`, `command` and `server` says what is done."
                 .to_owned(),
-            rows: AT.iter().map(|row| (format!("`{}`", row.path), &row.parameter)).collect(),
+            rows: AT.iter().map(|row| key(&row.parameter)).collect(),
         },
     ];
     for entry in workloads::all() {
-        let key = |row: &'static Parameter| (format!("`{}`, `--{}`", row.name, row.flag()), row);
         sections.push(Section {
             title: format!("Workload {}", entry.name),
             intro: format!("{}. Keys of `parameters` in a group, and flags.", entry.summary),
-            rows: entry.parameters.iter().map(key).collect(),
+            rows: entry.parameters.iter().map(both).collect(),
         });
     }
     for entry in drivers::ALL {

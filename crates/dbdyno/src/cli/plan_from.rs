@@ -2,20 +2,20 @@
 
 use app::Error;
 use clap::ArgMatches;
-use plan::{Draft, From, GROUP, GroupDraft, PLAN, Row, VaryDraft, Written, read_toml};
+use model::Parameter;
+use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml};
 
 use super::flags;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     let mut draft = if what.ends_with(".toml") { read_file(what)? } else { of_workload(what)? };
-    for (row, written) in written(matches, PLAN) {
-        draft.values.insert(row.path, written);
-    }
+    draft.values.extend(written(matches, PLAN.iter().map(|row| &row.parameter)));
+    draft.experiment.extend(written(matches, EXPERIMENT.iter().map(|row| &row.parameter)));
     for axis in matches.get_many::<String>("vary").into_iter().flatten() {
         draft.add_axis(VaryDraft::read(axis)?);
     }
-    let for_group: Vec<_> = written(matches, GROUP).collect();
+    let for_group: Vec<_> = written(matches, group_flags()).collect();
     let parameters = parameters_of(&draft, matches);
     if for_group.is_empty() && parameters.is_empty() {
         return Ok(draft);
@@ -28,9 +28,7 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
         let why = format!("{flag} belongs to a group, and the plan has {n}: write it in the plan");
         return Err(Error::Usage(why));
     };
-    for (row, written) in for_group {
-        group.values.insert(row.path, written);
-    }
+    group.values.extend(for_group);
     for (name, written) in parameters {
         group.parameters.retain(|(other, _)| *other != name);
         group.parameters.push((name, written));
@@ -55,7 +53,7 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
 /// The workload of a plan's first group, if the plan can be read at all.
 pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
     let draft = read_file(path).ok()?;
-    let workload = draft.groups.first()?.group("workload")?;
+    let workload = draft.groups.first()?.workload()?;
     workloads::by_name(&workload.text).ok()
 }
 
@@ -64,33 +62,31 @@ fn of_workload(name: &str) -> Result<Draft, Error> {
         Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
     })?;
     let mut group = GroupDraft::default();
-    let text = entry.name.to_owned();
-    group.values.insert("workload", Written { text, from: From::Default });
+    group.values.insert("workload", Written::new(entry.name, From::Default));
     Ok(Draft { groups: vec![group], ..Draft::default() })
 }
 
 fn written(
     matches: &ArgMatches,
-    table: &'static [Row],
-) -> impl Iterator<Item = (&'static Row, Written)> {
-    table.iter().filter_map(|row| {
-        let values = matches.try_get_many::<String>(row.parameter.name).ok().flatten()?;
-        let from = From::Flag(row.parameter.flag());
+    parameters: impl Iterator<Item = &'static Parameter>,
+) -> impl Iterator<Item = (&'static str, Written)> {
+    parameters.filter_map(|parameter| {
+        let values = matches.try_get_many::<String>(parameter.name).ok().flatten()?;
         // Several of the same flag, where that is allowed, are a list.
         let text = values.map(String::as_str).collect::<Vec<_>>().join(",");
-        Some((row, Written { text, from }))
+        Some((parameter.name, Written::new(text, From::Flag(parameter.flag()))))
     })
 }
 
 /// The flags of the workload that the draft's groups name.
 fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
-    let workload = draft.groups.first().and_then(|group| group.group("workload"));
+    let workload = draft.groups.first().and_then(|group| group.workload());
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
     let table = entry.map(|entry| entry.parameters).unwrap_or_default();
     let given = flags::given(matches, table.iter().map(|row| row.name));
     let written = |(name, text): (&'static str, &str)| {
         let from = From::Flag(name.replace('_', "-"));
-        (name.to_owned(), Written { text: text.to_owned(), from })
+        (name.to_owned(), Written::new(text, from))
     };
     given.into_iter().map(written).collect()
 }

@@ -2,12 +2,12 @@
 
 use analysis::report::Report;
 use app::Error;
-use app::build::BuildOptions;
+use app::build::{BuildOptions, LoadMethod};
 use app::open::{data_folder, default_target};
 use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::Target;
-use plan::{GROUP, PLAN, decide, is_seek, is_varied};
+use model::{Choice, Plan, Target};
+use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
 use render::{Style, sheets};
 
 use super::live::Live;
@@ -40,7 +40,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .arg(runs::label_flag())
         .arg(flags::checks())
         .arg(flags::no_build())
-        .arg(flags::load_method_of(&["bulk", "insert"]))
+        .arg(flags::load_method_of(LoadMethod::NAMES))
         .arg(
             Arg::new("vary")
                 .long("vary")
@@ -61,16 +61,10 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .args(metrics::flags())
         .arg(flags::quiet("Show no live view and no progress"));
     command = password::add(command);
-    for row in PLAN {
-        let flag = flags::of(&row.parameter, "Plan");
-        command = command.arg(match row.path {
-            "experiment.objectives" => flag.action(ArgAction::Append),
-            _ => flag,
-        });
-    }
-    for row in GROUP.iter().filter(|row| row.path != "workload") {
-        command = command.arg(flags::of(&row.parameter, "Clients and load"));
-    }
+    command = command
+        .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))
+        .args(group_flags().map(|row| flags::of(row, "Clients and load")))
+        .args(EXPERIMENT.iter().map(|row| flags::of(&row.parameter, "Experiment")));
     add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
 }
 
@@ -102,20 +96,17 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = plan_from::draft(what, matches)?;
-    if is_seek(&draft) {
-        if matches.contains_id("require") {
-            let why = "--require: a search has limits of its own: write them as --objective";
-            return Err(Error::Usage(why.to_owned()));
-        }
-        return seek::run(&draft, matches, shell);
+    match decide_task(&draft, &|workload| own_target(workload, shell))? {
+        Task::Search(search) => seek::run(*search, matches, shell),
+        Task::Experiment(experiment) => experiments::run(experiment, matches, shell),
+        Task::Run(plan) => run_once(*plan, matches, shell),
     }
-    if is_varied(&draft) {
-        return experiments::run(&draft, matches, shell);
-    }
+}
+
+fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
-    let mut plan = decide(&draft, &|workload| own_target(workload, shell))?;
     password::give(&mut plan.target, matches, shell)?;
-    let checks = matches.get_one::<String>("check").map(String::as_str);
+    let checks = flags::checks_of(matches);
     let store = match matches.get_flag("no_store") {
         true if matches.contains_id("label") => {
             let why = "--no-store: labels are kept in the store: leave one of them out";
@@ -126,8 +117,8 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let options = RunOptions {
         store,
-        check_before: matches!(checks, Some("both" | "before")),
-        check_after: matches!(checks, Some("both" | "after")),
+        check_before: checks.before(),
+        check_after: checks.after(),
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         sample_hook: None,

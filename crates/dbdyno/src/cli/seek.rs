@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use analysis::SeekReport;
+use app::Error;
 use app::seek::{Search, SeekResult, Use, forecast};
 use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
-use plan::{Draft, decide_seek};
+use plan::{Draft, SeekPlan};
 use render::{as_json, seek};
 
 use super::live::Live;
@@ -17,11 +18,14 @@ use super::signals::stop_on_signals;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, runs};
 use crate::shell::Shell;
 
-/// Runs a draft that seeks something.
-pub(crate) fn run(draft: &Draft, matches: &ArgMatches, shell: &Shell) -> Outcome {
+/// Runs a search.
+pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
+    if matches.contains_id("require") {
+        let why = "--require: a search has limits of its own: write them as --objective";
+        return Err(Error::Usage(why.to_owned()));
+    }
     experiments::is_kept(matches)?;
     let own_target = |workload: &str| own_target(workload, shell);
-    let sought = decide_seek(draft, &own_target)?;
     let note = sought.note();
     let search = Search::new(sought, runs::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref(), shell)

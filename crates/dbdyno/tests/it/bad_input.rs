@@ -270,7 +270,7 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
     check(&["--keying=1s/2s"], &["--keying: '1s/2s' has 2 values, expected 5"]);
     check(&["--rollback-percent=101"], &["--rollback-percent: 101 is too large"]);
     check(&["--home=away"], &["--home: 'away' is not one of fixed, all"]);
-    check(&["--attempts=0"], &["--attempts: 0 is too small"]);
+    check(&["--retry-attempts=0"], &["--retry-attempts: 0 is too small"]);
     check(&["--retry-on=deadlok"], &["--retry-on", "'deadlok'", "'deadlock'"]);
     check(&["--seed=nonsense"], &["--seed: 'nonsense' is not a count"]);
     check(&["--placement=nowhere"], &["--placement: 'nowhere'", "thread, loop, simulated"]);
@@ -308,10 +308,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     let group = "[[group]]\nworkload = \"tpcc\"\n";
     check("sede = 1\n", &["plan.toml:1:1", "no key 'sede'", "'seed'"]);
     check(&format!("{group}cleints = 4\n"), &["plan.toml:3:1", "'cleints'", "'clients'"]);
-    check(
-        &format!("{group}load = {{ model = \"open\", rte = 5 }}\n"),
-        &["plan.toml:3:26", "'load.rte'", "'rate'"],
-    );
+    check(&format!("{group}load = \"open\"\nrte = 5\n"), &["plan.toml:4:1", "'rte'", "'rate'"]);
     check(
         &format!("{group}parameters = {{ warehuoses = 2 }}\n"),
         &["plan.toml:3:29", "'warehuoses'", "'warehouses'"],

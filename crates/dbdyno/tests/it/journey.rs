@@ -256,7 +256,7 @@ fn everything_there_is_is_listed() {
     let home = Home::new();
     home.run(&["list", "workloads"]).good().says(&["tpcc", "empty"]);
     home.run(&["list", "targets"]).good().says(&["sqlite", "sim", "verified on"]);
-    let words = ["--warehouses", "--ramp-up", "load.queue_full", "?journal="];
+    let words = ["--warehouses", "--ramp-up", "queue_full, --queue-full", "?journal="];
     home.run(&["list", "parameters"]).good().says(&words);
     let workloads = home.json(&["list", "workloads"]);
     assert!(workloads.as_array().unwrap().iter().any(|entry| entry["name"] == "tpcc"));

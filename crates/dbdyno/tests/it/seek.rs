@@ -162,7 +162,7 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     // What is written in a file is mended in a file.
     let half = home
         .write("half.toml", "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'clients=1..9'\n");
-    let words = ["half.toml:4:", "needs an objective: experiment.objectives = \"p99<20ms\""];
+    let words = ["half.toml:4:", "needs an objective: experiment.objective = \"p99<20ms\""];
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
 

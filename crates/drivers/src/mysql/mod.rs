@@ -90,8 +90,9 @@ fn open(target: &Target, opening: Opening) -> Opened {
 fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("mysql", PARAMETERS, written)?;
-    let missing =
-        |what: &str| BadParameter(format!("{what}: write {}://user@host/database", target.scheme));
+    let missing = |what: &str| {
+        BadParameter::new(format!("{what}: write {}://user@host/database", target.scheme))
+    };
     let user = target.user.clone().ok_or_else(|| missing("say who signs in"))?;
     let database = target.path.trim_start_matches('/');
     if database.is_empty() {

@@ -52,7 +52,7 @@ pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
 pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
     let n_bytes = settings.count("max_packet");
     if !(1 << 16..=1 << 30).contains(&n_bytes) {
-        return Err(BadParameter("max_packet: it must be from 64KiB to 1GiB".to_owned()));
+        return Err(BadParameter::of("max_packet", "it must be from 64KiB to 1GiB"));
     }
     Ok(n_bytes as usize)
 }
@@ -82,9 +82,9 @@ pub(crate) fn connector(
     let tls = Tls::new(mode, settings.text_given("tls_ca").map(Path::new))?;
     let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
     if timeout.is_zero() {
-        return Err(BadParameter("connect_timeout: 0 is no time; write 10s".to_owned()));
+        return Err(BadParameter::of("connect_timeout", "0 is no time; write 10s"));
     }
-    target.refuse_twice(Some(default_port)).map_err(|bad| BadParameter(bad.0))?;
+    target.refuse_twice(Some(default_port)).map_err(|bad| BadParameter::new(bad.0))?;
     let addresses = Connector::addresses(target, socket, default_port);
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }

@@ -177,7 +177,7 @@ fn verifier(
     }
     let roots = Arc::new(roots(ca)?);
     let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
-    let trusted = builder.build().map_err(|error| BadParameter(format!("tls_ca: {error}")))?;
+    let trusted = builder.build().map_err(|error| BadParameter::of("tls_ca", error.to_string()))?;
     Ok(match mode {
         TlsMode::VerifyFull => trusted,
         _ => Arc::new(Lenient { trusted: Some(trusted), schemes }),
@@ -191,12 +191,13 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
         roots.add_parsable_certificates(found.certs);
         if roots.is_empty() {
             let words = "this system names no authorities to trust; name one with tls_ca=FILE";
-            return Err(BadParameter(words.to_owned()));
+            return Err(BadParameter::new(words));
         }
         return Ok(roots);
     };
     let bad = |why: &dyn fmt::Display| {
-        BadParameter(format!("tls_ca: {} is no file of certificates: {why}", path.display()))
+        let path = path.display();
+        BadParameter::of("tls_ca", format!("{path} is no file of certificates: {why}"))
     };
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| bad(&error))? {
         roots.add(certificate.map_err(|error| bad(&error))?).map_err(|error| bad(&error))?;

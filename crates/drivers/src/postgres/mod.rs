@@ -221,10 +221,10 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
 fn server(target: &Target) -> Result<Server, BadParameter> {
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("postgres", PARAMETERS, written)?;
-    let bad = |words: &str| BadParameter(words.to_owned());
     let user = target.user.clone().filter(|user| !user.is_empty());
-    let user =
-        user.ok_or_else(|| bad("name a user: postgres://user@host/database (a host or socket=)"))?;
+    let user = user.ok_or_else(|| {
+        BadParameter::new("name a user: postgres://user@host/database (a host or socket=)")
+    })?;
     // `postgres:///name` keeps its slash as a file's path would.
     let database = match target.path.trim_start_matches('/') {
         "" => user.clone(),

@@ -249,7 +249,7 @@ static DIALECT: Dialect = Dialect {
 fn open(target: &Target, opening: Opening) -> Opened {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
         let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";
-        return Err(CannotOpen::Bad(BadParameter(words.to_owned())));
+        return Err(CannotOpen::Bad(BadParameter::new(words)));
     }
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let settings = Settings::decide("sim", PARAMETERS, written).map_err(CannotOpen::Bad)?;

@@ -251,7 +251,7 @@ fn a_url_that_cannot_be_right_is_told_with_its_remedy() {
     let check = |url: &str, words: &str| {
         let target = Target::parse(url).expect("a valid URL");
         match open(&target, Opening { create: false, seed: SEED }) {
-            Err(CannotOpen::Bad(bad)) => assert!(bad.0.contains(words), "{url}: {bad}"),
+            Err(CannotOpen::Bad(bad)) => assert!(bad.to_string().contains(words), "{url}: {bad}"),
             _ => panic!("{url} must be bad"),
         }
     };

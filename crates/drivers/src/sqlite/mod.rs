@@ -129,10 +129,10 @@ fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> 
 fn locate(target: &Target) -> Result<Location, BadParameter> {
     if !target.hosts.is_empty() || target.user.is_some() {
         let words = "sqlite has no host: write sqlite:/path/file.db or sqlite:file.db";
-        return Err(BadParameter(words.to_owned()));
+        return Err(BadParameter::new(words));
     }
     match target.path.as_str() {
-        "" => Err(BadParameter("name a file: sqlite:/path/file.db, or sqlite::memory:".to_owned())),
+        "" => Err(BadParameter::new("name a file: sqlite:/path/file.db, or sqlite::memory:")),
         ":memory:" => {
             static N_OPENED: AtomicU64 = AtomicU64::new(0);
             // A name that begins with a slash is shared by all connections of the process.

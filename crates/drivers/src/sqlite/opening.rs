@@ -112,7 +112,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn decide(settings: &Settings, memory: bool) -> Result<Options, BadParameter> {
-        let bad = |words: &str| Err(BadParameter(words.to_owned()));
+        let bad = |name: &str, why: &str| Err(BadParameter::of(name, why));
         let given = settings.is_given("journal").then(|| settings.text("journal"));
         let read_only = settings.text("mode") == "ro";
         let journal = match (memory, given) {
@@ -120,20 +120,21 @@ impl Options {
             (true, None | Some("memory")) => "memory",
             (true, Some("off")) => "off",
             (true, Some(_)) => {
-                return bad("journal: an in-memory database can only have journal=memory or off");
+                let why = "an in-memory database can only have journal=memory or off";
+                return bad("journal", why);
             }
         };
         if memory && read_only {
-            return bad("mode: an in-memory database that is only read would be empty");
+            return bad("mode", "an in-memory database that is only read would be empty");
         }
         let page_size_bytes = settings.has("page_size").then(|| settings.count("page_size"));
         let fits = |size: u64| size.is_power_of_two() && (512..=65_536).contains(&size);
         if page_size_bytes.is_some_and(|size| !fits(size)) {
-            return bad("page_size: it must be a power of two from 512 to 65536 bytes");
+            return bad("page_size", "it must be a power of two from 512 to 65536 bytes");
         }
         let cache_size_kib = settings.count("cache_size") / 1024;
         if cache_size_kib > i32::MAX as u64 {
-            return bad("cache_size: it must be less than 2 TiB");
+            return bad("cache_size", "it must be less than 2 TiB");
         }
         Ok(Options {
             read_only,

@@ -123,7 +123,7 @@ fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
 #[test]
 fn a_url_that_cannot_be_right_is_told_with_its_remedy() {
     let check = |url: &str, words: &str| match try_open(url, CREATE) {
-        Err(CannotOpen::Bad(bad)) => assert!(bad.0.contains(words), "{url}: {bad}"),
+        Err(CannotOpen::Bad(bad)) => assert!(bad.to_string().contains(words), "{url}: {bad}"),
         _ => panic!("{url} must be bad"),
     };
     check("sqlite:", "name a file");

@@ -71,15 +71,15 @@ fn make(
     let script = script(settings);
     if script.steps.is_empty() {
         let words = "a transaction asks nothing: set one of the numbers of queries above zero";
-        return Err(BadParameter(words.to_owned()));
+        return Err(BadParameter::new(words));
     }
     let one_or = |name| if settings.has(name) { settings.count(name) as i64 } else { 1 };
     let segments = one_or("segments");
     if segments > data.table_size {
-        return Err(BadParameter(format!(
-            "segments: {segments} are more than the {} rows of a table",
-            data.table_size
-        )));
+        return Err(BadParameter::of(
+            "segments",
+            format!("{segments} are more than the {} rows of a table", data.table_size),
+        ));
     }
     let oltp = Oltp {
         data,
@@ -198,7 +198,7 @@ mod tests {
         let mut identity = make_with(&[], None).expect("valid").identity();
         identity.constants.clear();
         let Err(error) = make_with(&[], Some(&identity)) else { panic!("it is accepted") };
-        assert!(error.0.contains("build them again"), "{error}");
+        assert!(error.why.contains("build them again"), "{error}");
     }
 
     #[test]
@@ -226,6 +226,6 @@ mod tests {
         let Err(error) = make_with(&[("segments", "11"), ("table_size", "10")], None) else {
             panic!("it is accepted")
         };
-        assert!(error.0.starts_with("segments"), "{error}");
+        assert_eq!(error.parameter.as_deref(), Some("segments"));
     }
 }

@@ -164,7 +164,7 @@ impl Data {
         };
         let k = found.constant("k_drawn").and_then(Shape::read).ok_or_else(|| {
             let words = "the data do not say how k was drawn ('k_drawn'): build them again";
-            BadParameter(words.to_owned())
+            BadParameter::new(words)
         })?;
         Ok(Data { seed: found.seed, k, is_ours: true, ..asked })
     }

@@ -291,7 +291,7 @@ fn number(text: Option<&str>, name: &str, min: i64, max: i64) -> Result<i64, Bad
     let value = text.and_then(|text| text.parse::<i64>().ok());
     value.filter(|value| (min..=max).contains(value)).ok_or_else(|| {
         let found = text.unwrap_or("nothing");
-        BadParameter(format!(
+        BadParameter::new(format!(
             "the data say {found} for '{name}', expected {min} to {max}: build them again"
         ))
     })
@@ -300,11 +300,12 @@ fn number(text: Option<&str>, name: &str, min: i64, max: i64) -> Result<i64, Bad
 fn weights(counts: &[u64]) -> Result<[u64; N_KINDS], BadParameter> {
     let sum = counts.iter().try_fold(0u64, |sum, count| sum.checked_add(*count));
     match sum {
-        Some(0) => Err(BadParameter("weights: at least one must be above zero".to_owned())),
+        Some(0) => Err(BadParameter::of("weights", "at least one must be above zero")),
         Some(1..=CARDS_MAX) => Ok(five(counts)),
-        _ => Err(BadParameter(format!(
-            "weights: their sum is the size of a deck and must be at most {CARDS_MAX}"
-        ))),
+        _ => Err(BadParameter::of(
+            "weights",
+            format!("their sum is the size of a deck and must be at most {CARDS_MAX}"),
+        )),
     }
 }
 
@@ -345,7 +346,7 @@ pub(super) mod tests {
     fn a_deck_must_have_cards_and_not_too_many() {
         let check = |weights: &str, expect: &str| {
             let error = try_decide(1, &[("weights", weights)], None).expect_err("wrong");
-            assert!(error.0.contains(expect), "{error}");
+            assert!(error.to_string().contains(expect), "{error}");
         };
         check("0/0/0/0/0", "above zero");
         check("996/1/1/1/2", "at most 1000");
@@ -358,6 +359,7 @@ pub(super) mod tests {
         let mut built = decide(5, &[]).data.identity();
         built.constants[0].1 = "256".to_owned();
         let error = try_decide(6, &[], Some(&built)).expect_err("wrong");
-        assert!(error.0.contains("'c_load'") && error.0.contains("build them again"), "{error}");
+        let why = &error.why;
+        assert!(why.contains("'c_load'") && why.contains("build them again"), "{error}");
     }
 }

@@ -1,15 +1,6 @@
-//! Which servers there are, and what they are told when nobody says otherwise.
+//! What servers are told when nobody says otherwise.
 
-/// A product.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// MariaDB.
-    MariaDb,
-    /// MySQL. Verified with 5.6; 5.7 and later are started as their manuals say, unverified.
-    MySql,
-    /// PostgreSQL.
-    Postgres,
-}
+use crate::Kind;
 
 /// One setting that a server is given unless somebody decides otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,70 +105,7 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-impl Kind {
-    /// Every product.
-    pub const ALL: &[Kind] = &[Kind::MariaDb, Kind::MySql, Kind::Postgres];
-
-    /// As it is written in `managed:mariadb`; also the scheme of the server's own URL.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::MariaDb => "mariadb",
-            Kind::MySql => "mysql",
-            Kind::Postgres => "postgres",
-        }
-    }
-
-    /// As its makers write it.
-    pub fn title(self) -> &'static str {
-        match self {
-            Kind::MariaDb => "MariaDB",
-            Kind::MySql => "MySQL",
-            Kind::Postgres => "PostgreSQL",
-        }
-    }
-
-    /// What the server is told when nobody says otherwise.
-    pub fn defaults(self) -> impl Iterator<Item = &'static DefaultSetting> {
-        DEFAULTS.iter().filter(move |default| default.kinds.contains(&self))
-    }
-
-    /// Settings that decide where the server is and whose: not to be had from outside.
-    pub(crate) fn is_ours(self, name: &str) -> bool {
-        let ours: &[&str] = match self {
-            Kind::Postgres => &[
-                "cluster_name",
-                "config_file",
-                "data_directory",
-                "external_pid_file",
-                "listen_addresses",
-                "port",
-                "unix_socket_directories",
-            ],
-            Kind::MariaDb | Kind::MySql => &[
-                "basedir",
-                "bind_address",
-                "bootstrap",
-                "datadir",
-                "defaults_file",
-                "init_file",
-                "log_error",
-                "no_defaults",
-                "pid_file",
-                "port",
-                "skip_networking",
-                "socket",
-                "user",
-                "wsrep_cluster_address",
-                "wsrep_cluster_name",
-                "wsrep_new_cluster",
-                "wsrep_node_address",
-                "wsrep_notify_cmd",
-                "wsrep_on",
-                "wsrep_sst_auth",
-                "wsrep_sst_method",
-                "wsrep_sst_receive_address",
-            ],
-        };
-        ours.contains(&name)
-    }
+/// What the server is told when nobody says otherwise.
+pub fn defaults(kind: Kind) -> impl Iterator<Item = &'static DefaultSetting> {
+    DEFAULTS.iter().filter(move |default| default.kinds.contains(&kind))
 }

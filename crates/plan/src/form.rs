@@ -1,0 +1,446 @@
+//! Forms: how the values of a parameter are read, and printed so that they read back.
+//!
+//! A form has no values itself: it is named in a declaration (table). A choice is its own form.
+//! Not here: which parameters there are, and what is wrong between two of them (decide).
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use model::{
+    ArrivalRate, Choice, NS_PER_S, Objective, ParameterKind, RefusalKind, Target, Until,
+    did_you_mean, format_duration, in_range, parse_count, parse_duration, parse_rate,
+};
+use toml::Value;
+
+use crate::rates_file;
+use crate::target::check_target;
+
+/// How the values of a parameter are read and printed.
+pub(crate) trait Form {
+    /// What is decided.
+    type Value;
+
+    /// What it takes, for help and flags.
+    const KIND: ParameterKind;
+
+    /// Reads what was written; an error lacks the parameter's name.
+    fn read(text: &str) -> Result<Self::Value, String>;
+
+    /// Reads what was written as a list.
+    fn read_list(items: &[String]) -> Result<Self::Value, String> {
+        Self::read(&items.join(","))
+    }
+
+    /// What holds where nothing is written and there is no default.
+    fn absent() -> Option<Self::Value> {
+        None
+    }
+
+    /// In TOML, so that it reads back as the same; none where nothing is to be written.
+    fn print(value: &Self::Value) -> Option<Value>;
+}
+
+impl<C: Choice> Form for C {
+    type Value = C;
+    const KIND: ParameterKind = ParameterKind::Choice(C::NAMES);
+
+    fn read(text: &str) -> Result<C, String> {
+        C::by_name(text).ok_or_else(|| {
+            let hint = did_you_mean(text, C::NAMES.iter().copied());
+            format!("'{text}' is not one of {}{hint}", C::NAMES.join(", "))
+        })
+    }
+
+    fn print(value: &C) -> Option<Value> {
+        Some(value.name().into())
+    }
+}
+
+/// What need not be there.
+pub(crate) enum Optional<F> {
+    #[expect(dead_code, reason = "a form has no values")]
+    Never(PhantomData<F>, Infallible),
+}
+
+impl<F: Form> Form for Optional<F> {
+    type Value = Option<F::Value>;
+    const KIND: ParameterKind = F::KIND;
+
+    fn read(text: &str) -> Result<Option<F::Value>, String> {
+        F::read(text).map(Some)
+    }
+
+    fn read_list(items: &[String]) -> Result<Option<F::Value>, String> {
+        F::read_list(items).map(Some)
+    }
+
+    fn absent() -> Option<Option<F::Value>> {
+        Some(None)
+    }
+
+    fn print(value: &Option<F::Value>) -> Option<Value> {
+        value.as_ref().and_then(F::print)
+    }
+}
+
+/// Any text.
+pub(crate) enum Text {}
+
+impl Form for Text {
+    type Value = String;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
+
+    fn print(value: &String) -> Option<Value> {
+        Some(value.as_str().into())
+    }
+}
+
+/// A name, which stands in the lines of lists and tables.
+pub(crate) enum Name {}
+
+impl Form for Name {
+    type Value = String;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<String, String> {
+        match text.contains(model::is_control_char) {
+            true => Err("a name is one line, without control or invisible characters".to_owned()),
+            false => Ok(text.to_owned()),
+        }
+    }
+
+    fn print(value: &String) -> Option<Value> {
+        Text::print(value)
+    }
+}
+
+/// SQL: one statement, or a list of them.
+pub(crate) enum Statements {}
+
+impl Form for Statements {
+    type Value = Vec<String>;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<Vec<String>, String> {
+        Statements::read_list(&[text.to_owned()])
+    }
+
+    fn read_list(items: &[String]) -> Result<Vec<String>, String> {
+        match items.iter().all(|item| !item.trim().is_empty()) && !items.is_empty() {
+            true => Ok(items.to_vec()),
+            false => Err("there is no statement".to_owned()),
+        }
+    }
+
+    fn print(value: &Vec<String>) -> Option<Value> {
+        Some(match value.as_slice() {
+            [one] => one.as_str().into(),
+            all => all.to_vec().into(),
+        })
+    }
+}
+
+/// A database, by its URL.
+pub(crate) enum Url {}
+
+impl Form for Url {
+    type Value = Target;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<Target, String> {
+        let target = Target::parse(text).map_err(|bad| bad.0)?;
+        check_target(&target).map_err(|bad| bad.to_string())?;
+        Ok(target)
+    }
+
+    /// Without its password.
+    fn print(value: &Target) -> Option<Value> {
+        Some(value.to_string().into())
+    }
+}
+
+/// A whole number in a range.
+pub(crate) enum Count<const MIN: u64, const MAX: u64> {}
+
+impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
+    type Value = u64;
+    const KIND: ParameterKind = ParameterKind::Count { min: MIN, max: MAX };
+
+    fn read(text: &str) -> Result<u64, String> {
+        let count = parse_count(text).map_err(|bad| bad.0)?;
+        in_range(count, MIN, MAX)?;
+        Ok(count)
+    }
+
+    /// TOML's integers have 63 bits.
+    fn print(value: &u64) -> Option<Value> {
+        Some(i64::try_from(*value).map_or_else(|_| value.to_string().into(), Value::from))
+    }
+}
+
+/// The same where few bits are enough.
+pub(crate) enum Few<const MIN: u32, const MAX: u32> {}
+
+impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
+    type Value = u32;
+    const KIND: ParameterKind = ParameterKind::Count { min: MIN as u64, max: MAX as u64 };
+
+    fn read(text: &str) -> Result<u32, String> {
+        let count = parse_count(text).map_err(|bad| bad.0)?;
+        in_range(count, MIN.into(), MAX.into())?;
+        u32::try_from(count).map_err(|error| error.to_string())
+    }
+
+    fn print(value: &u32) -> Option<Value> {
+        Some(i64::from(*value).into())
+    }
+}
+
+/// A factor for times, down to a millionth.
+pub(crate) enum Factor {}
+
+impl Factor {
+    const MIN: f64 = 0.000_001;
+    const MAX: f64 = 1000.0;
+}
+
+impl Form for Factor {
+    type Value = f64;
+    const KIND: ParameterKind = ParameterKind::Number { min: Factor::MIN, max: Factor::MAX };
+
+    fn read(text: &str) -> Result<f64, String> {
+        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+        let value = value.ok_or_else(|| format!("'{text}' is not a number"))?;
+        in_range(value, Factor::MIN, Factor::MAX)?;
+        Ok(value)
+    }
+
+    fn print(value: &f64) -> Option<Value> {
+        Some((*value).into())
+    }
+}
+
+/// A duration, in nanoseconds.
+pub(crate) enum Duration {}
+
+impl Form for Duration {
+    type Value = u64;
+    const KIND: ParameterKind = ParameterKind::Duration;
+
+    fn read(text: &str) -> Result<u64, String> {
+        parse_duration(text).map_err(|bad| bad.0)
+    }
+
+    /// A round one is printed as people write it.
+    fn print(value: &u64) -> Option<Value> {
+        Some(exact(*value).into())
+    }
+}
+
+/// A duration that reads back as the same.
+pub(crate) fn exact(ns: u64) -> String {
+    let rounded = format_duration(ns);
+    if parse_duration(&rounded) == Ok(ns) { rounded } else { format!("{ns}ns") }
+}
+
+/// A duration within limits, in seconds.
+pub(crate) enum DurationWithin<const MIN_S: u64, const MAX_S: u64> {}
+
+impl<const MIN_S: u64, const MAX_S: u64> Form for DurationWithin<MIN_S, MAX_S> {
+    type Value = u64;
+    const KIND: ParameterKind = ParameterKind::Duration;
+
+    fn read(text: &str) -> Result<u64, String> {
+        let ns = Duration::read(text)?;
+        let (min_ns, max_ns) = (MIN_S * NS_PER_S, MAX_S * NS_PER_S);
+        if !(min_ns..=max_ns).contains(&ns) {
+            let (min, max) = (format_duration(min_ns), format_duration(max_ns));
+            return Err(format!("'{text}' does not lie between {min} and {max}"));
+        }
+        Ok(ns)
+    }
+
+    fn print(value: &u64) -> Option<Value> {
+        Duration::print(value)
+    }
+}
+
+/// A duration above zero.
+pub(crate) enum PositiveDuration {}
+
+impl Form for PositiveDuration {
+    type Value = u64;
+    const KIND: ParameterKind = ParameterKind::Duration;
+
+    fn read(text: &str) -> Result<u64, String> {
+        match Duration::read(text)? {
+            0 => Err("0 is no length".to_owned()),
+            ns => Ok(ns),
+        }
+    }
+
+    fn print(value: &u64) -> Option<Value> {
+        Duration::print(value)
+    }
+}
+
+/// A duration of whole seconds.
+pub(crate) enum Seconds {}
+
+impl Form for Seconds {
+    type Value = u32;
+    const KIND: ParameterKind = ParameterKind::Duration;
+
+    fn read(text: &str) -> Result<u32, String> {
+        let ns = Duration::read(text)?;
+        match u32::try_from(ns / NS_PER_S) {
+            Ok(seconds) if seconds > 0 && ns.is_multiple_of(NS_PER_S) => Ok(seconds),
+            _ => Err(format!("'{text}' must be whole seconds, such as 10s")),
+        }
+    }
+
+    fn print(value: &u32) -> Option<Value> {
+        Duration::print(&(u64::from(*value) * NS_PER_S))
+    }
+}
+
+/// Events per second.
+pub(crate) enum Rate {}
+
+impl Form for Rate {
+    type Value = f64;
+    const KIND: ParameterKind = ParameterKind::Rate;
+
+    fn read(text: &str) -> Result<f64, String> {
+        parse_rate(text).map_err(|bad| bad.0)
+    }
+
+    fn print(value: &f64) -> Option<Value> {
+        Some((*value).into())
+    }
+}
+
+/// Arrivals per second, as they may change.
+pub(crate) enum RateOverTime {}
+
+impl Form for RateOverTime {
+    type Value = ArrivalRate;
+    const KIND: ParameterKind = ParameterKind::ArrivalRate;
+
+    fn read(text: &str) -> Result<ArrivalRate, String> {
+        match text.strip_prefix("file ") {
+            Some(path) => rates_file::read(path.trim()),
+            None => text.parse().map_err(|bad: model::BadUnit| bad.0),
+        }
+    }
+
+    fn print(value: &ArrivalRate) -> Option<Value> {
+        Some(match value {
+            ArrivalRate::Constant(per_s) => (*per_s).into(),
+            changing => changing.to_string().into(),
+        })
+    }
+}
+
+/// Yes or no.
+pub(crate) enum Switch {}
+
+impl Form for Switch {
+    type Value = bool;
+    const KIND: ParameterKind = ParameterKind::Switch;
+
+    fn read(text: &str) -> Result<bool, String> {
+        model::parse_switch(text)
+    }
+
+    fn print(value: &bool) -> Option<Value> {
+        Some((*value).into())
+    }
+}
+
+/// How many transactions end a group.
+pub(crate) enum Transactions {}
+
+impl Form for Transactions {
+    type Value = Until;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<Until, String> {
+        let text = text.trim();
+        let (number, per_client) = match text.strip_suffix("per client") {
+            Some(number) => (number, true),
+            None => (text, false),
+        };
+        let number = number.trim().trim_end_matches("transactions").trim();
+        match parse_count(number) {
+            Ok(0) => Err("no transactions are nothing to measure: give at least 1".to_owned()),
+            Ok(count) if per_client => Ok(Until::TransactionsPerClient(count)),
+            Ok(count) => Ok(Until::Transactions(count)),
+            Err(bad) => Err(format!("{bad}; such as 100000, or '1000 per client'")),
+        }
+    }
+
+    fn print(value: &Until) -> Option<Value> {
+        match value {
+            Until::Time => None,
+            Until::Transactions(count) => Some(format!("{count} transactions").into()),
+            Until::TransactionsPerClient(count) => Some(format!("{count} per client").into()),
+        }
+    }
+}
+
+/// Database errors that are tried again, by name.
+pub(crate) enum Retried {}
+
+impl Form for Retried {
+    type Value = Vec<RefusalKind>;
+    const KIND: ParameterKind = ParameterKind::Words;
+
+    fn read(text: &str) -> Result<Vec<RefusalKind>, String> {
+        let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let kind = |word: &str| match RefusalKind::by_name(word) {
+            Some(kind) if kind.breaks_session() => Err(format!(
+                "'{word}' ends the session: it is not tried again, but the client reconnects by \
+                 itself"
+            )),
+            Some(kind) => Ok(kind),
+            None => {
+                let hint = did_you_mean(word, RefusalKind::ALL.map(RefusalKind::name));
+                Err(format!("there is no database error '{word}'{hint}"))
+            }
+        };
+        words.map(kind).collect()
+    }
+
+    fn print(value: &Vec<RefusalKind>) -> Option<Value> {
+        Some(Value::Array(value.iter().map(|kind| kind.name().into()).collect()))
+    }
+}
+
+/// What must hold of what is sought.
+pub(crate) enum Objectives {}
+
+impl Form for Objectives {
+    type Value = Vec<Objective>;
+    const KIND: ParameterKind = ParameterKind::Words;
+
+    fn read(text: &str) -> Result<Vec<Objective>, String> {
+        let read = |word: &str| word.parse::<Objective>().map_err(|bad| bad.0);
+        let all = text.split(',').map(read).collect::<Result<Vec<_>, _>>()?;
+        for (index, objective) in all.iter().enumerate() {
+            if all[..index].iter().any(|other| other.metric == objective.metric) {
+                let name = objective.metric.name();
+                return Err(format!("there are two objectives of {name}: leave one out"));
+            }
+        }
+        Ok(all)
+    }
+
+    fn print(value: &Vec<Objective>) -> Option<Value> {
+        Some(Value::Array(value.iter().map(|objective| objective.to_string().into()).collect()))
+    }
+}

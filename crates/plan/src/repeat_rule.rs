@@ -1,0 +1,135 @@
+//! The repeats of one level as written: a number, or a rule until when.
+//!
+//! Not here: what levels there are, and how they are nested (repeat).
+
+use analysis::comparison::MIN_EFFECT;
+use analysis::figures::{Direction, direction, known};
+use model::{Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
+use toml::Value;
+
+use crate::form::Form;
+
+/// More repeats of a level than these are no experiment that a person waits for.
+const REPEATS_MAX: u64 = 10_000;
+/// Repeats at most where a rule ends them, unless told otherwise.
+const MOST: u64 = 30;
+
+/// The repeats of a level.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Repeats {
+    /// How many; at most, where a rule may end them.
+    pub(crate) n: u64,
+    /// The rule.
+    pub(crate) stop: Option<StopRule>,
+}
+
+/// The repeats of a level of an experiment as decided; none where it is not repeated.
+pub(crate) fn level_of(experiment: &Experiment, level: Level) -> Option<Repeats> {
+    let model::Nesting { restarts, rebuilds } = experiment.nesting;
+    let n = match level {
+        Level::Run => {
+            Some(experiment.repeats / (restarts.unwrap_or(1) * rebuilds.unwrap_or(1)).max(1))
+        }
+        Level::Restart => restarts,
+        Level::Rebuild => rebuilds,
+    };
+    let stop = experiment.stop.clone().filter(|_| experiment.level() == level);
+    Some(Repeats { n: n?.into(), stop })
+}
+
+impl Form for Repeats {
+    type Value = Repeats;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<Repeats, String> {
+        let text = text.trim();
+        if text.starts_with("until") {
+            return read_rule(text);
+        }
+        let n = parse_count(text).map_err(|bad| {
+            format!("{bad}; write a number such as 5, or a rule such as until=2%,max=20")
+        })?;
+        match n {
+            1..=REPEATS_MAX => Ok(Repeats { n, stop: None }),
+            0 => Err("'0' is below the minimum of 1".to_owned()),
+            _ => Err(format!("'{n}' is above the maximum of {REPEATS_MAX}")),
+        }
+    }
+
+    fn print(value: &Repeats) -> Option<Value> {
+        let n = value.n;
+        Some(match &value.stop {
+            Some(rule) => format!("{rule},max={n}").into(),
+            None => i64::try_from(n).unwrap_or(i64::MAX).into(),
+        })
+    }
+}
+
+/// Reads `until=2%,max=20`.
+fn read_rule(text: &str) -> Result<Repeats, String> {
+    let (mut goal, mut figure, mut min_effect) = (None, None, None);
+    let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
+    for part in text.split(',') {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let (key, value) = (key.trim(), value.trim());
+        let number = || parse_count(value).map_err(|bad| format!("{key}: {bad}"));
+        match key {
+            "until" => goal = Some(read_goal(value)?),
+            "min_effect" => min_effect = Some(percent(key, value)?),
+            "figure" => {
+                let named = known(value)
+                    .map_err(|known| format!("figure {value}: choose one of {known}"))?;
+                if direction(&named) == Direction::Neither {
+                    return Err(format!("figure {value}: neither more nor less of it is better"));
+                }
+                figure = Some(named);
+            }
+            "max" => most = number()?,
+            "min" => min = number()?,
+            _ => {
+                return Err(format!(
+                    "'{key}' is no part of a rule: write until, max, min, figure or min_effect, \
+                     such as until=2%,max=20"
+                ));
+            }
+        }
+    }
+    let goal = match (goal, min_effect) {
+        (Some(Goal::Decided { .. }), Some(min_effect)) => Goal::Decided { min_effect },
+        (Some(goal @ Goal::Decided { .. }), None) | (Some(goal), None) => goal,
+        (Some(Goal::Precise { .. }), Some(_)) => {
+            return Err("min_effect belongs to until=decided: leave it out".to_owned());
+        }
+        (None, _) => return Err("the rule has no until: write until=2%".to_owned()),
+    };
+    let least = stats::FIGURES_MIN as u64;
+    if min < least {
+        return Err(format!(
+            "min={min}: how much fewer than {least} repeats scatter is hardly known: write {least} \
+             or more"
+        ));
+    }
+    if most < min || most > REPEATS_MAX {
+        return Err(format!("max={most}: it lies between {min} and {REPEATS_MAX}"));
+    }
+    let min = u32::try_from(min).map_err(|error| error.to_string())?;
+    Ok(Repeats { n: most, stop: Some(StopRule { goal, figure, min }) })
+}
+
+fn read_goal(value: &str) -> Result<Goal, String> {
+    match value {
+        "decided" => Ok(Goal::Decided { min_effect: MIN_EFFECT }),
+        value => Ok(Goal::Precise { share: percent("until", value)? }),
+    }
+}
+
+/// A share above 0 and of at most 50 %.
+fn percent(key: &str, value: &str) -> Result<f64, String> {
+    let number = value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let percent = number.filter(|percent| *percent > 0.0 && *percent <= 50.0);
+    let share = percent.map(|percent| percent / 100.0);
+    let or = if key == "until" { ", or 'decided'" } else { "" };
+    share.ok_or_else(|| {
+        format!("{key}={value}: write a share of at most 50 %, such as {key}=2%{or}")
+    })
+}

@@ -1,0 +1,58 @@
+//! What is sought, and from where to where: `rate=100..5000`.
+//!
+//! Not here: which parameters can be sought (seek_plan).
+
+use std::cmp::Ordering;
+
+use model::{ParameterKind, Seek, is_arrival_rate, parse_count, parse_rate};
+use toml::Value;
+
+use crate::form::Form;
+
+/// A range of values of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Range {
+    /// The axis.
+    pub(crate) axis: String,
+    /// From here.
+    pub(crate) low: f64,
+    /// To here.
+    pub(crate) high: f64,
+}
+
+/// The range of a search as decided.
+pub(crate) fn range_of(seek: &Seek) -> Range {
+    Range { axis: seek.axis.clone(), low: seek.low, high: seek.high }
+}
+
+impl Form for Range {
+    type Value = Range;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<Range, String> {
+        let like = || format!("'{text}' is no range to seek in: write rate=100..5000");
+        let (name, range) = text.split_once('=').ok_or_else(like)?;
+        let (low, high) = range.split_once("..").ok_or_else(like)?;
+        let name = name.trim();
+        let number = |part: &str| match is_arrival_rate(name) {
+            true => parse_rate(part.trim()).map_err(|bad| bad.0),
+            false => parse_count(part.trim()).map(|count| count as f64).map_err(|bad| bad.0),
+        };
+        let (low, high) = (number(low)?, number(high)?);
+        if name.is_empty() {
+            return Err(like());
+        }
+        let why = match low.total_cmp(&high) {
+            _ if low <= 0.0 => "a range begins above zero",
+            Ordering::Equal => "this is one value, and no range: let it end higher than it begins",
+            Ordering::Greater => "this is an empty range: let it end higher than it begins",
+            Ordering::Less => return Ok(Range { axis: name.to_owned(), low, high }),
+        };
+        Err(format!("'{text}': {why}"))
+    }
+
+    fn print(value: &Range) -> Option<Value> {
+        let Range { axis, low, high } = value;
+        Some(format!("{axis}={low}..{high}").into())
+    }
+}
