@@ -158,6 +158,9 @@ fn repeats_that_cannot_be_are_told_before_the_first_run() {
     check(&["--repeat=until=2%,most=9"], "'most' is no part of a rule");
     check(&["--repeat=until=2%,min=2"], "write 4 or more");
     check(&["--repeat=until=2%,max=3"], "it lies between 4 and 10000");
+    let twice = "the rule has max twice, as 5 and as 6: leave one out";
+    check(&["--repeat=until=2%,max=5,max=6"], twice);
+    check(&["--repeat=until=2%,until=3%"], "the rule has until twice");
     check(&["--repeat=until=2%,figure=speed"], "choose one of");
     check(&["--repeat=until=2%,min_effect=1%"], "belongs to until=decided");
     check(&["--repeat=until=decided"], "vary something");
