@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::numbers::{NONE, significant};
+use model::numbers::{NONE, beside_bound};
 use model::{Comparison, NS_PER_MS, NS_PER_US, parse_duration};
 use serde::{Deserialize, Serialize};
 
@@ -81,11 +81,14 @@ pub struct RequiredResult {
     pub interval: Option<(f64, Option<f64>)>,
     /// How surely it holds.
     pub holds: Holds,
+    /// The bound, in the figure's own unit.
+    #[serde(skip)]
+    bound: f64,
 }
 
 impl fmt::Display for RequiredResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |value: f64| significant(value, 4);
+        let number = |value: f64| beside_bound(value, self.bound, 4);
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
         write!(f, "required {}: {} {value}", self.limit, title(&self.figure))?;
         if let Some((low, high)) = self.interval {
@@ -209,7 +212,7 @@ impl Required {
             (None, Some(value)) if is_within(value) => Holds::Within,
             (None, _) => Holds::Beyond,
         };
-        RequiredResult { limit: self.to_string(), figure, value, interval, holds }
+        RequiredResult { limit: self.to_string(), figure, value, interval, holds, bound }
     }
 }
 
@@ -264,5 +267,19 @@ mod tests {
         let text = of("p99<300ms").to_string();
         assert!(text.starts_with("required p99<300ms: p99 ms "), "{text}");
         assert!(text.contains(" to ") && text.ends_with("holds, surely"), "{text}");
+    }
+
+    #[test]
+    fn a_value_near_the_bound_is_shown_as_what_it_is() {
+        let value = of("p99<300ms").value.expect("it was measured");
+        let check = |bound: f64, shown: &str| {
+            let text = of(&format!("p99<{bound}")).to_string();
+            assert!(text.contains(&format!(": p99 ms {shown} ")), "{text}");
+        };
+        assert_eq!(value, 84.410_367);
+        check(84.41, "84.4104");
+        check(84.410_36, "84.41037");
+        check(value, "84.41");
+        check(40.0, "84.41");
     }
 }
