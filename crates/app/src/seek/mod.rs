@@ -13,7 +13,7 @@ use std::sync::Arc;
 use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
-    CONFIDENCE, Judged, Late, METHOD, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
+    CONFIDENCE, Judged, Late, ProbeReport, SCHEMA, Stage, curve, figures, judge, reasons,
 };
 use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
@@ -32,6 +32,7 @@ use crate::trial_runner::{
 };
 use crate::trials::{forget_unbegun, status, trialled};
 
+use strategy::METHOD_OF_SHARES;
 pub use strategy::{Ask, Conclusion, Probe, SearchStrategy};
 
 /// A search that has come to its end, or was interrupted.
@@ -102,7 +103,7 @@ impl Search {
             Use::ToReport => draft.at.clear(),
             Use::ToGoOn(named) => draft.allow_commands_of(named)?,
         }
-        if let (Use::ToGoOn(_), true) = (use_of, seek.method != METHOD) {
+        if let (Use::ToGoOn(_), true) = (use_of, seek.method < METHOD_OF_SHARES) {
             let id = &experiment.id;
             return Err(Error::Usage(format!(
                 "search {id} was made by another version's method, and probes of both do not mix: \
@@ -233,8 +234,8 @@ impl Search {
 }
 
 fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
-    let Seek { low, high, is_whole, budget_ns, .. } = *seek;
-    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
+    let Seek { low, high, is_whole, budget_ns, method, .. } = *seek;
+    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns, method }
 }
 
 /// A stored plan names its target.
@@ -327,7 +328,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     let seek = search.seek_plan.seek.clone();
     let strategy = strategy_of(&seek, search.plan(seek.low, 0)?);
     let (made, concluded) = match seek.method {
-        METHOD => {
+        METHOD_OF_SHARES.. => {
             let made = replay(store, experiment, &strategy, &mut Known::default())?;
             let concluded = strategy.conclude(&probes_of(&made));
             (made, concluded)
