@@ -18,13 +18,14 @@ use crate::report::{Named, Report};
 use crate::trials::{counts, is_settled};
 
 pub use late::Late;
-pub use strategy::{Ask, Conclusion, Probe, SHORT_PROBE_SHARE, SearchStrategy};
+pub use strategy::{Ask, Conclusion, METHOD_OF_SHARES, Probe, SHORT_PROBE_SHARE, SearchStrategy};
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
 /// The method by which a search looks, scores and concludes: each has its number, since probes that
-/// are stored are where that method has asked for them.
-pub const METHOD: u32 = 2;
+/// are stored are where that method has asked for them. The first one scored by times; the second
+/// one took the times of a queue for a power of its rate.
+pub const METHOD: u32 = 3;
 /// Of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
 /// What must be finished within the window at least, as a share of what was offered in it, unless

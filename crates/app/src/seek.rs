@@ -11,7 +11,7 @@ use std::sync::Arc;
 use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
-    Ask, CONFIDENCE, Judged, Late, METHOD, Probe, ProbeReport, SCHEMA, SearchStrategy, Stage,
+    Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy, Stage,
     curve, figures, judge, reasons,
 };
 use analysis::trials::{Trialled, counts, is_settled};
@@ -99,7 +99,7 @@ impl Search {
             Use::ToReport => draft.at.clear(),
             Use::ToGoOn(named) => draft.allow_commands_of(named)?,
         }
-        if let (Use::ToGoOn(_), true) = (use_of, seek.method != METHOD) {
+        if let (Use::ToGoOn(_), true) = (use_of, seek.method < METHOD_OF_SHARES) {
             let id = &experiment.id;
             return Err(Error::Usage(format!(
                 "search {id} was made by another version's method, and probes of both do not mix: \
@@ -230,8 +230,8 @@ impl Search {
 }
 
 fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
-    let Seek { low, high, is_whole, budget_ns, .. } = *seek;
-    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns }
+    let Seek { low, high, is_whole, budget_ns, method, .. } = *seek;
+    SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns, method }
 }
 
 /// A stored plan names its target.
@@ -324,7 +324,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     let seek = search.seek_plan.seek.clone();
     let strategy = strategy_of(&seek, search.plan(seek.low, 0)?);
     let (made, concluded) = match seek.method {
-        METHOD => {
+        METHOD_OF_SHARES.. => {
             let made = replay(store, experiment, &strategy, &mut Known::default())?;
             let concluded = strategy.conclude(&probes_of(&made));
             (made, concluded)

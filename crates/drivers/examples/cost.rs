@@ -3,44 +3,25 @@
 //! Run it with `cargo run --release -p drivers --example cost -- /tmp/cost.db`. The rounds
 //! are interleaved; the fast rounds of both are compared.
 
+mod shared;
+
 use std::hint::black_box;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
 use drivers::Opening;
 use model::{
-    Call, Clock, Place, Placement, Request, Row, Session, Statement, StatementId, StatementKind,
-    Target, Value, Woken, query,
+    Call, Place, Placement, Request, Row, Session, Statement, StatementId, StatementKind, Target,
+    Value, query,
 };
 use rusqlite::{Connection, params};
+
+use shared::{StillClock, block_on};
 
 const N_ROWS: i64 = 100_000;
 const SELECT: &str = "SELECT v, filler FROM cost WHERE id = ?";
 const UPDATE: &str = "UPDATE cost SET v = v + ? WHERE id = ?";
-
-struct StillClock;
-
-impl Clock for StillClock {
-    fn now(&self) -> u64 {
-        0
-    }
-    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("on a thread nothing is pending"),
-    }
-}
 
 #[expect(clippy::disallowed_methods, reason = "this measures a real machine")]
 fn time_ns(n: i64, mut f: impl FnMut(i64)) -> f64 {
@@ -98,7 +79,8 @@ fn connect(target: &str) -> Box<dyn Session> {
     let target = Target::parse(target).expect("a valid URL");
     let opening = Opening { create: true, seed: 1 };
     let database = drivers::open(&target, opening).expect("it opens");
-    let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client: 0 };
+    let placement = Placement::Thread;
+    let place = Place { placement, clock: Rc::new(StillClock(placement)), client: 0 };
     let statement = |kind, sql: &str| Statement::new("cost", kind, sql.to_owned());
     let statements: Arc<[Statement]> =
         Arc::new([statement(StatementKind::Read, SELECT), statement(StatementKind::Write, UPDATE)]);

@@ -6,44 +6,29 @@
 //! made if it is not there. Two system calls a query are proven by `strace -c -f`. Not here:
 //! percentiles, loads, anything that the engine does.
 
+mod shared;
+
 use std::env;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use drivers::Opening;
 use model::{
-    Call, Clock, Column, ColumnType, Database, Dice, Place, Placement, Refusal, Request, RowSource,
-    Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value, Woken,
+    Call, Column, ColumnType, Database, Dice, Place, Placement, Refusal, Request, RowSource,
+    Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value,
 };
 use tokio::runtime::{Builder, LocalOptions};
+
+use shared::{StillClock, block_on};
 
 const N_ROWS: i64 = 100_000;
 /// As many as `pgbench -j 2` has threads.
 const N_LOOPS: u64 = 2;
 const NAME: &str = "dbdyno_point";
-
-/// Time stands still: a driver waits for its server only.
-struct StillClock;
-
-impl Clock for StillClock {
-    fn now(&self) -> u64 {
-        0
-    }
-
-    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-
-    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        // A limit that is never reached; on a thread nobody asks.
-        Poll::Pending
-    }
-}
 
 struct Rows(i64);
 
@@ -209,21 +194,13 @@ async fn connect(
     client: u32,
     statements: Arc<[Statement]>,
 ) -> Result<Box<dyn Session>, Refusal> {
-    let clock: Rc<dyn Clock> = Rc::new(StillClock);
+    let clock = Rc::new(StillClock(placement));
     database.connect(Place { placement, clock, client }, statements).await
 }
 
 fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<(), Refusal> {
     let request = Request::Text { kind: StatementKind::Other, sql };
     block_on(model::query(session, request, visit)).map(drop)
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("on a thread nothing is pending"),
-    }
 }
 
 /// CPU time of this process, all threads.

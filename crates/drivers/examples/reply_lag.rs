@@ -10,23 +10,28 @@
 //! With the word `stamps` behind, nobody measures, but in every other pair of moments another
 //! socket makes the kernel stamp all that comes to this machine.
 
+mod shared;
+#[path = "../src/net/timestamping.rs"]
+mod timestamping;
+
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use std::{env, io, thread};
 
 use drivers::Opening;
 use model::{
-    Call, Clock, Database, Dice, Place, Placement, Refusal, ReplyLags, Request, Session, Statement,
-    StatementId, StatementKind, Stream, Target, Value, Woken,
+    Call, Database, Dice, Place, Placement, Refusal, ReplyLags, Request, Session, Statement,
+    StatementId, StatementKind, Stream, Target, Value,
 };
 use rustix::time::{ClockId, clock_gettime};
 use stats::{Histogram, median};
+
+use shared::{StillClock, block_on};
+use timestamping::set_timestamping;
 
 const N_ROWS: i64 = 100_000;
 const QUERIES: u32 = 1_000;
@@ -61,23 +66,6 @@ impl ReplyLags for Lags {
 
     fn unavailable(&self, why: &str) {
         eprintln!("no reply lag: {why}");
-    }
-}
-
-/// Time stands still: a driver waits for its server only.
-struct StillClock;
-
-impl Clock for StillClock {
-    fn now(&self) -> u64 {
-        0
-    }
-
-    fn poll_until(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Ready(Woken::Due)
-    }
-
-    fn poll_through(&self, _instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
-        Poll::Pending
     }
 }
 
@@ -170,7 +158,8 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
             });
         }
         let cost_us = |is_stamping: bool| -> io::Result<f64> {
-            set_stamping(&other, is_stamping)?;
+            let wanted = if is_stamping { libc::SOF_TIMESTAMPING_RX_SOFTWARE } else { 0 };
+            set_timestamping(&other, wanted)?;
             // What is under way, and the kernel's own change of its code, is of neither.
             thread::park_timeout(MOMENT / 4);
             let read = || {
@@ -196,22 +185,6 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
     })
     .map_err(|error| error.to_string())?;
     Ok(format!("{n_clients} clients, stamps of all, {}", compared(&pairs[WARM_UP..])?))
-}
-
-#[allow(unsafe_code)]
-fn set_stamping(socket: &UdpSocket, is_on: bool) -> io::Result<()> {
-    let wanted = if is_on { libc::SOF_TIMESTAMPING_RX_SOFTWARE } else { 0 };
-    // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const wanted).cast(),
-            size_of_val(&wanted) as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// CPU time a query, without and with.
@@ -255,16 +228,9 @@ fn ask(session: &mut dyn Session, dice: &mut Dice) -> Result<(), Refusal> {
 fn connect(database: &Arc<dyn Database>, client: u32) -> Result<Box<dyn Session>, Refusal> {
     let sql = database.dialect().sql("SELECT c FROM dbdyno_point WHERE id = ?");
     let statement = Statement::new("point", StatementKind::Read, sql);
-    let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client };
+    let placement = Placement::Thread;
+    let place = Place { placement, clock: Rc::new(StillClock(placement)), client };
     block_on(database.connect(place, Arc::from([statement])))
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut future = std::pin::pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("on a thread nothing is pending"),
-    }
 }
 
 fn read_ns(clock: ClockId) -> u64 {

@@ -26,6 +26,16 @@ pub fn significant(value: f64, digits: usize) -> String {
     thousands(&format!("{cut:.decimals$}"))
 }
 
+/// The same, and to more digits where these would show it as the bound that it is not.
+pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
+    let is_told = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
+    let enough = (digits..=DIGITS_MOST).find(is_told).filter(|_| value != bound);
+    significant(value, enough.unwrap_or(digits))
+}
+
+/// More digits than a `f64` has.
+const DIGITS_MOST: usize = 17;
+
 /// A time in milliseconds, to three digits.
 pub fn ms(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
@@ -245,6 +255,19 @@ mod tests {
         check(473.24, 4, "473.2");
         check(-1234.5, 4, "-1,234");
         check(f64::NAN, 4, NONE);
+    }
+
+    #[test]
+    fn a_value_is_never_shown_as_the_bound_that_it_is_not() {
+        let check = |value: f64, digits: usize, expect: &str| {
+            assert_eq!(beside_bound(value, 20.0, digits), expect, "{value}");
+        };
+        check(20.0, 3, "20.0");
+        check(19.97, 3, "19.97");
+        check(20.000_1, 3, "20.0001");
+        check(19.5, 3, "19.5");
+        check(28_394.4, 4, "28,394");
+        check(f64::INFINITY, 3, INFINITE);
     }
 
     #[test]

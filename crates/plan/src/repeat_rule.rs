@@ -69,9 +69,16 @@ impl Form for Repeats {
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
     let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
+    let mut seen: Vec<(&str, &str)> = Vec::new();
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         let (key, value) = (key.trim(), value.trim());
+        if let Some((_, before)) = seen.iter().find(|(known, _)| *known == key) {
+            return Err(format!(
+                "the rule has {key} twice, as {before} and as {value}: leave one out"
+            ));
+        }
+        seen.push((key, value));
         let number = || parse_count(value).map_err(|bad| format!("{key}: {bad}"));
         match key {
             "until" => goal = Some(read_goal(value)?),

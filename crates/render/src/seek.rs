@@ -3,7 +3,8 @@
 //! Not here: what is true (seek).
 
 use analysis::seek::{Answer, ProbeReport, SeekReport, Stage};
-use model::numbers::{NONE, count, exact, ms, significant, wrap};
+use model::numbers::{NONE, beside_bound, count, exact, ms, significant, wrap};
+use model::{Bound, NS_PER_MS, Objective};
 
 use super::experiment::{few, named, time};
 use super::{Align, Column, Table, sparkline};
@@ -174,20 +175,34 @@ pub(super) fn probes(report: &SeekReport) -> Table {
         let number = |name: &str| {
             figure(name).map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
         };
+        // Whether it meets its objective is to be seen.
+        let of_time = |name: &str| match (figure(name), bound_ms(report, name)) {
+            (Some(ms), Some(bound_ms)) => beside_bound(ms, bound_ms, 3),
+            (ms, _) => time(ms, &probe.reasons, name),
+        };
         table.row([
             value(report, probe.at),
             probe.stage.name().to_owned(),
             probe.verdict.name().to_owned(),
             model::numbers::seconds(probe.measure_s),
             number("tps"),
-            time(figure("p50_ms"), &probe.reasons, "p50_ms"),
-            time(figure("p95_ms"), &probe.reasons, "p95_ms"),
-            time(figure("p99_ms"), &probe.reasons, "p99_ms"),
+            of_time("p50_ms"),
+            of_time("p95_ms"),
+            of_time("p99_ms"),
             number("achieved_percent"),
             number("errors_percent"),
         ]);
     }
     table
+}
+
+/// The bound of a time, if an objective has one.
+fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
+    let is_of = |objective: &&Objective| name.strip_suffix("_ms") == Some(objective.metric.name());
+    match report.seek.objectives.iter().find(is_of)?.bound {
+        Bound::Time(ns) => Some(ns as f64 / NS_PER_MS as f64),
+        Bound::Share(_) => None,
+    }
 }
 
 /// p99 over the axis, where it is known.
@@ -210,4 +225,69 @@ fn curve(report: &SeekReport) -> String {
         ms(Some(last.1)),
         value(report, last.0)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::report::Named;
+    use analysis::seek::{CONFIDENCE, Judged, METHOD, SCHEMA, Verdict};
+
+    use super::*;
+
+    /// A search with one probe that had this p99.
+    fn probed(p99_ms: f64) -> SeekReport {
+        let judged = Judged {
+            verdict: Verdict::Meets,
+            score: None,
+            half_width: None,
+            beyond: Vec::new(),
+            is_broken: false,
+            lacks: None,
+            reasons: Vec::new(),
+        };
+        let probe = ProbeReport {
+            at: 340.0,
+            measure_s: 33.0,
+            stage: Stage::Refine,
+            run: "run".to_owned(),
+            verdict: Verdict::Meets,
+            judged,
+            figures: Named(vec![("p99_ms".to_owned(), Some(p99_ms))]),
+            reasons: Named::default(),
+        };
+        let seek = model::Seek {
+            axis: "rate".to_owned(),
+            low: 50.0,
+            high: 1000.0,
+            is_whole: false,
+            objectives: vec!["p99<20ms".parse().expect("an objective")],
+            budget_ns: 600 * model::NS_PER_S,
+            method: METHOD,
+        };
+        SeekReport {
+            schema: SCHEMA.to_owned(),
+            id: "id".to_owned(),
+            name: "name".to_owned(),
+            started_unix_ms: 0,
+            status: None,
+            seek,
+            answer: Answer::Unfinished,
+            confidence: CONFIDENCE,
+            recommended: None,
+            confirmed: None,
+            residual: None,
+            elasticity: None,
+            noise: None,
+            steepness: None,
+            probes: vec![probe],
+            curve: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_probe_that_meets_its_objective_is_not_shown_at_the_bound() {
+        let page = |p99_ms: f64| seek(&probed(p99_ms));
+        assert!(page(19.97).contains(" 19.97 ") && page(20.0).contains(" 20.0 "));
+        assert!(page(17.031).contains(" 17.0 "), "{}", page(17.031));
+    }
 }

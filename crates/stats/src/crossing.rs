@@ -4,9 +4,8 @@
 //! was counted (the share of requests beyond a time over the share allowed there, or a mean over
 //! its bound). A linear ratio is nearly unbiased however its samples depend on each other, while
 //! the logarithm of a quantile is biased low. So the curve goes through means: quasi-likelihood
-//! (R. W. M. Wedderburn, Biometrika 61, 439, 1974) with the variance
-//! V(m) = m (1 - p m) (1 + m), where p is the share allowed, a logistic link, and a
-//! dispersion from the points themselves.
+//! (R. W. M. Wedderburn, Biometrika 61, 439, 1974) with a link and a variance by what grows
+//! ([`Grows`]), and a dispersion from the points themselves.
 //!
 //! The interval holds every place at which the deviance with the crossing held there exceeds the
 //! least deviance by at most dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986):
@@ -31,6 +30,26 @@ const NEAR_BOUND: f64 = 1.5;
 const BIAS_MOST: f64 = 0.5;
 /// Nor more than this, on the scale of places.
 const BIAS_FAR: f64 = 0.01;
+
+/// A time of a queue that is so many times its bound is as good as endless.
+const ENDLESS: f64 = 100.0;
+/// A time over its bound is not below this.
+const TIME_LEAST: f64 = 1e-3;
+
+/// What grows with the place, and so by which link and with which variance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Grows {
+    /// The share of requests beyond a time, of which this one is allowed: a logistic link, and the
+    /// variance m (1 - p m) (1 + m) of clusters that are the larger the more there are of them.
+    Share(f64),
+    /// A time that grows as a power of the place, such as that of a closed load with its clients:
+    /// a logarithmic link, and the variance m (1 + m).
+    Time,
+    /// A time that grows without limit towards a capacity, as a queue's with its rate: its
+    /// reciprocal falls by a line, and its variance m^3 is nearly that of windows of a queue
+    /// (inverse Gaussian; M. C. K. Tweedie, Ann. Math. Stat. 28, 362, 1957).
+    TimeOfQueue,
+}
 
 /// What was measured at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,37 +80,67 @@ pub struct Crossing {
     pub freedom: usize,
     /// The interval of `at`; an end that is not bounded is infinite.
     pub interval: (f64, f64),
-    allowed: f64,
+    grows: Grows,
 }
 
-/// The variance of a ratio whose expectation is `mean`, in units of the dispersion: that of
-/// clusters of late requests, which are the larger the more there are of them.
-fn variance(mean: f64, allowed: f64) -> f64 {
-    growth(mean, allowed) * (1.0 + mean)
-}
+impl Grows {
+    fn allowed(self) -> f64 {
+        match self {
+            Grows::Share(allowed) => allowed,
+            Grows::Time | Grows::TimeOfQueue => 0.0,
+        }
+    }
 
-/// By how much the expected ratio grows with the link: m (1 - p m).
-fn growth(mean: f64, allowed: f64) -> f64 {
-    mean * (1.0 - allowed * mean)
-}
+    /// The variance of a ratio whose expectation is `mean`, in units of the dispersion.
+    fn variance(self, mean: f64) -> f64 {
+        match self {
+            Grows::TimeOfQueue => mean.powi(3),
+            _ => self.growth(mean) * (1.0 + mean),
+        }
+    }
 
-/// The expected ratio at a value of the link: 1 at 0.
-fn ratio_of(link: f64, allowed: f64) -> f64 {
-    let odds = link.clamp(-LINK_MOST, LINK_MOST).exp();
-    odds / (1.0 - allowed + allowed * odds)
-}
+    /// By how much the expected ratio grows with the link.
+    fn growth(self, mean: f64) -> f64 {
+        match self {
+            Grows::TimeOfQueue => mean * mean,
+            _ => mean * (1.0 - self.allowed() * mean),
+        }
+    }
 
-/// The deviance of a ratio from its expectation, per unit of weight: twice the integral of
-/// (r - t) / V(t) over t from the expectation to the ratio.
-fn deviance(ratio: f64, mean: f64, allowed: f64) -> f64 {
-    let whole = 1.0 + allowed;
-    // What is seen times a logarithm: nothing of nothing.
-    let times = |seen: f64, ln: f64| if seen > 0.0 { seen * ln } else { 0.0 };
-    let others = |t: f64| (1.0 - allowed * t).max(f64::MIN_POSITIVE);
-    let beyond = times(ratio, (ratio / mean).ln());
-    let within = times(1.0 - allowed * ratio, (others(ratio) / others(mean)).ln()) / whole;
-    let clusters = (1.0 + ratio) / whole * ((1.0 + ratio) / (1.0 + mean)).ln();
-    2.0 * (beyond + within - clusters).max(0.0)
+    /// By how much that growth grows itself at the bound, as a share of it.
+    fn bend(self) -> f64 {
+        match self {
+            Grows::TimeOfQueue => 2.0,
+            _ => 1.0,
+        }
+    }
+
+    /// The expected ratio at a value of the link: 1 at 0.
+    fn ratio_of(self, link: f64) -> f64 {
+        let allowed = self.allowed();
+        let odds = || link.clamp(-LINK_MOST, LINK_MOST).exp();
+        match self {
+            Grows::TimeOfQueue => 1.0 / (1.0 - link).max(1.0 / ENDLESS),
+            _ => odds() / (1.0 - allowed + allowed * odds()),
+        }
+    }
+
+    /// The deviance of a ratio from its expectation, per unit of weight: twice the integral of
+    /// (r - t) / V(t) over t from the expectation to the ratio.
+    fn deviance(self, ratio: f64, mean: f64) -> f64 {
+        if self == Grows::TimeOfQueue {
+            return (ratio - mean).powi(2) / (mean * mean * ratio);
+        }
+        let allowed = self.allowed();
+        let whole = 1.0 + allowed;
+        // What is seen times a logarithm: nothing of nothing.
+        let times = |seen: f64, ln: f64| if seen > 0.0 { seen * ln } else { 0.0 };
+        let others = |t: f64| (1.0 - allowed * t).max(f64::MIN_POSITIVE);
+        let beyond = times(ratio, (ratio / mean).ln());
+        let within = times(1.0 - allowed * ratio, (others(ratio) / others(mean)).ln()) / whole;
+        let clusters = (1.0 + ratio) / whole * ((1.0 + ratio) / (1.0 + mean)).ln();
+        2.0 * (beyond + within - clusters).max(0.0)
+    }
 }
 
 /// Points around their mean place, in units of their spread.
@@ -100,11 +149,11 @@ struct Scaled {
     points: Vec<(f64, f64, f64)>,
     centre: f64,
     spread: f64,
-    allowed: f64,
+    grows: Grows,
 }
 
 impl Scaled {
-    fn of(points: &[RatioPoint], allowed: f64) -> Option<Scaled> {
+    fn of(points: &[RatioPoint], grows: Grows) -> Option<Scaled> {
         let is_sound = |point: &RatioPoint| {
             (point.x + point.ratio + point.weight).is_finite() && point.weight > 0.0
         };
@@ -118,17 +167,21 @@ impl Scaled {
         if spread <= 1e-9 * centre.abs().max(1.0) {
             return None;
         }
-        let most = if allowed > 0.0 { 1.0 / allowed } else { f64::INFINITY };
+        let (least, most) = match grows {
+            Grows::Share(allowed) if allowed > 0.0 => (0.0, 1.0 / allowed),
+            Grows::TimeOfQueue => (TIME_LEAST, f64::INFINITY),
+            _ => (0.0, f64::INFINITY),
+        };
         let scaled = |point: &RatioPoint| {
-            ((point.x - centre) / spread, point.ratio.clamp(0.0, most), point.weight)
+            ((point.x - centre) / spread, point.ratio.clamp(least, most), point.weight)
         };
         let points = points.iter().map(scaled).collect();
-        Some(Scaled { points, centre, spread, allowed })
+        Some(Scaled { points, centre, spread, grows })
     }
 
     fn deviance(&self, level: f64, slope: f64) -> f64 {
         let of = |&(x, ratio, weight): &(f64, f64, f64)| {
-            weight * deviance(ratio, ratio_of(level + slope * x, self.allowed), self.allowed)
+            weight * self.grows.deviance(ratio, self.grows.ratio_of(level + slope * x))
         };
         self.points.iter().map(of).sum()
     }
@@ -138,11 +191,11 @@ impl Scaled {
     fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
         let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
         for &(x, ratio, weight) in &self.points {
-            let mean = ratio_of(level + slope * x, self.allowed);
-            let by = weight / (1.0 + mean);
+            let mean = self.grows.ratio_of(level + slope * x);
+            let by = weight * self.grows.growth(mean) / self.grows.variance(mean);
             left[0] += by * (ratio - mean);
             left[1] += by * (ratio - mean) * x;
-            let by = by * growth(mean, self.allowed);
+            let by = by * self.grows.growth(mean);
             known[0] += by;
             known[1] += by * x;
             known[2] += by * x * x;
@@ -230,13 +283,12 @@ impl Scaled {
 }
 
 impl Crossing {
-    /// The curve through points, with an interval of `confidence`; `allowed` is the share that a
-    /// ratio of 1 stands for, 0 where the ratio is not of a share. None of fewer than four points,
+    /// The curve through points, with an interval of `confidence`. None of fewer than four points,
     /// or where all have the same place, or no level and no slope fits best.
-    pub fn fit(points: &[RatioPoint], allowed: f64, confidence: f64) -> Option<Crossing> {
+    pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
-        assert!((0.0..1.0).contains(&allowed), "a share lies between 0 and 1");
-        let scaled = Scaled::of(points, allowed)?;
+        assert!((0.0..1.0).contains(&grows.allowed()), "a share lies between 0 and 1");
+        let scaled = Scaled::of(points, grows)?;
         let (level, slope) = scaled.best();
         if !(level.is_finite() && slope.is_finite()) {
             return None;
@@ -248,7 +300,7 @@ impl Crossing {
         // The variance of the link there, by the inverse of what is known.
         let known = (v[0] * v[2] - v[1] * v[1]).max(f64::MIN_POSITIVE);
         let link_variance = dispersion * (v[2] - 2.0 * at * v[1] + at * at * v[0]) / known;
-        let bias = (link_variance / 2.0).min(BIAS_MOST) / slope;
+        let bias = (grows.bend() * link_variance / 2.0).min(BIAS_MOST) / slope;
         let t = students_t(1.0 - (1.0 - confidence) / 2.0, freedom);
         let interval = match at.is_finite() && slope > 0.0 {
             true => {
@@ -264,7 +316,7 @@ impl Crossing {
             dispersion,
             freedom,
             interval: (place(interval.0), place(interval.1)),
-            allowed,
+            grows,
         })
     }
 
@@ -275,7 +327,7 @@ impl Crossing {
 
     /// The variance of a ratio whose expectation is `mean`, in units of dispersion over weight.
     pub fn variance_at(&self, mean: f64) -> f64 {
-        variance(mean, self.allowed)
+        self.grows.variance(mean)
     }
 }
 
@@ -289,8 +341,8 @@ fn dispersion(
     let (mut between, mut within, mut known) = (0.0, 0.0, 0.0);
     let mut at_bound: Vec<(f64, f64)> = Vec::new();
     for (point, &(x, ratio, weight)) in points.iter().zip(&scaled.points) {
-        let mean = ratio_of(level + slope * x, scaled.allowed);
-        let by = weight / variance(mean, scaled.allowed).max(1e-3);
+        let mean = scaled.grows.ratio_of(level + slope * x);
+        let by = weight / scaled.grows.variance(mean).max(1e-3);
         between += by * (ratio - mean).powi(2);
         if let Some(error) = point.error {
             within += by * error * error;
@@ -298,7 +350,7 @@ fn dispersion(
         }
         if let Some(error) = point.error_at_bound {
             let far = (level + slope * x).abs();
-            at_bound.push((far, weight * error * error / variance(1.0, scaled.allowed)));
+            at_bound.push((far, weight * error * error / scaled.grows.variance(1.0)));
         }
     }
     let within = if known > 0.0 { within / known } else { 0.0 };
@@ -340,29 +392,32 @@ mod tests {
 
     #[test]
     fn the_deviance_is_the_integral_that_defines_it() {
-        for (ratio, mean, allowed) in [(2.0, 0.5, 0.01), (0.3, 1.2, 0.5), (5.0, 1.0, 0.0)] {
+        let shares = [(2.0, 0.5, Grows::Share(0.01)), (0.3, 1.2, Grows::Share(0.5))];
+        let times = [(5.0, 1.0, Grows::Time), (5.0, 1.0, Grows::TimeOfQueue)];
+        for (ratio, mean, grows) in shares.into_iter().chain(times) {
             let n = 20_000;
             let step = (ratio - mean) / f64::from(n);
             let of = |index: i32| {
                 let t = mean + step * (f64::from(index) + 0.5);
-                (ratio - t) / variance(t, allowed)
+                (ratio - t) / grows.variance(t)
             };
             let integral = 2.0 * step * (0..n).map(of).sum::<f64>();
-            let found = deviance(ratio, mean, allowed);
+            let found = grows.deviance(ratio, mean);
             assert!((found / integral - 1.0).abs() < 1e-6, "{found} {integral}");
         }
     }
 
     #[test]
     fn a_curve_without_noise_crosses_where_it_does() {
-        for allowed in [0.0, 0.01, 0.5] {
+        let all = [Grows::Time, Grows::Share(0.01), Grows::Share(0.5), Grows::TimeOfQueue];
+        for grows in all {
             let points: Vec<RatioPoint> = (0..9)
                 .map(|n| 5.7 + 0.01 * f64::from(n))
-                .map(|x| point(x, ratio_of(20.0 * (x - 5.743), allowed)))
+                .map(|x| point(x, grows.ratio_of(20.0 * (x - 5.743))))
                 .collect();
-            let found = Crossing::fit(&points, allowed, 0.9).unwrap();
-            assert!((found.at - 5.743).abs() < 1e-6, "{allowed}: {found:?}");
-            assert!((found.slope - 20.0).abs() < 1e-3, "{allowed}: {found:?}");
+            let found = Crossing::fit(&points, grows, 0.9).unwrap();
+            assert!((found.at - 5.743).abs() < 1e-6, "{grows:?}: {found:?}");
+            assert!((found.slope - 20.0).abs() < 1e-3, "{grows:?}: {found:?}");
             let (low, high) = found.interval;
             assert!(low <= 5.743 && high >= 5.743 && high - low < 1e-3, "{low} {high}");
         }
@@ -377,7 +432,7 @@ mod tests {
                 .map(|index| f64::from(index % 8) / 28.0 - 0.125)
                 .map(|x| point(x, clusters(2.0 * (12.0 * x).exp(), &mut random) / 2.0))
                 .collect();
-            let found = Crossing::fit(&points, 0.01, 0.9).unwrap();
+            let found = Crossing::fit(&points, Grows::Share(0.01), 0.9).unwrap();
             held += i32::from(found.interval.0 <= 0.0 && 0.0 <= found.interval.1);
             sum += found.at;
         }
@@ -391,10 +446,10 @@ mod tests {
             .map(|n| 0.02 * f64::from(n) - 0.07)
             .map(|x| RatioPoint { error: Some(0.6), ..point(x, (20.0 * x).exp()) })
             .collect();
-        let found = Crossing::fit(&points, 0.0, 0.9).unwrap();
+        let found = Crossing::fit(&points, Grows::Time, 0.9).unwrap();
         let sure: Vec<RatioPoint> =
             points.iter().map(|point| RatioPoint { error: None, ..*point }).collect();
-        let sure = Crossing::fit(&sure, 0.0, 0.9).unwrap();
+        let sure = Crossing::fit(&sure, Grows::Time, 0.9).unwrap();
         let width = |crossing: &Crossing| crossing.interval.1 - crossing.interval.0;
         assert!(width(&found) > 10.0 * width(&sure), "{found:?} {sure:?}");
     }
@@ -404,7 +459,7 @@ mod tests {
         let flat = [1.1, 0.9, 1.12, 0.89, 1.1, 0.92];
         let points: Vec<RatioPoint> =
             flat.iter().enumerate().map(|(x, ratio)| point(x as f64, *ratio)).collect();
-        if let Some(found) = Crossing::fit(&points, 0.01, 0.9) {
+        if let Some(found) = Crossing::fit(&points, Grows::Share(0.01), 0.9) {
             let (low, high) = found.interval;
             assert!(low.is_infinite() && high.is_infinite(), "{found:?}");
         }
@@ -413,8 +468,8 @@ mod tests {
     #[test]
     fn too_few_points_or_one_place_are_no_curve() {
         let three = [point(0.0, 0.1), point(1.0, 1.0), point(2.0, 3.0)];
-        assert_eq!(Crossing::fit(&three, 0.01, 0.9), None);
-        assert_eq!(Crossing::fit(&[point(5.8, 1.1); 6], 0.01, 0.9), None);
-        assert_eq!(Crossing::fit(&[point(5.8, f64::INFINITY); 6], 0.01, 0.9), None);
+        assert_eq!(Crossing::fit(&three, Grows::Share(0.01), 0.9), None);
+        assert_eq!(Crossing::fit(&[point(5.8, 1.1); 6], Grows::Share(0.01), 0.9), None);
+        assert_eq!(Crossing::fit(&[point(5.8, f64::INFINITY); 6], Grows::Share(0.01), 0.9), None);
     }
 }

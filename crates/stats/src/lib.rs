@@ -40,7 +40,7 @@ pub use comparison::{
     Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
     hommel, needed, pairs_needed,
 };
-pub use crossing::{Crossing, RatioPoint};
+pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{NoInterval, Stretch, dependent_ranks};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::Comparison;
-use model::numbers::{NONE, amount, significant};
+use model::numbers::{NONE, amount, beside_bound};
 use serde::{Deserialize, Serialize};
 
 use super::bound::Bound;
@@ -78,6 +78,9 @@ pub struct RequiredResult {
     pub interval: Option<(f64, Option<f64>)>,
     /// How surely it holds.
     pub holds: Holds,
+    /// The bound, in the figure's own unit.
+    #[serde(skip)]
+    bound: f64,
 }
 
 impl fmt::Display for RequiredResult {
@@ -85,7 +88,7 @@ impl fmt::Display for RequiredResult {
         // What a name does not tell stands behind the number.
         let number = |value: f64| match unit(&self.figure) {
             "" if !self.unit.is_empty() => amount(value, &self.unit),
-            _ => significant(value, 4),
+            _ => beside_bound(value, self.bound, 4),
         };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
         write!(f, "required {}: {} {value}", self.limit, title(&self.figure))?;
@@ -164,7 +167,7 @@ impl Required {
             (None, _) => Holds::Beyond,
         };
         let (limit, figure, unit) = (self.to_string(), figure.to_owned(), unit.to_owned());
-        Ok(RequiredResult { limit, figure, unit, value, interval, holds })
+        Ok(RequiredResult { limit, figure, unit, value, interval, holds, bound })
     }
 }
 
@@ -261,5 +264,19 @@ mod tests {
         let text = of("p99<300ms").to_string();
         assert!(text.starts_with("required p99<300ms: p99 ms "), "{text}");
         assert!(text.contains(" to ") && text.ends_with("holds, surely"), "{text}");
+    }
+
+    #[test]
+    fn a_value_near_the_bound_is_shown_as_what_it_is() {
+        let value = of("p99<300ms").value.expect("it was measured");
+        let check = |bound: f64, shown: &str| {
+            let text = of(&format!("p99<{bound}")).to_string();
+            assert!(text.contains(&format!(": p99 ms {shown} ")), "{text}");
+        };
+        assert_eq!(value, 84.410_367);
+        check(84.41, "84.4104");
+        check(84.410_36, "84.41037");
+        check(value, "84.41");
+        check(40.0, "84.41");
     }
 }

@@ -16,13 +16,14 @@
 //! A probe that breaks in another way than by times is repeated before it counts: two of three
 //! decide. Not here: how a probe is made, and what it says by itself.
 
-use stats::{Crossing, RatioPoint, students_t};
+use stats::{Crossing, Grows, RatioPoint, students_t};
 
 use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 
 /// A short probe has this share of the budget.
 pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
-
+/// The first method that scores by shares; searches by it go on as they began.
+pub const METHOD_OF_SHARES: u32 = 2;
 /// Bracketing ends at this ratio.
 const RATIO_NARROW: f64 = 1.15;
 /// And after so many probes, whatever the range.
@@ -78,6 +79,8 @@ pub struct SearchStrategy {
     pub budget_ns: u64,
     /// The ramp-up of each probe.
     pub ramp_up_ns: u64,
+    /// By which method it looks, from [`METHOD_OF_SHARES`] on.
+    pub method: u32,
 }
 
 /// A probe to be made.
@@ -344,8 +347,14 @@ impl SearchStrategy {
         let points: Vec<RatioPoint> =
             steering(probes).filter(counted).filter_map(|probe| point(probe, index)).collect();
         let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
+        let grows = match allowed > 0.0 {
+            true => Grows::Share(allowed),
+            // Whole numbers are of clients, and rates are none.
+            false if self.is_whole || self.method <= METHOD_OF_SHARES => Grows::Time,
+            false => Grows::TimeOfQueue,
+        };
         let weight = points.iter().map(|point| point.weight).fold(0.0, f64::max);
-        let mut curve = Crossing::fit(&points, allowed, CONFIDENCE)?;
+        let mut curve = Crossing::fit(&points, grows, CONFIDENCE)?;
         // Where it crosses decides what is near, and that where it crosses: a few rounds settle.
         for _ in 0..4 {
             if curve.slope <= 0.0 {
@@ -361,7 +370,7 @@ impl SearchStrategy {
             };
             let n_near = near.iter().filter(is_near).count();
             near.truncate(n_near.max(CURVE_LEAST));
-            match Crossing::fit(&near, allowed, CONFIDENCE) {
+            match Crossing::fit(&near, grows, CONFIDENCE) {
                 Some(nearer) if nearer.slope > 0.0 => curve = nearer,
                 _ => break,
             }

@@ -44,6 +44,36 @@ fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
 }
 
 #[test]
+fn repeats_that_were_killed_go_on_to_the_same_end() {
+    let args = sim(SPREAD, &["--duration=20s", "--repeat=until=4%,max=25"]);
+    let whole = Home::new().json(&args);
+    let home = Home::new();
+    let mut killed = home.start(&args);
+    killed.wait_until("a third repeat", |said| said.contains("trial 3 of"));
+    killed.kill();
+    assert_eq!(killed.end().code, None);
+    // What ended before is kept and counts, and it is said how to go on.
+    let kept = home.json(&["experiments", "show", "last"]);
+    let n_kept = number(&kept, "until.repeats");
+    assert!(n_kept >= 2.0 && n_kept < number(&whole, "until.repeats"), "{kept:#}");
+    assert_eq!(
+        (at(&kept, "status"), at(&kept, "until.is_reached")),
+        (&"interrupted".into(), &false.into())
+    );
+    let on = ["interrupted; again:", "on with: dbdyno experiments resume ", "Not precise enough"];
+    home.run(&["experiments", "show", "last"]).good().says(&on);
+    let told = home.json(&["experiments", "resume", "last", "--quiet"]);
+    let same =
+        ["until.repeats", "until.is_reached", "until.points", "points.0.figures", "trials_done"];
+    for path in same {
+        assert_eq!(at(&told, path), at(&whole, path), "{path}");
+    }
+    let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
+    let n_runs = number_in(&home.store(), completed).map(|n| n as f64);
+    assert_eq!(n_runs, Some(number(&whole, "until.repeats")), "none is made twice");
+}
+
+#[test]
 fn repeats_end_when_a_comparison_is_decided() {
     let home = Home::new();
     let vary = "--vary=target=sim:?service=exponential:2ms&servers=4,\
@@ -128,6 +158,9 @@ fn repeats_that_cannot_be_are_told_before_the_first_run() {
     check(&["--repeat=until=2%,most=9"], "'most' is no part of a rule");
     check(&["--repeat=until=2%,min=2"], "write 4 or more");
     check(&["--repeat=until=2%,max=3"], "it lies between 4 and 10000");
+    let twice = "the rule has max twice, as 5 and as 6: leave one out";
+    check(&["--repeat=until=2%,max=5,max=6"], twice);
+    check(&["--repeat=until=2%,until=3%"], "the rule has until twice");
     check(&["--repeat=until=2%,figure=speed"], "choose one of");
     check(&["--repeat=until=2%,min_effect=1%"], "belongs to until=decided");
     check(&["--repeat=until=decided"], "vary something");

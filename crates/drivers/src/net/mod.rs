@@ -15,6 +15,7 @@ mod reply_lag;
 mod session;
 mod socket;
 mod stream;
+mod timestamping;
 mod tls;
 
 use std::sync::Arc;

@@ -21,6 +21,8 @@ use model::{NS_PER_MS, NS_PER_S, ReplyLags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 
+use super::timestamping::set_timestamping;
+
 /// One spell falls into each period, at an instant of it that differs from period to period: one
 /// reply in 40 is stamped. `examples/reply_lag.rs` measures what it costs (docs/measuring.md).
 const PERIOD: Duration = Duration::from_secs(1);
@@ -228,21 +230,6 @@ fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
         )
     };
     (result == 0).then(|| u64::from(info.tcpi_last_data_recv) * NS_PER_MS)
-}
-
-#[allow(unsafe_code)]
-fn set_timestamping(descriptor: &OwnedFd, wanted: u32) -> io::Result<()> {
-    // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.
-    let result = unsafe {
-        libc::setsockopt(
-            descriptor.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const wanted).cast(),
-            size_of_val(&wanted) as libc::socklen_t,
-        )
-    };
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// What has come, and when its last byte did, in nanoseconds of `CLOCK_REALTIME`.

@@ -1,5 +1,6 @@
 //! Searches on made-up curves; those on queues whose answer is known are the example `seek`.
 
+use crate::seek::METHOD;
 use model::{Dice, Stream};
 
 use super::*;
@@ -53,6 +54,7 @@ const COURSE: SearchStrategy = SearchStrategy {
     is_whole: false,
     budget_ns: 600_000_000_000,
     ramp_up_ns: 2_000_000_000,
+    method: METHOD,
 };
 
 fn noise(seed: u64) -> impl FnMut() -> f64 {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use analysis::seek::{Answer, Ask, Judged, Late, Probe, SearchStrategy, Verdict};
+use analysis::seek::{Answer, Ask, Judged, Late, METHOD, Probe, SearchStrategy, Verdict};
 use engine::Stop;
 use model::{Dice, NS_PER_S, Objective, Second, Stream};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
@@ -95,6 +95,7 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
             is_whole: false,
             budget_ns: BUDGET_NS,
             ramp_up_ns: RAMP_UP_NS,
+            method: METHOD,
         };
         let (mut given, mut held, mut confirmed, mut above) = (0, 0, 0, 0);
         for seed in 1..=u64::from(runs) {

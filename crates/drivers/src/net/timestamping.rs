@@ -1,0 +1,21 @@
+//! Which timestamps the kernel gives to what a socket receives: `SO_TIMESTAMPING`. The example
+//! `reply_lag` has this file too. Not here: when they are wanted, and how they are read.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Sets the flags `SOF_TIMESTAMPING_*` of a socket.
+#[allow(unsafe_code)]
+pub(crate) fn set_timestamping(socket: &impl AsFd, wanted: u32) -> io::Result<()> {
+    // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            (&raw const wanted).cast(),
+            size_of_val(&wanted) as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
