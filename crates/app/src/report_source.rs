@@ -10,7 +10,7 @@ use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Ta
 use model::{Experiment, RunId, Status};
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
 use render::html::{
-    Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
+    Medium, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
 };
 use store::{LAST, Store};
 
@@ -91,13 +91,13 @@ impl ReportSource {
     }
 
     /// The body of its page.
-    pub fn body(&self, ink: Ink<'_>) -> String {
+    pub fn body(&self, medium: Medium<'_>) -> String {
         match self {
-            ReportSource::Run(report) => run_body(report, ink),
-            ReportSource::Experiment(report, trials) => experiment_body(report, trials, ink),
-            ReportSource::Seek(report) => seek_body(report, ink),
-            ReportSource::Comparison(report, gates) => comparison_body(report, gates, ink),
-            ReportSource::History(report) => history_body(report, ink),
+            ReportSource::Run(report) => run_body(report, medium),
+            ReportSource::Experiment(report, trials) => experiment_body(report, trials, medium),
+            ReportSource::Seek(report) => seek_body(report, medium),
+            ReportSource::Comparison(report, gates) => comparison_body(report, gates, medium),
+            ReportSource::History(report) => history_body(report, medium),
         }
     }
 }

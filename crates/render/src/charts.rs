@@ -3,7 +3,7 @@
 //!
 //! A chart is added by a file beside this one and a line in [`ALL`]; it then stands in the report,
 //! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
-//! draw is thinned by the inks. Not here: how a chart looks ([`crate::ink`]).
+//! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
 mod builds;
 mod clients;

@@ -3,12 +3,12 @@
 //! Everything here is a function from values to text or pictures. Not here: what is true
 //! (analysis), and any terminal or browser (dbdyno).
 
+pub mod chart_backends;
 pub mod charts;
 mod comparison;
 mod experiment;
 mod history;
 pub mod html;
-pub mod ink;
 pub mod list;
 pub mod live;
 pub(crate) mod repeats;

@@ -26,7 +26,7 @@ impl Default for Style {
 
 /// What a piece of text is, for its colour.
 #[derive(Clone, Copy)]
-enum Ink {
+enum Emphasis {
     Bold,
     Dim,
     Red,
@@ -34,15 +34,15 @@ enum Ink {
 }
 
 impl Style {
-    fn ink(&self, ink: Ink, text: &str) -> String {
+    fn emphasize(&self, emphasis: Emphasis, text: &str) -> String {
         if !self.color {
             return text.to_owned();
         }
-        let code = match ink {
-            Ink::Bold => 1,
-            Ink::Dim => 2,
-            Ink::Red => 31,
-            Ink::Yellow => 33,
+        let code = match emphasis {
+            Emphasis::Bold => 1,
+            Emphasis::Dim => 2,
+            Emphasis::Red => 31,
+            Emphasis::Yellow => 33,
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
@@ -74,12 +74,13 @@ pub fn text(report: &Report, style: &Style) -> String {
 
 fn headline_section(report: &Report, style: &Style) -> Vec<String> {
     let lines = wrap(&headline(report), style.width);
-    let mut lines: Vec<String> = lines.iter().map(|line| style.ink(Ink::Bold, line)).collect();
+    let mut lines: Vec<String> =
+        lines.iter().map(|line| style.emphasize(Emphasis::Bold, line)).collect();
     let invalid = report.findings.iter().filter(|f| f.severity == Severity::Invalid).count();
     if invalid > 0 {
         let plural = if invalid == 1 { "finding" } else { "findings" };
         let warning = format!("THIS RESULT IS NOT VALID: see {plural} below.");
-        lines.push(style.ink(Ink::Red, &warning));
+        lines.push(style.emphasize(Emphasis::Red, &warning));
     }
     lines
 }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
 use render::charts::Chart;
-use render::html::{Ink, Print};
+use render::html::{Medium, Print};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
@@ -132,8 +132,8 @@ fn standing_part(store: &Store, standing: &RunSnapshot) -> Result<String, HttpEr
     let RunSnapshot { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
-    let ink = Ink::Places { base: &base, query: "", runs: super::RUNS, print };
-    let body = ReportSource::of_experiment(store, experiment)?.body(ink);
+    let medium = Medium::Web { base: &base, query: "", runs: super::RUNS, print };
+    let body = ReportSource::of_experiment(store, experiment)?.body(medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {

@@ -4,7 +4,7 @@ use analysis::ExperimentReport;
 use analysis::trials::Trialled;
 use store::utc;
 
-use super::Ink;
+use super::Medium;
 use super::blocks::{Block, Body, Verdict, named};
 use super::long::runs;
 use crate::charts::of_experiment;
@@ -13,7 +13,11 @@ use crate::repeats as repeats_text;
 use crate::text::sections;
 
 /// The body of an experiment's page.
-pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<'_>) -> String {
+pub fn experiment_body(
+    report: &ExperimentReport,
+    trials: &[Trialled],
+    medium: Medium<'_>,
+) -> String {
     let charts = of_experiment(report, trials);
     let what = format!("Experiment, begun {} UTC", utc(report.started_unix_ms));
     let mut body = Body::new(what, report.name.clone());
@@ -32,7 +36,7 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     let figures = named(&charts, &["curves", "tradeoff", "law"]);
     let words = [curve(report), report.no_scalability.clone()];
     let blocks = [
-        Block::charts(&figures, ink),
+        Block::charts(&figures, medium),
         Block::Words(words.into_iter().flatten().collect()),
         Block::Text(law(report)),
     ];
@@ -42,11 +46,11 @@ pub fn experiment_body(report: &ExperimentReport, trials: &[Trialled], ink: Ink<
     body.section("points", "Points", &[Block::table(&text::points(report)), few]);
     body.section("repeats", "Repeats", &repeats(report));
     let stability = named(&charts, &["stability"]);
-    body.section("stability", "Over time", &[Block::charts(&stability, ink)]);
+    body.section("stability", "Over time", &[Block::charts(&stability, medium)]);
     let words = text::left_out(&report.damaged).into_iter().chain(text::findings(report));
     let trust = [Block::findings(&report.findings), Block::Words(words.collect())];
     body.section("findings", "Is this result valid?", &trust);
-    body.section("ran", "What ran", &ran(report, trials, ink));
+    body.section("ran", "What ran", &ran(report, trials, medium));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
@@ -94,13 +98,13 @@ fn law(report: &ExperimentReport) -> String {
 }
 
 /// What all trials have in common: what was varied stands in the table.
-fn ran(report: &ExperimentReport, trials: &[Trialled], ink: Ink<'_>) -> Vec<Block> {
+fn ran(report: &ExperimentReport, trials: &[Trialled], medium: Medium<'_>) -> Vec<Block> {
     let points = report.points.iter().map(|point| {
         let name = point.values.pairs(" ");
         (if name.is_empty() { "all".to_owned() } else { name }, &point.runs[..])
     });
     let points: Vec<(String, &[String])> = points.collect();
-    let runs = Block::folded("Runs by point", &[runs(&points, ink)]);
+    let runs = Block::folded("Runs by point", &[runs(&points, medium)]);
     let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
     let plan = Block::Text(first.plan.clone());
     vec![

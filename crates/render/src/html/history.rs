@@ -6,14 +6,14 @@ use analysis::history::PointHistory;
 use askama::Template;
 use model::numbers::capital;
 
-use super::Ink;
+use super::Medium;
 use super::blocks::{Block, Body, Verdict};
 use super::long::runs;
 use crate::charts::of_history;
 use crate::history as text;
 
 /// The body of a history's page.
-pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
+pub fn history_body(report: &HistoryReport, medium: Medium<'_>) -> String {
     let charts = of_history(report);
     let figure = title(&report.figure);
     let mut body = Body::new("History", format!("{figure} by {}", report.by));
@@ -26,15 +26,15 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
     }));
     let all: Vec<_> = charts.iter().collect();
     let about = Block::Words(text::about(report).collect());
-    body.section("builds", "Over builds", &[Block::charts(&all, ink), about]);
+    body.section("builds", "Over builds", &[Block::charts(&all, medium), about]);
     let tables = report.points.iter().flat_map(|point| {
         let name = Block::Words(vec![point.values.pairs(" ")]);
         let mut blocks = if point.values.is_empty() { Vec::new() } else { vec![name] };
-        blocks.push(links(report, point, ink));
+        blocks.push(links(report, point, medium));
         blocks.push(Block::table(&text::table(report, point)));
         let of_builds: Vec<(String, &[String])> =
             point.builds.iter().map(|build| (build.build.clone(), &build.runs[..])).collect();
-        blocks.push(Block::folded(format!("Runs by {}", report.by), &[runs(&of_builds, ink)]));
+        blocks.push(Block::folded(format!("Runs by {}", report.by), &[runs(&of_builds, medium)]));
         blocks
     });
     let tables: Vec<Block> = tables.collect();
@@ -43,8 +43,8 @@ pub fn history_body(report: &HistoryReport, ink: Ink<'_>) -> String {
 }
 
 /// What compares the builds on both sides of each change: where pages have addresses.
-fn links(report: &HistoryReport, point: &PointHistory, ink: Ink<'_>) -> Block {
-    let Ink::Places { .. } = ink else { return Block::Words(Vec::new()) };
+fn links(report: &HistoryReport, point: &PointHistory, medium: Medium<'_>) -> Block {
+    let Medium::Web { .. } = medium else { return Block::Words(Vec::new()) };
     let pairs = point.changes.iter().flatten().filter_map(|change| text::compared(point, change));
     let link = |(before, after): (&str, &str)| Compared {
         address: format!("/compare?{}&{}", side(&report.by, before), side(&report.by, after)),

@@ -4,14 +4,14 @@ use analysis::SeekReport;
 use analysis::seek::Answer;
 use store::utc;
 
-use super::Ink;
+use super::Medium;
 use super::blocks::{Block, Body, Verdict};
 use crate::charts::of_seek;
 use crate::experiment;
 use crate::seek as text;
 
 /// The body of a search's page.
-pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
+pub fn seek_body(report: &SeekReport, medium: Medium<'_>) -> String {
     let charts = of_seek(report);
     let what = format!("Search, begun {} UTC", utc(report.started_unix_ms));
     let mut body = Body::new(what, report.name.clone());
@@ -26,7 +26,7 @@ pub fn seek_body(report: &SeekReport, ink: Ink<'_>) -> String {
     let (word, text) = (text::answer(report), text::explained(report));
     body.verdicts = vec![Verdict { class, word: format!("{word}."), text }];
     let all: Vec<_> = charts.iter().collect();
-    body.section("curve", "Probes over the axis", &[Block::charts(&all, ink)]);
+    body.section("curve", "Probes over the axis", &[Block::charts(&all, medium)]);
     let mut blocks = vec![Block::table(&text::probes(report))];
     let few = experiment::few(report.probes.iter().map(|probe| &probe.reasons));
     blocks.push(Block::Words([few, text::broken(report)].concat()));
