@@ -10,7 +10,7 @@ use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Ta
 use model::{Experiment, RunId, Status};
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
 use render::html::{
-    Medium, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
+    Medium, body, comparison_body, comparison_title, experiment_body, run_body, seek_body,
 };
 use store::{LAST, Store};
 
@@ -97,7 +97,7 @@ impl ReportSource {
             ReportSource::Experiment(report, trials) => experiment_body(report, trials, medium),
             ReportSource::Seek(report) => seek_body(report, medium),
             ReportSource::Comparison(report, gates) => comparison_body(report, gates, medium),
-            ReportSource::History(report) => history_body(report, medium),
+            ReportSource::History(report) => body(&render::history(report), medium),
         }
     }
 }

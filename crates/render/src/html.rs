@@ -4,9 +4,9 @@
 //! what is true (report), what is drawn (charts), and who serves pages (dbdyno).
 
 mod blocks;
+mod body;
 mod comparison;
 mod experiment;
-mod history;
 mod long;
 mod run;
 mod seek;
@@ -16,9 +16,9 @@ use askama::Template;
 use crate::chart_backends::{Drawn, Theme, plotly_js};
 use crate::charts::Chart;
 
+pub use body::body;
 pub use comparison::{comparison_body, comparison_title};
 pub use experiment::experiment_body;
-pub use history::history_body;
 pub use run::run_body;
 pub use seek::seek_body;
 

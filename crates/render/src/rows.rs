@@ -22,7 +22,7 @@ impl Rows {
             other => other.to_string(),
         };
         let rows = self.rows.iter().map(|row| row.iter().map(cell).collect());
-        super::csv_of(self.titles.clone(), rows)
+        crate::csv::of_rows(self.titles.clone(), rows)
     }
 
     /// As objects by title.

@@ -9,44 +9,7 @@ use analysis::report::{Latency, Report, Status};
 use model::numbers::{self, significant, wrap};
 use model::{Load, Severity};
 
-/// How a page is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// With ANSI colours.
-    pub color: bool,
-    /// Columns; sensible from 80 on.
-    pub width: usize,
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style { color: false, width: 96 }
-    }
-}
-
-/// What a piece of text is, for its colour.
-#[derive(Clone, Copy)]
-enum Emphasis {
-    Bold,
-    Dim,
-    Red,
-    Yellow,
-}
-
-impl Style {
-    fn emphasize(&self, emphasis: Emphasis, text: &str) -> String {
-        if !self.color {
-            return text.to_owned();
-        }
-        let code = match emphasis {
-            Emphasis::Bold => 1,
-            Emphasis::Dim => 2,
-            Emphasis::Red => 31,
-            Emphasis::Yellow => 33,
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
-}
+use crate::terminal::{Emphasis, Style};
 
 /// The report as a page.
 pub fn text(report: &Report, style: &Style) -> String {

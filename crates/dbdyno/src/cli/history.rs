@@ -6,13 +6,13 @@ use analysis::history::{Acknowledged, Order, Question, commits_of};
 use app::Error;
 use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use render::{as_json, history as page, history_csv, history_markdown};
+use render::{Style, as_json};
 use serde_json::json;
 use store::Store;
 
 use super::compare::{judge, judged};
 use super::runs::{said, store};
-use super::{DONE, FAILED, Outcome, flags, print};
+use super::{DONE, FAILED, Outcome, flags, print, print_document};
 
 /// The longest list of commits: a million of them.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
@@ -128,9 +128,7 @@ pub(crate) fn history(matches: &ArgMatches) -> Outcome {
     let report = hold(&store(matches)?, &question)?;
     match flags::output_of(matches) {
         "json" => print(&as_json(&report)),
-        "markdown" => print(&history_markdown(&report)),
-        "csv" => print(&history_csv(&report)),
-        _ => print(&page(&report)),
+        _ => print_document(&render::history(&report), &Style::default(), matches),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
 }

@@ -34,6 +34,7 @@ use std::process::ExitCode;
 use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
+use render::{Document, Style};
 
 pub(crate) use self::signals::stop_on_signals;
 
@@ -247,6 +248,15 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
 /// Writes a result to stdout. A reader who has left is no error.
 pub(crate) fn print(text: &str) -> Outcome {
     print_bytes(harmless(text).as_bytes())
+}
+
+/// Prints a document in the format that is asked for, but for JSON, which is not made of pages.
+pub(crate) fn print_document(document: &Document, style: &Style, matches: &ArgMatches) -> Outcome {
+    print(&match flags::output_of(matches) {
+        "markdown" => render::markdown::markdown(document),
+        "csv" => render::csv::csv(document),
+        _ => render::terminal::text(document, style),
+    })
 }
 
 /// The same for what is not meant for a terminal: nothing in it is changed.

@@ -6,12 +6,12 @@ use app::report_source::{report_of, run_report, run_tally};
 use app::trials::read_report;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
-use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
+use render::{Document, Style, Table, run_list, run_list_csv, run_list_markdown, run_tables};
 use serde_json::{Map, Value, json};
 use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
 use super::run::told;
-use super::{DONE, FAILED, Outcome, export, flags, print, required, say};
+use super::{DONE, FAILED, Outcome, export, flags, print, print_document, required, say};
 use crate::lists::run_list_json;
 
 /// Runs that a list for people shows, unless `--limit` says otherwise. Programs get all.
@@ -294,30 +294,28 @@ fn show_parts(store: &Store, run: &RunId, parts: &[&str], matches: &ArgMatches) 
         Some(tally) => report_of(store, run, tally, Options { per_client: true })?,
         None => report(store, run)?,
     };
-    let sheet = |part: &&str| match (*part, &tally) {
-        ("config", _) => sheets::config(&report),
-        ("settings", _) => sheets::settings(&report),
-        ("figures", _) => sheets::figures(&report),
-        ("per_client", _) => sheets::per_client(&report),
-        ("counter", Some(tally)) => sheets::counter(tally, every_s),
-        _ => sheets::timing(&report),
+    let table = |part: &&str| match (*part, &tally) {
+        ("config", _) => run_tables::config(&report),
+        ("settings", _) => run_tables::settings(&report),
+        ("figures", _) => run_tables::figures(&report),
+        ("per_client", _) => run_tables::per_client(&report),
+        ("counter", Some(tally)) => run_tables::counter(tally, every_s),
+        _ => run_tables::timing(&report),
     };
-    let sheets: Vec<Sheet> = parts.iter().map(sheet).collect();
-    let joined = |of: fn(&Sheet) -> String| sheets.iter().map(of).collect::<Vec<_>>().join("\n");
-    print(&match flags::output_of(matches) {
-        "json" => {
-            let parts = sheets.iter().map(|sheet| (sheet.name.to_owned(), sheet.json()));
-            let mut object = Map::new();
-            object.insert("schema".to_owned(), json!("dbdyno.parts/1"));
-            object.insert("run_id".to_owned(), json!(run.0));
-            object.extend(parts);
-            format!("{:#}\n", Value::Object(object))
-        }
-        "csv" => joined(Sheet::csv),
-        "markdown" => joined(Sheet::markdown),
-        _ => joined(Sheet::text),
-    })
+    let tables: Vec<Table> = parts.iter().map(table).collect();
+    if flags::is_json(matches) {
+        let parts = tables.iter().map(|table| (table.name.to_owned(), table.json()));
+        let mut object = Map::new();
+        object.insert("schema".to_owned(), json!("dbdyno.parts/1"));
+        object.insert("run_id".to_owned(), json!(run.0));
+        object.extend(parts);
+        return print(&format!("{:#}\n", Value::Object(object)));
+    }
+    print_document(&Document::from(tables), &AS_WIDE_AS_NEEDED, matches)
 }
+
+/// Tables of a run have columns that nobody wants to miss.
+const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
 
 /// The stretches of the counter, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {

@@ -180,7 +180,7 @@ pub(super) async fn history(State(app): State<App>, RawQuery(query): RawQuery) -
 pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
     let asked = asked(query);
     app.read(move |store, _| {
-        let text = render::history_csv(&told_history(store, &asked)?);
+        let text = render::csv::csv(&render::history(&told_history(store, &asked)?));
         Ok(csv("history.csv", text))
     })
     .await

@@ -12,7 +12,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::RunId;
-use render::html::{Medium, Print, comparison_body, history_body, run_body};
+use render::html::{Medium, Print, body as html, comparison_body, run_body};
 use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
 
@@ -400,8 +400,9 @@ pub(super) async fn history(
             runs: super::RUNS,
             print: Print::Svg,
         };
-        let (body, trouble) =
-            body_or_why(told_history(store, &asked), |report| history_body(report, medium))?;
+        let (body, trouble) = body_or_why(told_history(store, &asked), |report| {
+            html(&render::history(report), medium)
+        })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(
             trouble.as_ref(),

@@ -19,7 +19,7 @@ fn bodies(medium: Medium<'_>) -> Vec<String> {
         experiment_body(&experiment, &[], medium),
         seek_body(&subjects::seek(), medium),
         comparison_body(&subjects::comparison(), &[], medium),
-        history_body(&subjects::history(), medium),
+        body(&crate::history(&subjects::history()), medium),
     ];
     all.extend(subjects::odd().iter().map(|report| run_body(report, medium)));
     all
@@ -48,7 +48,7 @@ fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
 
 #[test]
 fn a_history_with_a_recent_change_for_the_worse_is_red() {
-    let body = history_body(&subjects::history(), Medium::File);
+    let body = body(&crate::history(&subjects::history()), Medium::File);
     assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
 }
 
@@ -285,14 +285,24 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let report =
             HistoryReport::new(&Question::of("build", judge), &builds, &mut || dice.bits());
-        history_body(&report.expect("they have runs"), Medium::File)
+        body(&crate::history(&report.expect("they have runs")), Medium::File)
     };
     let quiet = page(5.0, 1002.0);
-    assert!(quiet.contains("<p class=\"verdict good\"><b>clients=8: the last is as"), "{quiet}");
+    assert!(
+        quiet.contains(
+            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last is as"
+        ),
+        "{quiet}"
+    );
     let words = "The last is 0.20 % above the mean of the ones before; -3.3 % to +3.5 %";
     assert!(quiet.contains(words), "{quiet}");
     let noisy = page(50.0, 1002.0);
-    assert!(noisy.contains("<p class=\"verdict \"><b>clients=8: too noisy to see less"), "{noisy}");
+    assert!(
+        noisy.contains(
+            "<p class=\"verdict \"><b>TPS by build clients=8: 5 builds, too noisy to see less"
+        ),
+        "{noisy}"
+    );
     assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
     // A verdict without a word has no place for one.
     assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));

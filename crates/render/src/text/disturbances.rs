@@ -4,8 +4,9 @@ use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
 use model::format_count;
 use model::numbers::{self, NONE, ms, rate, significant, wrap};
 
-use super::{Emphasis, Style, sections};
+use super::sections;
 use crate::table::{Align, Column, Table};
+use crate::terminal::{Emphasis, Style};
 
 /// Disturbances told one by one; the JSON has all of them.
 const SHOWN_MOST: usize = 8;

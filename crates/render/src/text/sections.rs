@@ -6,9 +6,9 @@ use analysis::report::{
 use model::numbers::{self, INFINITE, NONE, count, ms, percent, rate, significant, wrap};
 use model::{Load, Severity, Until, format_count};
 
-use super::{Emphasis, Style};
 use crate::spark::{marks, sparkline};
 use crate::table::{Align, Column, Table};
+use crate::terminal::{Emphasis, Style};
 
 /// The label of a line of facts.
 const LABEL: usize = 12;
