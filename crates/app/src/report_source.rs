@@ -9,9 +9,7 @@ use analysis::trials::Trialled;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport, Tally};
 use model::{Experiment, RunId, Status};
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
-use render::html::{
-    Medium, body, comparison_body, comparison_title, experiment_body, run_body, seek_body,
-};
+use render::html::{Medium, body, comparison_body, comparison_title, run_body};
 use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
@@ -94,8 +92,10 @@ impl ReportSource {
     pub fn body(&self, medium: Medium<'_>) -> String {
         match self {
             ReportSource::Run(report) => run_body(report, medium),
-            ReportSource::Experiment(report, trials) => experiment_body(report, trials, medium),
-            ReportSource::Seek(report) => seek_body(report, medium),
+            ReportSource::Experiment(report, trials) => {
+                body(&render::experiment(report, trials), medium)
+            }
+            ReportSource::Seek(report) => body(&render::seek(report), medium),
             ReportSource::Comparison(report, gates) => comparison_body(report, gates, medium),
             ReportSource::History(report) => body(&render::history(report), medium),
         }

@@ -233,6 +233,15 @@ pub fn of_experiment(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Char
     distinct(ALL.iter().flat_map(of).collect())
 }
 
+/// Charts whose ids begin with one of these names.
+pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
+    let is_of = |chart: &Chart, name: &str| {
+        chart.id.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let is_named = |chart: &&Chart| names.iter().any(|name| is_of(chart, name));
+    charts.iter().filter(is_named).cloned().collect()
+}
+
 /// The charts of a search.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {

@@ -247,6 +247,13 @@ impl Document {
     }
 }
 
+impl Document {
+    /// The first table that programs read.
+    pub fn table(&self) -> Option<&Table> {
+        self.tables().into_iter().find(|table| !table.keys().is_empty())
+    }
+}
+
 impl From<Vec<Table>> for Document {
     fn from(tables: Vec<Table>) -> Document {
         let mut document = Document::default();

@@ -3,7 +3,6 @@
 //!
 //! Not here: what is true (analysis).
 
-use analysis::comparison::Difference;
 use analysis::figures::title;
 use analysis::history::{
     BuildReport, Change, HistoryReport, Last, LeftOut, Ordered, PointHistory, Start, too_short,
@@ -16,6 +15,7 @@ use super::document::{
     Block, Document, Length, Link, Remark, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out as damaged;
+use super::wording::changed;
 use super::{Align, Cell, Column, Table};
 
 /// The page of a history.
@@ -121,20 +121,6 @@ fn few(names: &[String]) -> String {
     if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
 }
 
-/// What differs, in a few words.
-pub(crate) fn changed(all: &[Difference]) -> String {
-    const SHOWN_MAX: usize = 4;
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    let one = |one: &Difference| {
-        format!("{} {} → {}", one.name, value(&one.values[0]), value(&one.values[1]))
-    };
-    let shown = all.iter().take(SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(SHOWN_MAX) {
-        0 => shown,
-        n => format!("{shown} and {n} more"),
-    }
-}
-
 /// What a series is of, and what is to be thought of it.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, "build");
@@ -168,7 +154,7 @@ fn sentences<'p>(
 }
 
 /// That a series begins again, and why.
-pub(crate) fn start_line(report: &HistoryReport, start: &Start) -> String {
+fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
         false => format!(": {}", changed(&start.changed)),
@@ -387,6 +373,7 @@ fn judged(last: &Last) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use analysis::comparison::Difference;
     use analysis::fixtures::subjects;
 
     use super::*;

@@ -6,10 +6,8 @@
 mod blocks;
 mod body;
 mod comparison;
-mod experiment;
 mod long;
 mod run;
-mod seek;
 
 use askama::Template;
 
@@ -18,9 +16,7 @@ use crate::charts::Chart;
 
 pub use body::body;
 pub use comparison::{comparison_body, comparison_title};
-pub use experiment::experiment_body;
 pub use run::run_body;
-pub use seek::seek_body;
 
 /// Where a page in HTML is read, and so how charts stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +26,8 @@ pub enum Medium<'a> {
     /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
     /// script there).
     InteractiveFile,
-    /// On a page of the web: in `<div class="chart" data-chart="{base}{id}{query}">` a script asks for
-    /// [`Chart::to_plotly`], and draws it by [`DRAW_JS`]. Links to the same and to its table, at
+    /// On a page of the web: in `<div class="chart" data-chart="{base}{id}{query}">` a script asks
+    /// for [`Chart::to_plotly`], and draws it by [`DRAW_JS`]. Links to the same and to its table, at
     /// `{base}{id}.csv{query}`, stand below.
     Web {
         /// What stands before a chart's id, such as `/api/runs/ID/charts/`.

@@ -15,7 +15,6 @@ pub mod list;
 pub mod live;
 pub mod markdown;
 pub(crate) mod repeats;
-mod rows;
 pub mod run_tables;
 mod seconds;
 mod seek;
@@ -23,19 +22,17 @@ pub mod spark;
 pub mod table;
 pub mod terminal;
 pub mod text;
+mod wording;
 
 use serde::Serialize;
 
 pub use comparison::{comparison, comparison_csv, comparison_markdown};
 pub use document::Document;
-pub(crate) use experiment::misfit;
 pub use experiment::{
     ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
 };
-pub(crate) use history::changed;
 pub use history::history;
 pub use list::{run_list, run_list_csv, run_list_markdown};
-pub use rows::{Rows, point_rows, sought_rows};
 pub use seconds::seconds_csv;
 pub use seek::seek;
 pub use spark::sparkline;

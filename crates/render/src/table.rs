@@ -117,17 +117,14 @@ pub enum Cell {
     Number(f64),
     /// A time that lost work has made infinite.
     Infinite,
-    /// A number in words of its own, such as with its error.
-    Said(String, f64),
+    /// A number in words of its own, such as with its error; one that is not known has words only.
+    Said(String, Option<f64>),
 }
 
 impl Cell {
-    /// A number in words of its own; what is not known is in words alone.
+    /// A number in words of its own.
     pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
-        match number {
-            Some(number) => Cell::Said(words.into(), number),
-            None => Cell::Words(words.into()),
-        }
+        Cell::Said(words.into(), number)
     }
 
     /// For people.
@@ -152,7 +149,8 @@ impl Cell {
             Cell::None => String::new(),
             Cell::Words(words) => words.clone(),
             Cell::Count(count) => count.to_string(),
-            Cell::Number(number) | Cell::Said(_, number) => number.to_string(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Said(_, number) => Cell::from(*number).exact(),
             Cell::Infinite => f64::INFINITY.to_string(),
         }
     }
@@ -162,8 +160,8 @@ impl Cell {
             Cell::None => Value::Null,
             Cell::Words(words) => json!(words),
             Cell::Count(count) => json!(count),
-            Cell::Number(number) | Cell::Said(_, number) if number.is_finite() => json!(number),
-            Cell::Number(number) | Cell::Said(_, number) => json!(number.to_string()),
+            Cell::Number(number) => json!(number),
+            Cell::Said(_, number) => Cell::from(*number).json(),
             Cell::Infinite => json!(f64::INFINITY.to_string()),
         }
     }
@@ -344,14 +342,6 @@ impl Table {
         let rows = (0..self.rows.len()).map(row).collect();
         let table = HtmlTable { titles: titles.collect(), rows };
         table.render().expect("memory takes everything")
-    }
-
-    /// Titles and cells, as they are.
-    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let titles = self.columns.iter().map(|column| column.title.to_string());
-        let row =
-            |row: &Vec<Cell>| row.iter().zip(&self.columns).map(|(c, of)| c.shown(of)).collect();
-        (titles.collect(), self.rows.iter().map(row).collect())
     }
 
     /// The names of the columns that programs read.

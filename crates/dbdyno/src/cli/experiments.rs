@@ -12,7 +12,7 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{DataPolicy, Experiment};
 use plan::{Draft, decide_all, varied_to_toml};
-use render::{experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
+use render::{Style, experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -21,7 +21,8 @@ use super::required::RequiredResults;
 use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, required, seek,
+    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print, print_document,
+    required, seek,
 };
 use crate::lists::{experiment_lines, experiments_json};
 
@@ -174,7 +175,10 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
 fn told(report: &ExperimentReport, matches: &ArgMatches, required: &RequiredResults) -> Outcome {
     match flags::is_json(matches) {
         true => print(&required.json(report)),
-        false => print(&(experiment(report) + &required.text(matches))),
+        false => {
+            print_document(&experiment(report, &[]), &Style::default(), matches)?;
+            print(&required.text(matches))
+        }
     }
 }
 

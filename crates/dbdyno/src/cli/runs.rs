@@ -152,7 +152,11 @@ pub(crate) fn is_table(matches: &ArgMatches) -> bool {
     let matches = match matches.subcommand() {
         Some(("runs", matches)) => matches,
         Some(("experiments", matches)) => {
-            return matches!(matches.subcommand_name(), None | Some("list"));
+            return match matches.subcommand() {
+                None | Some(("list", _)) => true,
+                Some(("show", show)) => !show.get_flag("plan"),
+                Some(_) => false,
+            };
         }
         _ => return false,
     };

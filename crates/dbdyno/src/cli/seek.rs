@@ -8,12 +8,14 @@ use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, decide_seek};
-use render::{as_json, seek};
+use render::{Style, as_json};
 
 use super::live::Live;
 use super::metrics::Metrics;
 use super::run::own_target;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print, runs};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print, print_document, runs,
+};
 
 /// Runs a draft that seeks something.
 pub(crate) fn run(draft: &Draft, matches: &ArgMatches) -> Outcome {
@@ -61,6 +63,6 @@ fn make(mut search: Search, matches: &ArgMatches, is_new: bool, note: Option<&st
 pub(crate) fn told(report: &SeekReport, matches: &ArgMatches) -> Outcome {
     match flags::is_json(matches) {
         true => print(&as_json(report)),
-        false => print(&seek(report)),
+        false => print_document(&render::seek(report), &Style::default(), matches),
     }
 }

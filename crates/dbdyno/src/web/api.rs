@@ -8,10 +8,9 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use render::charts::{of_comparison, of_history, of_run};
-use render::{
-    Rows, as_json, comparison_csv, experiment_list_csv, point_rows, run_list_csv, sought_rows,
-};
+use render::{Document, Table, as_json, comparison_csv, experiment_list_csv, run_list_csv};
 use serde::Serialize;
+use serde_json::json;
 use store::{ExperimentFilter, Store};
 
 use super::App;
@@ -97,19 +96,25 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
 
 /// `GET /api/experiments/ID/points.csv`
 pub(super) async fn points_csv(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, _| Ok(csv("points.csv", points_of(store, &name)?.csv()))).await
+    app.read(move |store, _| Ok(csv("points.csv", render::csv::csv(&points_of(store, &name)?))))
+        .await
 }
 
 /// `GET /api/experiments/ID/points.json`
 pub(super) async fn points_json(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, _| Ok(Json(points_of(store, &name)?.json()).into_response())).await
+    app.read(move |store, _| {
+        let points = points_of(store, &name)?;
+        let rows = points.table().map_or_else(|| json!([]), Table::json);
+        Ok(Json(rows).into_response())
+    })
+    .await
 }
 
-fn points_of(store: &Store, name: &str) -> Result<Rows, HttpError> {
+fn points_of(store: &Store, name: &str) -> Result<Document, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
-        Some(_) => sought_rows(&app::seek::report(store, &experiment)?),
-        None => point_rows(&experiment_report(store, &experiment)?),
+        Some(_) => render::seek(&app::seek::report(store, &experiment)?),
+        None => render::experiment(&experiment_report(store, &experiment)?, &[]),
     })
 }
 

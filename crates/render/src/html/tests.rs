@@ -15,9 +15,9 @@ fn bodies(medium: Medium<'_>) -> Vec<String> {
         run_body(&subjects::closed(), medium),
         run_body(&subjects::open(), medium),
         run_body(&subjects::hostile(), medium),
-        experiment_body(&experiment, &trials, medium),
-        experiment_body(&experiment, &[], medium),
-        seek_body(&subjects::seek(), medium),
+        body(&crate::experiment(&experiment, &trials), medium),
+        body(&crate::experiment(&experiment, &[]), medium),
+        body(&crate::seek(&subjects::seek()), medium),
         comparison_body(&subjects::comparison(), &[], medium),
         body(&crate::history(&subjects::history()), medium),
     ];
@@ -41,8 +41,8 @@ fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
     let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
     let run = &experiment.points[0].runs[0];
     let link = format!("<a href=\"/runs/{run}\">{run}</a>");
-    assert!(experiment_body(&experiment, &trials, medium).contains(&link));
-    let file = experiment_body(&experiment, &trials, Medium::File);
+    assert!(body(&crate::experiment(&experiment, &trials), medium).contains(&link));
+    let file = body(&crate::experiment(&experiment, &trials), Medium::File);
     assert!(file.contains(run.as_str()) && !file.contains(&link));
 }
 
@@ -321,8 +321,8 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
         trial.report.target = format!("sim:{}", trial.point % 2);
         trial.report.modes = vec!["journal=wal".to_owned()];
     }
-    let body = experiment_body(&experiment, &trials, Medium::File);
-    let ran = body.split("id=\"ran\"").nth(1).expect("a section");
+    let page = body(&crate::experiment(&experiment, &trials), Medium::File);
+    let ran = page.split("id=\"ran\"").nth(1).expect("a section");
     let ran = ran.split("<details").next().expect("its beginning");
     for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
         assert!(ran.contains(word), "{word}: {ran}");
@@ -330,12 +330,12 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     for word in ["client", "keying", "sim:"] {
         assert!(!ran.contains(word), "{word}: {ran}");
     }
-    let alone = experiment_body(&experiment, &trials[..1], Medium::File);
+    let alone = body(&crate::experiment(&experiment, &trials[..1]), Medium::File);
     let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
     assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
     // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
     let said = "most TPS at group.users.clients=8";
-    let verdict = body.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
+    let verdict = page.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
     let verdict = verdict.split("</b>").next().expect("its end");
     assert!(verdict.ends_with("; as many within the error at 16"), "{verdict}");
 }
