@@ -340,7 +340,7 @@ impl Chart {
 
     /// The same as text (RFC 4180).
     pub fn to_csv(&self) -> String {
-        crate::csv::of_arrays(TITLES, self.rows())
+        crate::csv_rows::of_arrays(TITLES, self.rows())
     }
 
     fn rows(&self) -> impl Iterator<Item = [String; 6]> {

@@ -537,7 +537,7 @@ pub fn experiment_list_csv(all: &[ExperimentLine]) -> String {
         let n_done = line.trials_completed.to_string();
         [id, instant.to_string(), name, axes(of), trials, n_done, status]
     };
-    crate::csv::of_arrays(titles, all.iter().map(row))
+    crate::csv_rows::of_arrays(titles, all.iter().map(row))
 }
 
 /// What is varied or sought, as it was written.

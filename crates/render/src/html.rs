@@ -26,9 +26,9 @@ pub enum Medium<'a> {
     /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
     /// script there).
     InteractiveFile,
-    /// On a page of the web: in `<div class="chart" data-chart="{base}{id}{query}">` a script asks
-    /// for [`Chart::to_plotly`], and draws it by [`DRAW_JS`]. Links to the same and to its table, at
-    /// `{base}{id}.csv{query}`, stand below.
+    /// On a page of the web: `<div class="chart" data-chart="{base}{id}{query}">`, where a script
+    /// asks for [`Chart::to_plotly`] and draws it by [`DRAW_JS`]. Links to the same and to its
+    /// table, at `{base}{id}.csv{query}`, stand below.
     Web {
         /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
         base: &'a str,

@@ -7,6 +7,7 @@ pub mod chart_backends;
 pub mod charts;
 mod comparison;
 pub mod csv;
+mod csv_rows;
 pub mod document;
 mod experiment;
 mod history;

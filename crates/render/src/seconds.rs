@@ -30,7 +30,7 @@ pub fn seconds_csv(reports: &[Report]) -> String {
             rows.push(row);
         }
     }
-    crate::csv::of_rows(titles.collect(), rows.into_iter())
+    crate::csv_rows::of_rows(titles.collect(), rows.into_iter())
 }
 
 fn number(value: Option<&f64>) -> String {
